@@ -1,0 +1,139 @@
+/**
+ * Every error code an answer of Holdfast can carry, with its HTTP status, what causes it and what the caller does next.
+ * The first group is observed in interface.md ("Errors"), the others are ours. `docs/errors.md` documents the same list.
+ */
+export const ERROR_CODES = {
+  bad_request: { status: 400, cause: 'The request is malformed.', next: 'Correct the request and send it again.' },
+  invalid_input: {
+    status: 400,
+    cause: 'A field of the body, the query or the path breaks a rule.',
+    next: 'Read `details`: each entry names a field and its rule.',
+  },
+  invalid_request: { status: 400, cause: 'The operation refuses these arguments.', next: 'Read the message.' },
+  stale_interaction: {
+    status: 400,
+    cause: 'The submitted `interaction_id` is not the one that waits now.',
+    next: 'Read the connection and answer its current interaction.',
+  },
+  unknown_field: {
+    status: 400,
+    cause: 'A submitted field is not one of the fields that wait.',
+    next: 'Use the ids in `fields` (or names in `discovered_fields`).',
+  },
+  unknown_choice: {
+    status: 400,
+    cause: 'The submitted choice is not one of the choices that wait.',
+    next: 'Use an id in `choices`.',
+  },
+  missing_field: {
+    status: 400,
+    cause: 'A required field that waits was not submitted.',
+    next: 'Submit every required field of the interaction together.',
+  },
+  cannot_delete_current_key: {
+    status: 400,
+    cause: 'The API key used for the request would delete itself.',
+    next: 'Use another key.',
+  },
+  unauthorized: {
+    status: 401,
+    cause: 'The bearer token is missing, wrong, expired or revoked.',
+    next: 'Send `Authorization: Bearer <API key>`.',
+  },
+  forbidden: { status: 403, cause: 'The credential may not do this.', next: 'Use a credential with the needed scope.' },
+  plan_limit: { status: 403, cause: 'The plan does not allow this.', next: 'Change the value or the plan.' },
+  not_found: { status: 404, cause: 'No such resource in this scope.', next: 'Check the id and the project.' },
+  already_exists: { status: 409, cause: 'A resource of that identity exists.', next: 'Use the existing one.' },
+  flow_in_progress: {
+    status: 409,
+    cause: 'A login flow that has not expired is in progress.',
+    next: 'Finish it, or wait until `flow_expires_at`.',
+  },
+  check_in_progress: { status: 409, cause: 'A health check is running.', next: 'Wait for it to end.' },
+  gone: { status: 410, cause: 'The resource expired, was used or has ended.', next: 'Start again.' },
+  payload_too_large: { status: 413, cause: 'The body is larger than allowed.', next: 'Send a smaller body.' },
+  unsupported_media_type: { status: 415, cause: 'The body is not JSON.', next: 'Send `Content-Type: application/json`.' },
+  not_awaiting_input: {
+    status: 422,
+    cause: 'Nothing awaits input on this connection.',
+    next: 'Read `flow_step`; submit only while it is AWAITING_INPUT.',
+  },
+  operation_failed: { status: 422, cause: 'The request was valid but the operation failed.', next: 'Read the message.' },
+  rate_limited: { status: 429, cause: 'Too many requests.', next: 'Wait `Retry-After` seconds.' },
+  internal_error: { status: 500, cause: 'A fault of Holdfast.', next: 'Try again; if it stays, report it.' },
+  not_implemented: { status: 501, cause: 'This build does not have the operation.', next: 'See the changelog.' },
+  browser_error: { status: 502, cause: 'The browser service failed.', next: 'Try again.' },
+  unavailable: {
+    status: 503,
+    cause: 'A part of Holdfast is down (see /health).',
+    next: 'Try again after `Retry-After` seconds.',
+  },
+  capacity_exhausted: { status: 529, cause: 'No browser can be started now.', next: 'Wait `Retry-After` seconds.' },
+} as const satisfies Record<string, { status: number; cause: string; next: string }>;
+
+/** A code of {@link ERROR_CODES}. */
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One entry of `details`: `code` is machine-readable, `message` names the field first. */
+export interface ErrorDetail {
+  code: string;
+  message: string;
+}
+
+/** The error body of interface.md ("Errors"). `existing_id` only with `already_exists` of a connection. */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  details?: ErrorDetail[];
+  inner_error?: ErrorDetail;
+  existing_id?: string;
+}
+
+/** What a {@link HoldfastError} may carry beside its code and message. */
+export interface HoldfastErrorOptions {
+  details?: ErrorDetail[];
+  /** Only with `already_exists`: the id of the resource that is there. */
+  existingId?: string;
+  /** Seconds for the `Retry-After` header. */
+  retryAfterSeconds?: number;
+}
+
+/**
+ * An error that a caller may read: its message holds no secret and says what to do next.
+ * Match it by `code`, never by message.
+ */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[];
+  readonly existingId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: HoldfastErrorOptions = {}) {
+    super(message);
+    this.code = code;
+    this.details = options.details ?? [];
+    this.existingId = options.existingId;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+
+  /** HTTP status of the code. */
+  get status(): number {
+    return ERROR_CODES[this.code].status;
+  }
+
+  /** The answer's body. */
+  toBody(): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.details.length > 0 ? { details: this.details } : {}),
+      ...(this.existingId === undefined ? {} : { existing_id: this.existingId }),
+    };
+  }
+}
+
+/** True for a string that is one of {@link ERROR_CODES}. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
+}

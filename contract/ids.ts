@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+
+/** Prefixes of identifiers, by resource. An identifier is opaque: prefix, underscore, 128 random bits in base 36. */
+export type IdPrefix =
+  | 'org'
+  | 'prj'
+  | 'key'
+  | 'prof'
+  | 'cred'
+  | 'sub'
+  | 'int'
+  | 'flow'
+  | 'evt'
+  | 'brw'
+  | 'proc'
+  | 'rep'
+  | 'inv'
+  | 'aud';
+
+/** A new opaque identifier. Not for workflow code, which must be deterministic. */
+export function newId(prefix: IdPrefix): string {
+  const bits = BigInt(`0x${randomBytes(16).toString('hex')}`);
+  return `${prefix}_${bits.toString(36).padStart(25, '0')}`;
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+/** What a field of a page asks for, in the interface's words (ManagedAuthField.type). */
+export const ReadFieldType = z.enum(['identifier', 'password', 'code', 'totp_code', 'totp_secret', 'text']);
+
+/** Input type as the older `discovered_fields` names it (DiscoveredField.type). */
+export const DiscoveredFieldType = z.enum(['text', 'email', 'password', 'tel', 'number', 'url', 'code', 'totp']);
+
+/** MFA methods (wire.md). */
+export const MfaType = z.enum(['sms', 'call', 'email', 'totp', 'push', 'password', 'switch']);
+
+/** A field that the reader found. Nothing in it is a value that somebody typed. */
+export const ReadField = z.object({
+  type: ReadFieldType,
+  discovered_type: DiscoveredFieldType,
+  /** `name`, else `id` of the element, else a slug of the label; unique in the reading. */
+  name: z.string(),
+  label: z.string(),
+  selector: z.string(),
+  placeholder: z.string().nullable(),
+  hint: z.string().nullable(),
+  required: z.boolean(),
+  /** CSS path of the frames that hold it, outermost first; empty for the page itself. */
+  frame: z.array(z.string()),
+  /** Number of single-character boxes when one code is spread over several inputs; else 1. */
+  boxes: z.number().int().min(1),
+});
+export type ReadField = z.infer<typeof ReadField>;
+
+/** A choice that the reader found (ManagedAuthChoice.type). */
+export const ReadChoice = z.object({
+  type: z.enum(['mfa_method', 'sso_provider', 'sign_in_method', 'auth_method', 'identifier_method', 'account', 'other']),
+  label: z.string(),
+  selector: z.string(),
+  /** XPath of the same element: the older `sso_button_selector`. */
+  xpath: z.string(),
+  provider: z.string().optional(),
+  mfa_type: MfaType.optional(),
+  masked_destination: z.string().nullable(),
+  description: z.string().nullable(),
+  frame: z.array(z.string()),
+});
+export type ReadChoice = z.infer<typeof ReadChoice>;
+
+/**
+ * What a page is:
+ * - `form`: asks for fields (and may offer choices beside them)
+ * - `choice`: offers choices only
+ * - `logged_in`: shows signs of a signed-in visitor (a sign-out control, an account page)
+ * - `external_action`: asks for something outside (a link by mail, a push, a QR code)
+ * - `passkey`: only a passkey goes on
+ * - `captcha`: a challenge stands in the way
+ * - `blocked`: the site refuses the browser (bot wall, access denied)
+ * - `unavailable`: HTTP 5xx, an error page of the network or the browser, an empty page
+ * - `other`: none of these (for example a home page with a sign-in link)
+ */
+export const PageKind = z.enum([
+  'form',
+  'choice',
+  'logged_in',
+  'external_action',
+  'passkey',
+  'captcha',
+  'blocked',
+  'unavailable',
+  'other',
+]);
+export type PageKind = z.infer<typeof PageKind>;
+
+/** One reading of one page. Texts are the site's words, cut to 500 characters, never markup. */
+export const PageReading = z.object({
+  url: z.string(),
+  kind: PageKind,
+  title: z.string(),
+  fields: z.array(ReadField),
+  submit: z.object({ selector: z.string(), frame: z.array(z.string()) }).nullable(),
+  choices: z.array(ReadChoice),
+  /** The site's error text that is visible now. */
+  website_error: z.string().nullable(),
+  /** Instructions when kind is `external_action`. */
+  external_action_message: z.string().nullable(),
+  /** A link that leads to the login page, when the page has one and no form. */
+  sign_in_link: z.object({ selector: z.string(), href: z.string().nullable() }).nullable(),
+});
+export type PageReading = z.infer<typeof PageReading>;
