@@ -1,0 +1,81 @@
+import type { ManagedAuthBrowser } from '../contract/connections.ts';
+import type { ConnectionDocument, ConnectionSettings } from '../contract/document.ts';
+import type { TelemetryRequest } from '../contract/telemetry.ts';
+
+/** Names of workflows: the entity of a connection, and the child that logs in again without a person. */
+export const WORKFLOWS = { connection: 'authConnection', reauth: 'reauth' } as const;
+
+/** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}. */
+export const UPDATES = {
+  create: 'create',
+  login: 'login',
+  submitInput: 'submitInput',
+  configure: 'configure',
+  check: 'check',
+  remove: 'remove',
+} as const;
+export const SIGNALS = { submitInput: 'submitInputSignal', flowProgress: 'flowProgress' } as const;
+export const QUERIES = { document: 'document' } as const;
+
+/** The task queue of workflows and activities, unless a deployment names another. */
+export const TASK_QUEUE = 'holdfast';
+
+/** Types of the failures a message is refused with; each is a code of contract/errors.ts. */
+export type RefusalCode =
+  | 'not_found'
+  | 'stale_interaction'
+  | 'unknown_field'
+  | 'unknown_choice'
+  | 'missing_field'
+  | 'invalid_input'
+  | 'not_awaiting_input'
+  | 'flow_in_progress'
+  | 'check_in_progress';
+
+/** What a new connection starts with. */
+export interface ConnectionSeed {
+  id: string;
+  organizationId: string;
+  projectId: string;
+  settings: ConnectionSettings;
+}
+
+/** Every message names the connection it is for: a workflow id is used again after a connection is deleted. */
+export interface Addressed {
+  connectionId: string;
+}
+
+export interface CreateResult {
+  outcome: 'created' | 'exists';
+  document: ConnectionDocument;
+}
+
+/** `loginId` names the request: the same request twice starts one flow. */
+export interface LoginRequest extends Addressed {
+  loginId: string;
+  browser?: ManagedAuthBrowser;
+  browserTelemetry?: TelemetryRequest | null;
+  proxyId?: string;
+  recordSession?: boolean;
+}
+
+/** An answer to the interaction that waits. Values never travel: `submissionId` names where they are sealed. */
+export interface SubmitInput extends Addressed {
+  /** Null when only a choice is picked. */
+  submissionId: string | null;
+  interactionId: string;
+  /** Ids of the fields that the sealed submission has values for. */
+  fieldIds: string[];
+  selectedChoiceId: string | null;
+}
+
+/** Changed settings; a property that is absent stays, null clears. */
+export interface ConfigureRequest extends Addressed {
+  changes: { [K in keyof ConnectionSettings]?: ConnectionSettings[K] | null };
+}
+
+/** What login, submit, configure and check answer: the document as the handler left it. */
+export interface Accepted {
+  revision: number;
+  document: ConnectionDocument;
+}
