@@ -1,0 +1,30 @@
+import { SANDBOX_USERS, startSandbox } from "./site.ts";
+
+/** Runs the practice site alone: `SANDBOX_PORT` (8081), `SANDBOX_STATE_FILE` (none). */
+const port = Number(process.env["SANDBOX_PORT"] ?? 8081);
+const stateFile = process.env["SANDBOX_STATE_FILE"];
+
+try {
+  const site = await startSandbox({
+    port,
+    ...(stateFile ? { stateFile } : {}),
+  });
+  console.log(`Sandbox site: ${site.url}`);
+  for (const user of SANDBOX_USERS) {
+    console.log(
+      `  ${user.username} / ${user.password}  TOTP secret ${user.totpSecret}  ${site.url}${user.loginPath}`,
+    );
+  }
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => void site.close().then(() => process.exit(0)));
+  }
+} catch (error) {
+  const code =
+    error instanceof Error && "code" in error ? error.code : undefined;
+  console.error(
+    code === "EADDRINUSE"
+      ? `Port ${port} is taken: stop what listens there, or set SANDBOX_PORT.`
+      : `The sandbox did not start: ${error instanceof Error ? error.message : String(error)}`,
+  );
+  process.exit(1);
+}

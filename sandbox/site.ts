@@ -1,0 +1,88 @@
+import type { AddressInfo } from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import cookie from "@fastify/cookie";
+import Fastify, { type FastifyInstance } from "fastify";
+import { accountPages } from "./pages/account.ts";
+import { onePageLogin } from "./pages/one-page.ts";
+import { twoStepLogin } from "./pages/two-step.ts";
+import { SiteState } from "./state.ts";
+import { testControls } from "./test-controls.ts";
+
+export { SANDBOX_USERS, type SandboxUser } from "./users.ts";
+
+/** Where the site listens and what it remembers. */
+export interface SandboxOptions {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Default 127.0.0.1; the site also answers to the name `localhost`. */
+  readonly host?: string;
+  /** Keeps sessions and changed passwords (as hashes) over a restart. */
+  readonly stateFile?: string;
+}
+
+/** A running practice site. */
+export interface Sandbox {
+  readonly url: string;
+  readonly port: number;
+  /** Stops at once: connections that are kept open are closed. */
+  close(): Promise<void>;
+}
+
+/** Starts the practice site. Rejects when the port is taken (`EADDRINUSE`). */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const state = new SiteState(options.stateFile);
+  const app = Fastify({
+    logger: false,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  await app.register(cookie);
+  readForms(app);
+  obeyMode(app, state);
+  testControls(app, state);
+  accountPages(app, state);
+  onePageLogin(app, state);
+  twoStepLogin(app, state);
+
+  const host = options.host ?? "127.0.0.1";
+  await app.listen({ port: options.port, host });
+  const { port } = app.server.address() as AddressInfo;
+  return { url: `http://localhost:${port}`, port, close: () => app.close() };
+}
+
+/** Plain HTML forms arrive URL-encoded. */
+function readForms(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    "application/x-www-form-urlencoded",
+    { parseAs: "string" },
+    (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(String(body))));
+    },
+  );
+}
+
+/** Lets the whole site fail on demand; the test controls go on working. */
+function obeyMode(app: FastifyInstance, state: SiteState): void {
+  app.addHook("onRequest", async (request, reply) => {
+    if (request.url.startsWith("/test/")) return;
+    switch (state.mode) {
+      case "ok":
+        return;
+      case "slow":
+        await wait(state.slowMs);
+        return;
+      case "down":
+        return reply
+          .code(503)
+          .type("text/html")
+          .send(
+            "<!doctype html><title>503</title><h1>Service Unavailable</h1>",
+          );
+      case "nonsense":
+        return reply
+          .code(200)
+          .type("text/html")
+          .send('<!doctype html><p>%PDF-0 \u0000 qzx {"ok": fal');
+    }
+  });
+}

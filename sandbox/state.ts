@@ -1,0 +1,267 @@
+import {
+  createHash,
+  randomBytes,
+  randomInt,
+  timingSafeEqual,
+} from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { SANDBOX_USERS, type SandboxUser } from "./users.ts";
+
+/** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
+export type SiteMode = "ok" | "down" | "nonsense" | "slow";
+
+/** A login that has begun and is not finished; it lives in memory only, like its codes. */
+export interface Pending {
+  readonly user: string;
+  readonly page: string;
+  readonly passwordGiven: boolean;
+  /** Set when the person agreed on another device (a push, a link in a mail). */
+  approved: boolean;
+  /** How a second factor was asked for. */
+  method?: "sms" | "totp" | "email";
+}
+
+/** What was posted to the login pages for one user. It never holds what was typed. */
+export interface LoginLog {
+  posts: number;
+  passwords: number;
+  codes: number;
+  accepted: number;
+  refused: number;
+  by_page: Record<string, number>;
+}
+
+/** Counters that `GET /test/log` answers with. `identifier` posts carry no secret, the other two do. */
+export type LoginPost = "identifier" | "password" | "code";
+
+interface Saved {
+  sessions: Record<string, string>;
+  passwords: Record<string, string>;
+}
+
+/**
+ * All that the site remembers. With `stateFile`, sessions and changed passwords survive a restart; they are kept there as
+ * hashes, so that a search of the disk for a cookie or a password finds nothing.
+ */
+export class SiteState {
+  readonly #stateFile: string | undefined;
+  #sessions = new Map<string, string>();
+  #passwords = new Map<string, string>();
+  #pending = new Map<string, Pending>();
+  #smsCodes = new Map<string, string>();
+  #emailCodes = new Map<string, string>();
+  #emailLinks = new Map<string, string>();
+  #logs = new Map<string, LoginLog>();
+  #usedTotp = new Map<string, string>();
+  mode: SiteMode = "ok";
+  /** Milliseconds that every page waits in mode `slow`. */
+  slowMs = 5_000;
+
+  constructor(stateFile?: string) {
+    this.#stateFile = stateFile;
+    if (stateFile && existsSync(stateFile)) this.#load(stateFile);
+    for (const user of SANDBOX_USERS) {
+      if (!this.#passwords.has(user.username))
+        this.#passwords.set(user.username, hash(user.password));
+    }
+  }
+
+  /** Starts a session and answers its cookie value. */
+  openSession(username: string): string {
+    const id = randomId();
+    this.#sessions.set(hash(id), username);
+    this.#save();
+    return id;
+  }
+
+  /** The signed-in user of a cookie value, if the session is alive. */
+  sessionUser(cookie: string | undefined): SandboxUser | undefined {
+    if (!cookie) return undefined;
+    const username = this.#sessions.get(hash(cookie));
+    return SANDBOX_USERS.find((user) => user.username === username);
+  }
+
+  closeSession(cookie: string | undefined): void {
+    if (cookie && this.#sessions.delete(hash(cookie))) this.#save();
+  }
+
+  /** Ends every session of a user and answers how many there were. */
+  expire(username: string): number {
+    const ids = [...this.#sessions]
+      .filter(([, owner]) => owner === username)
+      .map(([id]) => id);
+    for (const id of ids) this.#sessions.delete(id);
+    if (ids.length > 0) this.#save();
+    return ids.length;
+  }
+
+  passwordMatches(username: string, password: string): boolean {
+    const stored = this.#passwords.get(username);
+    return (
+      stored !== undefined &&
+      timingSafeEqual(Buffer.from(stored), Buffer.from(hash(password)))
+    );
+  }
+
+  setPassword(username: string, password: string): void {
+    this.#passwords.set(username, hash(password));
+    this.#save();
+  }
+
+  /** Remembers a login that goes on to another page and answers the value of its cookie. */
+  openPending(user: string, page: string, passwordGiven: boolean): string {
+    const id = randomId();
+    this.#pending.set(id, { user, page, passwordGiven, approved: false });
+    return id;
+  }
+
+  pending(id: string | undefined): Pending | undefined {
+    return id ? this.#pending.get(id) : undefined;
+  }
+
+  closePending(id: string | undefined): void {
+    if (id) this.#pending.delete(id);
+  }
+
+  /** Approves every login of a user that waits for another device; answers how many. */
+  approve(username: string): number {
+    const waiting = [...this.#pending.values()].filter(
+      (each) => each.user === username && !each.approved,
+    );
+    for (const each of waiting) each.approved = true;
+    return waiting.length;
+  }
+
+  /** Makes a new code, as if a message went out; the one before it is void. */
+  sendCode(channel: "sms" | "email", username: string): void {
+    const code = randomInt(0, 1_000_000).toString().padStart(6, "0");
+    (channel === "sms" ? this.#smsCodes : this.#emailCodes).set(username, code);
+  }
+
+  code(channel: "sms" | "email", username: string): string | undefined {
+    return (channel === "sms" ? this.#smsCodes : this.#emailCodes).get(
+      username,
+    );
+  }
+
+  /** True once per code: a code that was accepted is void. */
+  redeemCode(
+    channel: "sms" | "email",
+    username: string,
+    code: string,
+  ): boolean {
+    if (this.code(channel, username) !== code) return false;
+    (channel === "sms" ? this.#smsCodes : this.#emailCodes).delete(username);
+    return true;
+  }
+
+  /** A good site takes a TOTP code once. */
+  firstUseOfTotp(username: string, code: string): boolean {
+    if (this.#usedTotp.get(username) === code) return false;
+    this.#usedTotp.set(username, code);
+    return true;
+  }
+
+  /** Makes the secret part of a sign-in link for a login that waits, as if it were mailed. */
+  mailLink(username: string, pendingId: string): void {
+    const token = randomId();
+    this.#emailLinks.set(token, pendingId);
+    this.#emailLinks.set(`last:${username}`, token);
+  }
+
+  lastMailedToken(username: string): string | undefined {
+    return this.#emailLinks.get(`last:${username}`);
+  }
+
+  /** Redeems a mailed link: the login that waits for it may go on. */
+  redeemLink(token: string): boolean {
+    const waiting = this.pending(this.#emailLinks.get(token));
+    this.#emailLinks.delete(token);
+    if (waiting) waiting.approved = true;
+    return waiting !== undefined;
+  }
+
+  /** Counts one login post. `accepted` is undefined while the login goes on to another page. */
+  count(
+    username: string,
+    page: string,
+    post: LoginPost,
+    accepted: boolean | undefined,
+  ): void {
+    const log = this.log(username);
+    log.posts += 1;
+    if (post === "password") log.passwords += 1;
+    if (post === "code") log.codes += 1;
+    if (accepted === true) log.accepted += 1;
+    if (accepted === false) log.refused += 1;
+    log.by_page[page] = (log.by_page[page] ?? 0) + 1;
+    this.#logs.set(username, log);
+  }
+
+  log(username: string): LoginLog {
+    return (
+      this.#logs.get(username) ?? {
+        posts: 0,
+        passwords: 0,
+        codes: 0,
+        accepted: 0,
+        refused: 0,
+        by_page: {},
+      }
+    );
+  }
+
+  /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
+  reset(): void {
+    for (const map of [
+      this.#sessions,
+      this.#pending,
+      this.#smsCodes,
+      this.#emailCodes,
+      this.#emailLinks,
+      this.#logs,
+    ]) {
+      map.clear();
+    }
+    this.#usedTotp.clear();
+    for (const user of SANDBOX_USERS)
+      this.#passwords.set(user.username, hash(user.password));
+    this.mode = "ok";
+    this.#save();
+  }
+
+  #load(stateFile: string): void {
+    const saved = JSON.parse(readFileSync(stateFile, "utf8")) as Saved;
+    this.#sessions = new Map(Object.entries(saved.sessions));
+    this.#passwords = new Map(Object.entries(saved.passwords));
+  }
+
+  /** Writes beside the file and renames, so that a kill in the middle leaves the old state. */
+  #save(): void {
+    if (!this.#stateFile) return;
+    const saved: Saved = {
+      sessions: Object.fromEntries(this.#sessions),
+      passwords: Object.fromEntries(this.#passwords),
+    };
+    mkdirSync(dirname(this.#stateFile), { recursive: true, mode: 0o700 });
+    writeFileSync(`${this.#stateFile}.new`, JSON.stringify(saved), {
+      mode: 0o600,
+    });
+    renameSync(`${this.#stateFile}.new`, this.#stateFile);
+  }
+}
+
+function randomId(): string {
+  return randomBytes(24).toString("base64url");
+}
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
