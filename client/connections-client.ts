@@ -1,0 +1,40 @@
+import type { ManagedAuthBrowser } from '../contract/connections.ts';
+import type { ConnectionDocument } from '../contract/document.ts';
+import type { TelemetryRequest } from '../contract/telemetry.ts';
+import type { Accepted, ConfigureRequest, ConnectionSeed, CreateResult, SubmitInput } from '../workflows/messages.ts';
+
+/** What a login request may override, for that flow alone. */
+export interface LoginOptions {
+  /** Names the request; the same id twice starts one flow. Made up when absent. */
+  loginId?: string;
+  browser?: ManagedAuthBrowser;
+  browserTelemetry?: TelemetryRequest | null;
+  proxyId?: string;
+  recordSession?: boolean;
+}
+
+/**
+ * The workflows of all connections, typed, for anyone who holds a Temporal client.
+ * Every method throws a HoldfastError whose code is in contract/errors.ts: `not_found` for a connection that is not
+ * there, the refusals of workflows/messages.ts, and `unavailable` when no worker answers in time (may be tried again).
+ */
+export interface ConnectionsClient {
+  /** Creates the connection, or finds the one that holds the same project, profile and domain (`outcome: 'exists'`). */
+  create(seed: Omit<ConnectionSeed, 'id'>): Promise<CreateResult>;
+  /** Starts a login flow. `flow_in_progress` when one that has not expired runs. */
+  login(connectionId: string, options?: LoginOptions): Promise<Accepted>;
+  /** Answers the interaction that waits; resolves when the workflow has accepted it, or throws its refusal. */
+  submit(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<Accepted>;
+  /** The same as a signal: not waited for; a refused answer is ignored and the state tells. */
+  submitBySignal(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<void>;
+  /** Changes settings. */
+  configure(connectionId: string, changes: ConfigureRequest['changes']): Promise<Accepted>;
+  /** Runs a health check now and waits for its outcome (up to a minute). `check_in_progress` when one runs. */
+  check(connectionId: string): Promise<Accepted>;
+  /** Ends the workflow: cancels a running flow and closes its browser. Done when the row is gone. */
+  remove(connectionId: string): Promise<void>;
+  /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
+  read(connectionId: string): Promise<ConnectionDocument>;
+  /** Every state of the current flow as it happens, until the flow ends or `signal` aborts. */
+  follow(connectionId: string, options?: { signal?: AbortSignal }): AsyncIterable<ConnectionDocument>;
+}
