@@ -1,0 +1,78 @@
+/**
+ * Which room may import which (docs: CONTRIBUTING.md). The start-up code, tests and benchmarks see everything.
+ * A room is a folder at the top; a rule names the rooms it must not see.
+ */
+const ROOMS = [
+  'contract',
+  'workflows',
+  'activities',
+  'workers',
+  'client',
+  'api',
+  'browser',
+  'egress',
+  'store',
+  'sandbox',
+];
+
+/** Room -> rooms it may import from, itself aside. */
+const ARROWS = {
+  contract: [],
+  workflows: ['contract'],
+  activities: ['contract', 'store', 'egress'],
+  client: ['contract', 'workflows'],
+  api: ['contract', 'client', 'store'],
+  browser: ['contract', 'store', 'egress'],
+  workers: ['contract', 'workflows', 'activities', 'store', 'egress'],
+  store: ['contract'],
+  egress: ['contract'],
+  sandbox: [],
+};
+
+const SEES_EVERYTHING = ['start', 'test', 'bench', 'docs'];
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'no-cycles',
+      comment: 'A cycle means that two files are one, or that a third is missing.',
+      severity: 'error',
+      from: {},
+      to: { circular: true },
+    },
+    {
+      name: 'no-unresolved',
+      comment: 'An import that leads nowhere.',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: ['^virtual:'] },
+    },
+    ...Object.entries(ARROWS).map(([room, allowed]) => ({
+      name: `arrows-of-${room}`,
+      comment: `${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}.`,
+      severity: 'error',
+      from: { path: `^${room}/` },
+      to: {
+        path: `^(${[...ROOMS, ...SEES_EVERYTHING].filter((other) => other !== room && !allowed.includes(other)).join('|')})/`,
+      },
+    })),
+    {
+      name: 'no-zod-in-workflows',
+      comment: 'zod in the workflow bundle costs about a megabyte for each cached workflow: import types only.',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: { path: 'node_modules/zod', dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(node_modules|\\.holdfast)' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,70 @@
+import { createWriteStream } from 'node:fs';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { Progress } from './progress.ts';
+
+/** A host that does not answer within this is taken as out of reach, so that a machine without network goes on fast. */
+const CONNECT_TIMEOUT_MS = 8_000;
+const DOWNLOAD_TIMEOUT_MS = 600_000;
+
+const ArtifactInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string() });
+/** Where an artifact is, and which file of the archive is the program. */
+export type ArtifactInfo = z.infer<typeof ArtifactInfo>;
+
+/** True when the host of `url` answers anything at all within a few seconds. */
+export async function isReachable(url: string, get: typeof fetch = fetch): Promise<boolean> {
+  try {
+    await get(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Asks Temporal's download service for one of its programs for this machine (the service the SDKs themselves use).
+ * `undefined` when it cannot be reached or has none.
+ */
+export async function temporalArtifact(
+  artifact: 'cli' | 'temporal-test-server',
+  version: string,
+  get: typeof fetch = fetch,
+): Promise<ArtifactInfo | undefined> {
+  const query = new URLSearchParams({
+    platform: process.platform,
+    arch: process.arch === 'x64' ? 'amd64' : process.arch,
+    format: 'tar.gz',
+    'sdk-name': 'sdk-typescript',
+  });
+  const url = `https://temporal.download/${artifact}/${version}?${query.toString()}`;
+  try {
+    const response = await get(url, { signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
+    if (!response.ok) return undefined;
+    const parsed = ArtifactInfo.safeParse(await response.json());
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Downloads `url` into `file`, telling progress in bytes. Rejects on anything but a whole file. */
+export async function download(
+  url: string,
+  file: string,
+  progress: Progress,
+  get: typeof fetch = fetch,
+): Promise<void> {
+  const response = await get(url, { signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) });
+  if (!response.ok || !response.body) throw new Error(`HTTP ${String(response.status)}`);
+  const total = Number(response.headers.get('content-length') ?? 0);
+  let done = 0;
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      done += chunk.length;
+      progress.step(done, total);
+      next(null, chunk);
+    },
+  });
+  await pipeline(Readable.fromWeb(response.body), count, createWriteStream(file));
+}

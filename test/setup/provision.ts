@@ -1,0 +1,50 @@
+import type {} from 'vitest';
+import type { TestProject } from 'vitest/node';
+import { findChromium } from '../../start/setup/chromium.ts';
+import { startTestPostgres } from '../../start/setup/postgres.ts';
+import { findTemporalCli } from '../../start/setup/temporal.ts';
+import { findTestServer } from '../../start/setup/test-server.ts';
+
+declare module 'vitest' {
+  /** What the set-up hands to tests: `inject('chromiumPath')` and so on. */
+  export interface ProvidedContext {
+    /** The `temporal` program (dev server). In the tiers temporal and e2e. */
+    temporalPath: string;
+    /** The time-skipping test server. In the tier temporal. */
+    testServerPath: string;
+    /** A Chromium. In the tiers browser and e2e. */
+    chromiumPath: string;
+    /** Superuser URL of a running Postgres. In every tier. */
+    postgresUrl: string;
+  }
+}
+
+/** One Postgres for the whole run, whichever tier asks first: the set-ups share a process, but not their modules. */
+const POSTGRES_VARIABLE = 'TEST_DATABASE_URL';
+
+/** Provides `postgresUrl`; returns the tear-down. */
+export async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
+  const before = process.env[POSTGRES_VARIABLE];
+  const server = await startTestPostgres(before);
+  process.env[POSTGRES_VARIABLE] = server.url;
+  project.provide('postgresUrl', server.url);
+  return async () => {
+    if (before === undefined) Reflect.deleteProperty(process.env, POSTGRES_VARIABLE);
+    await server.stop();
+  };
+}
+
+/** Provides `temporalPath`. */
+export async function provideTemporal(project: TestProject): Promise<void> {
+  project.provide('temporalPath', await findTemporalCli());
+}
+
+/** Provides `testServerPath`. */
+export async function provideTestServer(project: TestProject): Promise<void> {
+  project.provide('testServerPath', await findTestServer());
+}
+
+/** Provides `chromiumPath`. */
+export async function provideChromium(project: TestProject): Promise<void> {
+  project.provide('chromiumPath', await findChromium());
+}
