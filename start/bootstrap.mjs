@@ -29,9 +29,11 @@ const ENTRIES = {
   sandbox: 'start/roles/sandbox.ts',
 };
 
+/** One line for the person at the terminal instead of a stack trace. */
+class BootstrapError extends Error {}
+
 function fail(line) {
-  process.stderr.write(`holdfast: ${line}\n`);
-  process.exit(1);
+  throw new BootstrapError(line);
 }
 
 function checkNode() {
@@ -124,14 +126,25 @@ function install() {
   }
 }
 
-checkNode();
-const command = process.argv[2] ?? '';
-const entry = ENTRIES[command];
-if (entry === undefined) fail(`unknown command '${command}'. Known: ${Object.keys(ENTRIES).join(', ')}.`);
-if (!isInstalled()) install();
-// The entry reads its own arguments as if it had been started directly.
-process.argv.splice(1, 2, join(root, entry));
-process.chdir(root);
-const { register } = await import('tsx/esm/api');
-register();
-await import(pathToFileURL(join(root, entry)).href);
+function prepare() {
+  checkNode();
+  const command = process.argv[2] ?? '';
+  const entry = ENTRIES[command];
+  if (entry === undefined) fail(`unknown command '${command}'. Known: ${Object.keys(ENTRIES).join(', ')}.`);
+  if (!isInstalled()) install();
+  return join(root, entry);
+}
+
+try {
+  const entry = prepare();
+  // The entry reads its own arguments as if it had been started directly.
+  process.argv.splice(1, 2, entry);
+  process.chdir(root);
+  const { register } = await import('tsx/esm/api');
+  register();
+  await import(pathToFileURL(entry).href);
+} catch (error) {
+  if (!(error instanceof BootstrapError)) throw error;
+  process.stderr.write(`holdfast: ${error.message}\n`);
+  process.exitCode = 1;
+}
