@@ -79,3 +79,9 @@ export interface Accepted {
   revision: number;
   document: ConnectionDocument;
 }
+
+/** What the query answers: the document as the workflow holds it, and the last check that ended. */
+export interface ConnectionView {
+  document: ConnectionDocument;
+  lastCheckId: string | null;
+}

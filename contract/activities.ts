@@ -1,0 +1,156 @@
+import type { FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
+import type { ConnectionDocument, ConnectionRecord } from './document.ts';
+import type { PageReading, ReadChoice, ReadField } from './reading.ts';
+
+/** Which connection, in which project: what every activity needs to find its row. Opaque ids only. */
+export interface ConnectionAddress {
+  connectionId: string;
+  organizationId: string;
+  projectId: string;
+}
+
+/** Where a login may go and what it is for. */
+export interface LoginTarget extends ConnectionAddress {
+  domain: string;
+  profileName: string;
+  loginUrl: string | null;
+  /** Where the last login landed: a health check looks there first. */
+  postLoginUrl: string | null;
+  /** Empty: a credential may be typed on any site the flow leads to. */
+  allowedDomains: string[];
+  browser: ManagedAuthBrowser | null;
+  /** Name of the attached credential, or null. */
+  credentialName: string | null;
+}
+
+/** What is known of the attached credential: names of values, never a value. */
+export interface CredentialFacts {
+  id: string;
+  /** Grows when a value changes: a refused password may be tried again only under a new version. */
+  version: number;
+  valueKeys: string[];
+  hasTotpSecret: boolean;
+  ssoProvider: string | null;
+}
+
+/** A running browser session of a flow. */
+export interface FlowSession {
+  sessionId: string;
+  liveViewUrl: string | null;
+}
+
+/** A page as it was read, with what the attached credential can answer at that moment. */
+export interface Observation {
+  reading: PageReading;
+  credential: CredentialFacts | null;
+}
+
+/** Where the value of one field comes from. */
+export type ValueSource =
+  { kind: 'submission'; fieldId: string } | { kind: 'credential'; key: string } | { kind: 'totp' };
+
+/** One field to type into. `ref` names the value in the credential that a good login is saved to. */
+export interface FieldEntry {
+  field: ReadField;
+  ref: string;
+  source: ValueSource;
+}
+
+/** One answer: fields to type and a button to press, or a choice to click. */
+export interface Answer {
+  entries: FieldEntry[];
+  submit: PageReading['submit'];
+  choice: ReadChoice | null;
+}
+
+export interface EnterInput {
+  target: LoginTarget;
+  flowId: string;
+  sessionId: string;
+  /** Names this entering in the ledger: it is typed at most once. */
+  entryId: string;
+  answer: Answer;
+  submissionId: string | null;
+  credentialId: string | null;
+  /** Where values typed earlier in this flow are kept, sealed, until the login proves good. */
+  keptId: string | null;
+  keepUntil: string;
+}
+
+/** How an entering ended. `keptId` replaces the earlier one. */
+export interface EnterOutcome extends Observation {
+  keptId: string | null;
+}
+
+export interface FinishInput {
+  target: LoginTarget;
+  flowId: string;
+  sessionId: string;
+  keptId: string | null;
+  saveCredentials: boolean;
+}
+
+/** `credentialName` is the credential that the typed values were saved to, when they were. */
+export interface FinishOutcome {
+  postLoginUrl: string;
+  credentialName: string | null;
+  credential: CredentialFacts | null;
+}
+
+/** Outcome of a health check; `inconclusive` when the site is down or answers nonsense. */
+export interface HealthOutcome {
+  outcome: 'authenticated' | 'expired' | 'inconclusive';
+  /** Why, for the timeline, when it is not `authenticated`. */
+  errorCode: FlowErrorCode | null;
+  credential: CredentialFacts | null;
+}
+
+/**
+ * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
+ * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
+ * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
+ * `network_error`, `browser_error`, `internal_error`.
+ */
+export type ActivityFailure =
+  | 'session_gone'
+  | 'domain_not_allowed'
+  | 'entry_uncertain'
+  | 'submission_gone'
+  | 'element_not_found'
+  | 'network_error'
+  | 'browser_error'
+  | 'internal_error';
+
+/** Activities that need a browser. They heartbeat, stop on cancellation, and return no secret. */
+export interface LoginActivities {
+  /** Opens (or finds, by `attempt`) the flow's browser session on its profile. May be retried. */
+  openSession(input: { target: LoginTarget; flowId: string; attempt: number }): Promise<FlowSession>;
+  /** Leads the session to the login page and reads it. May be retried. */
+  discoverLogin(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
+  /** Reads the page as it is. May be retried. */
+  readPage(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
+  /** Types and presses, then reads the next page. At most once: never retried. */
+  enterAnswer(input: EnterInput): Promise<EnterOutcome>;
+  /** Waits until the page is no longer `external_action`, or `waitMs` is over. May be retried. */
+  watchExternalAction(input: { target: LoginTarget; sessionId: string; waitMs: number }): Promise<Observation>;
+  /** Saves the session to the profile and the values to the credential; ends the session. May be retried. */
+  finishLogin(input: FinishInput): Promise<FinishOutcome>;
+  /** Ends the session without saving and destroys what was kept. May be retried; done when the session is gone. */
+  abandonLogin(input: { target: LoginTarget; sessionId: string | null; keptId: string | null }): Promise<void>;
+  /** Opens the profile, looks whether it is logged in, saves what the site refreshed. May be retried. */
+  checkHealth(input: { target: LoginTarget; checkId: string }): Promise<HealthOutcome>;
+}
+
+/** Activities that only touch the store. All may be retried. */
+export interface RecordActivities {
+  /** Inserts the row of a new connection; `existingId` when its place is taken. */
+  insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
+  /** Writes a document that is newer than the stored one. */
+  recordConnection(record: ConnectionRecord): Promise<void>;
+  /** Destroys the sealed values of a submission that will not be typed. */
+  discardSubmission(input: { submissionId: string }): Promise<void>;
+  /** What the attached credential can answer now, or null. */
+  readCredential(input: { projectId: string; credentialName: string }): Promise<CredentialFacts | null>;
+  /** Removes the connection with everything that belongs to it. */
+  removeConnection(address: ConnectionAddress): Promise<void>;
+}

@@ -1,0 +1,41 @@
+import { condition, sleep } from '@temporalio/workflow';
+import { records } from '../flow/proxies.ts';
+import type { ConnectionState } from './state.ts';
+
+/** Inserts the row of a new connection, however long the store is away. */
+export async function insertRow(state: ConnectionState): Promise<void> {
+  for (;;) {
+    try {
+      const { document } = state;
+      const { existingId } = await records.insertConnection(document);
+      if (existingId === null) {
+        state.recordedRevision = document.revision;
+        state.inserted = true;
+      } else {
+        state.existingId = existingId;
+      }
+      return;
+    } catch {
+      await sleep('5 seconds');
+    }
+  }
+}
+
+/** Writes every change of the document to the store, in order, until the connection is removed. */
+export async function recordChanges(state: ConnectionState): Promise<void> {
+  while (!state.removeRequested) {
+    await condition(() => state.removeRequested || state.document.revision > state.recordedRevision);
+    if (state.removeRequested) return;
+    const { document } = state;
+    const timeline = [...state.pendingTimeline.values()];
+    try {
+      await records.recordConnection({ document, timeline });
+      for (const event of timeline)
+        if (state.pendingTimeline.get(event.id) === event) state.pendingTimeline.delete(event.id);
+      state.recordedRevision = document.revision;
+    } catch {
+      // The store is away for longer than the activity's own retries: what is newest is written when it is back.
+      await sleep('5 seconds');
+    }
+  }
+}

@@ -1,0 +1,231 @@
+import type { Answer, CredentialFacts, FieldEntry, Observation } from '../../contract/activities.ts';
+import type { FlowErrorCode } from '../../contract/connections.ts';
+import type { ReadChoice, ReadField } from '../../contract/reading.ts';
+import { credentialKeyFor, isRefused, refOf, type RefusedCredential } from './credential-match.ts';
+import { identifyChoices, identifyFields, type AskedChoice, type AskedField } from './interaction.ts';
+
+/** What the loop remembers of the answer it entered last. */
+export interface LastEntry {
+  by: 'person' | 'credential';
+  /** Names and types of what was typed or picked: tells whether the site asks for the same again. */
+  fingerprint: string;
+  /** True when a password went in, or a code. */
+  typed: { password: boolean; code: boolean; totp: boolean };
+  /** False when it is not known whether the entering reached the site. */
+  certain: boolean;
+}
+
+/** Everything a decision depends on. */
+export interface Situation {
+  mode: 'attended' | 'unattended';
+  observation: Observation;
+  last: LastEntry | null;
+  refused: RefusedCredential | null;
+  /** How many times a person's answer was refused in this flow. */
+  rejections: number;
+  /** How many answers were entered in this flow. */
+  entered: number;
+}
+
+/** A form that waits for answers: who can give them is decided, the values are not here. */
+export interface Question {
+  fields: AskedField[];
+  choices: AskedChoice[];
+  /** Fields of the same form that the credential answers; they are typed together with the person's. */
+  known: FieldEntry[];
+  submit: Answer['submit'];
+}
+
+/** What to do next. */
+export type Decision =
+  | { do: 'finish' }
+  | { do: 'enter'; answer: Answer }
+  | { do: 'ask'; question: Question }
+  | { do: 'wait'; message: string; question: Question }
+  | { do: 'fail'; code: FlowErrorCode; message: string };
+
+/** A flow never enters more answers than this. */
+export const MAX_ENTRIES = 20;
+/** A person's answers may be refused this often in one flow; sites lock accounts soon after. */
+export const MAX_REJECTIONS = 6;
+
+/** Decides the next step of a login from what the page shows. Pure: same situation, same decision. */
+export function decide(situation: Situation): Decision {
+  const { reading } = situation.observation;
+  if (situation.entered >= MAX_ENTRIES) return fail('max_steps_exceeded', 'The login took too many steps.');
+  if (situation.rejections >= MAX_REJECTIONS)
+    return fail('max_attempts_reached', 'The site refused the answers too often; start a new login later.');
+  switch (reading.kind) {
+    case 'logged_in':
+      return { do: 'finish' };
+    case 'form':
+      return decideForm(situation);
+    case 'choice':
+      return decideChoice(situation);
+    case 'external_action':
+      return decideExternal(situation);
+    case 'passkey':
+      return reading.choices.length > 0
+        ? decideChoice(situation)
+        : fail('unsupported_auth_method', 'The site goes on only with a passkey, which Holdfast cannot use.');
+    case 'captcha':
+      return fail('captcha_blocked', 'The site shows a captcha.');
+    case 'blocked':
+      return fail('bot_detected', 'The site refuses the browser.');
+    case 'unavailable':
+      return fail('network_error', 'The site cannot be reached or answers with an error.');
+    case 'other':
+      return situation.entered === 0
+        ? fail('login_form_not_found', 'No login form was found; set `login_url` to the page that has it.')
+        : fail(
+            reading.website_error === null ? 'stuck_in_loop' : 'website_error',
+            'After the last answer the site shows neither a form nor a logged-in page.',
+          );
+  }
+}
+
+/** True when the page asks again for what was entered last: the site refused it. */
+export function wasRejected(observation: Observation, last: LastEntry | null): boolean {
+  if (last === null || !last.certain || observation.reading.kind !== 'form') return false;
+  if (fingerprintOf(observation.reading.fields) === last.fingerprint) return true;
+  return (
+    observation.reading.website_error !== null &&
+    last.typed.password &&
+    observation.reading.fields.some((field) => field.type === 'password')
+  );
+}
+
+/** Names and types of fields, in order. */
+export function fingerprintOf(fields: ReadField[]): string {
+  return fields.map((field) => `${field.type}:${field.name}`).join('|');
+}
+
+function decideForm(situation: Situation): Decision {
+  const { observation, last } = situation;
+  const { reading, credential } = observation;
+  const rejected = wasRejected(observation, last);
+  if (reading.fields.length === 0) return decideChoice(situation);
+
+  const preferred = preferredProvider(reading.choices, credential);
+  if (preferred !== null && last === null) return pick(preferred);
+
+  const refused = credential !== null && isRefused(credential, situation.refused);
+  // A value that was typed already is not typed again unseen: not after a refusal, not after an entering of unknown end.
+  const spent = last !== null && (rejected || !last.certain);
+  const known: FieldEntry[] = [];
+  const asked: AskedField[] = [];
+  for (const { id, item: field } of identifyFields(reading.fields)) {
+    const source =
+      credential === null || (refused && field.type === 'password') || (refused && rejected) || spent
+        ? null
+        : sourceFor(field, credential);
+    if (source !== null) known.push({ field, ref: refOf(field), source });
+    else
+      asked.push({ id, field, reason: isRejectedField(field, situation, rejected, refused) ? 'rejected' : 'missing' });
+  }
+  const missing = asked.filter(({ field }) => field.required);
+  if (missing.length === 0 && known.length > 0)
+    return { do: 'enter', answer: { entries: known, submit: reading.submit, choice: null } };
+  if (situation.mode === 'attended')
+    return {
+      do: 'ask',
+      question: { fields: asked, choices: identifyChoices(reading.choices), known, submit: reading.submit },
+    };
+  return failUnanswered(missing.length > 0 ? missing : asked, situation, rejected, refused);
+}
+
+function isRejectedField(field: ReadField, situation: Situation, rejected: boolean, refused: boolean): boolean {
+  if (refused && field.type === 'password') return true;
+  if (!rejected || situation.last === null) return false;
+  const { typed } = situation.last;
+  if (field.type === 'password') return typed.password;
+  if (field.type === 'code' || field.type === 'totp_code') return typed.code;
+  return !typed.password && !typed.code;
+}
+
+function sourceFor(field: ReadField, credential: CredentialFacts): FieldEntry['source'] | null {
+  // A code field that names no method is answered by the TOTP secret only when nothing says that it was sent.
+  if (field.type === 'totp_code' && credential.hasTotpSecret) return { kind: 'totp' };
+  const key = credentialKeyFor(field, credential);
+  return key === null ? null : { kind: 'credential', key };
+}
+
+function decideChoice(situation: Situation): Decision {
+  const { reading, credential } = situation.observation;
+  const { choices } = reading;
+  if (choices.length === 0) return fail('login_form_not_found', 'The page offers nothing to fill in or to choose.');
+  const preferred = preferredProvider(choices, credential);
+  if (preferred !== null && situation.last === null) return pick(preferred);
+  const fresh = situation.last?.fingerprint !== choiceFingerprint(choices);
+  const totp = choices.find((choice) => choice.mfa_type === 'totp');
+  if (credential?.hasTotpSecret === true && totp !== undefined && fresh) return pick(totp);
+  const password = choices.find((choice) => choice.mfa_type === 'password' || isPasswordMethod(choice));
+  if (credential?.valueKeys.includes('password') === true && password !== undefined && fresh) return pick(password);
+  if (situation.mode === 'attended')
+    return {
+      do: 'ask',
+      question: { fields: [], choices: identifyChoices(choices), known: [], submit: null },
+    };
+  return choices.some((choice) => choice.type === 'mfa_method')
+    ? fail('mfa_required', 'The site asks to choose a second factor.')
+    : fail('account_choice_required', 'The site asks to choose among accounts or ways to sign in.');
+}
+
+function isPasswordMethod(choice: ReadChoice): boolean {
+  return choice.type === 'auth_method' && /password|passwort|mot de passe|contraseña/i.test(choice.label);
+}
+
+/** Identifies the choices of a page, as the memory of a pick. */
+export function choiceFingerprint(choices: ReadChoice[]): string {
+  return `choice:${choices.map((choice) => choice.label).join('|')}`;
+}
+
+function preferredProvider(choices: ReadChoice[], credential: CredentialFacts | null): ReadChoice | null {
+  const wanted = credential?.ssoProvider?.toLowerCase();
+  if (wanted === undefined) return null;
+  return choices.find((choice) => choice.type === 'sso_provider' && choice.provider?.toLowerCase() === wanted) ?? null;
+}
+
+function pick(choice: ReadChoice): Decision {
+  return { do: 'enter', answer: { entries: [], submit: null, choice } };
+}
+
+function decideExternal(situation: Situation): Decision {
+  const { reading } = situation.observation;
+  if (situation.mode === 'unattended')
+    return fail('external_action_required', 'The site asks for something that only a person can do elsewhere.');
+  const fields = identifyFields(reading.fields).map(({ id, item }) => ({
+    id,
+    field: item,
+    reason: 'missing' as const,
+  }));
+  return {
+    do: 'wait',
+    message: reading.external_action_message ?? 'Confirm the sign-in as the site asks (on your phone or by mail).',
+    question: { fields, choices: identifyChoices(reading.choices), known: [], submit: reading.submit },
+  };
+}
+
+function failUnanswered(asked: AskedField[], situation: Situation, rejected: boolean, refused: boolean): Decision {
+  const { last } = situation;
+  if (last !== null && !last.certain)
+    return fail('browser_error', 'The browser was lost while a credential was entered; whether it arrived is unknown.');
+  if (rejected && last?.typed.totp === true)
+    return fail('totp_code_rejected', 'The site refused the code of the saved secret.');
+  if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
+    return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand.');
+  if (rejected) return fail('credentials_invalid', 'The site refused what the credential holds.');
+  const codes = asked.filter(({ field }) => field.type === 'code' || field.type === 'totp_code');
+  const code = codes[0]?.field;
+  if (code?.type === 'totp_code')
+    return fail('totp_required', 'The site asks for an authenticator code; no secret is saved.');
+  if (code !== undefined)
+    return /mail/i.test(`${code.label} ${code.hint ?? ''}`)
+      ? fail('email_code_required', 'The site asks for a code that it sent by mail.')
+      : fail('sms_code_required', 'The site asks for a code that it sent by message.');
+  return fail('customer_input_required', 'The site asks for values that the credential does not hold.');
+}
+
+function fail(code: FlowErrorCode, message: string): Decision {
+  return { do: 'fail', code, message };
+}

@@ -1,0 +1,129 @@
+import type {
+  DiscoveredField,
+  Interaction,
+  ManagedAuthChoice,
+  ManagedAuthField,
+  MfaOption,
+  SignInOption,
+} from '../../contract/interaction.ts';
+import type { ReadChoice, ReadField } from '../../contract/reading.ts';
+import { refOf } from './credential-match.ts';
+
+/** A field that waits: its public id, what was read, and why it is asked for. */
+export interface AskedField {
+  id: string;
+  field: ReadField;
+  reason: 'missing' | 'rejected';
+}
+
+/** A choice that waits. */
+export interface AskedChoice {
+  id: string;
+  choice: ReadChoice;
+}
+
+/** Gives every item an id made of its words, so that the same page asks under the same ids again. */
+export function withIds<Item>(
+  prefix: string,
+  items: Item[],
+  words: (item: Item) => string,
+): { id: string; item: Item }[] {
+  const seen = new Map<string, number>();
+  return items.map((item) => {
+    const slug =
+      words(item)
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, '_')
+        .replace(/^_+|_+$/g, '')
+        .slice(0, 60) || 'unnamed';
+    const count = (seen.get(slug) ?? 0) + 1;
+    seen.set(slug, count);
+    return { id: count === 1 ? `${prefix}_${slug}` : `${prefix}_${slug}_${count}`, item };
+  });
+}
+
+/** Ids of a page's fields. */
+export function identifyFields(fields: ReadField[]): { id: string; item: ReadField }[] {
+  return withIds('field', fields, (field) => field.name || field.label);
+}
+
+/** Ids of a page's choices. */
+export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
+  return withIds('choice', choices, choiceWords).map(({ id, item }) => ({ id, choice: item }));
+}
+
+function choiceWords(choice: ReadChoice): string {
+  return `${choice.type} ${choice.provider ?? choice.mfa_type ?? ''} ${choice.label}`;
+}
+
+/** What callers see at a pause, in the canonical form and in the older ones. */
+export function presentInteraction(interactionId: string, fields: AskedField[], choices: AskedChoice[]): Interaction {
+  return {
+    interaction_id: interactionId,
+    fields: fields.map(presentField),
+    choices: choices.map(presentChoice),
+    discovered_fields: fields.map(presentDiscoveredField),
+    mfa_options: choices.flatMap(({ choice }) => (choice.type === 'mfa_method' ? [presentMfaOption(choice)] : [])),
+    pending_sso_buttons: choices.flatMap(({ choice }) =>
+      choice.type === 'sso_provider'
+        ? [{ selector: choice.xpath, provider: choice.provider ?? choice.label, label: choice.label }]
+        : [],
+    ),
+    sign_in_options: choices.flatMap((asked) =>
+      asked.choice.type === 'mfa_method' || asked.choice.type === 'sso_provider' ? [] : [presentSignInOption(asked)],
+    ),
+  };
+}
+
+function presentField({ id, field, reason }: AskedField): ManagedAuthField {
+  return {
+    id,
+    ref: refOf(field),
+    type: field.type,
+    reason,
+    label: field.label,
+    ...(field.hint === null ? {} : { hint: field.hint }),
+    observed_selector: field.selector,
+    required: field.required,
+  };
+}
+
+function presentDiscoveredField({ field }: AskedField): DiscoveredField {
+  return {
+    name: field.name,
+    type: field.discovered_type,
+    label: field.label,
+    selector: field.selector,
+    ...(field.placeholder === null ? {} : { placeholder: field.placeholder }),
+    ...(field.hint === null ? {} : { hint: field.hint }),
+    required: field.required,
+    linked_mfa_type: field.type === 'totp_code' ? 'totp' : null,
+  };
+}
+
+function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {
+  return {
+    id,
+    type: choice.type,
+    label: choice.label,
+    context: null,
+    description: choice.description,
+    display_text: choice.label,
+    masked_destination: choice.masked_destination,
+    observed_selector: choice.selector,
+    mfa_type: choice.mfa_type ?? null,
+  };
+}
+
+function presentMfaOption(choice: ReadChoice): MfaOption {
+  return {
+    type: choice.mfa_type ?? 'switch',
+    label: choice.label,
+    target: choice.masked_destination,
+    description: choice.description,
+  };
+}
+
+function presentSignInOption({ id, choice }: AskedChoice): SignInOption {
+  return { id, label: choice.label, description: choice.description };
+}

@@ -1,0 +1,7 @@
+/** Share by which a health check's time is moved at random, so that checks of many connections spread. */
+export const JITTER = 0.1;
+
+/** Milliseconds until the next health check: the interval, moved by up to ±10 %. `random` is in [0, 1). */
+export function nextCheckDelayMs(intervalSeconds: number, random: number): number {
+  return Math.round(intervalSeconds * 1000 * (1 - JITTER + 2 * JITTER * random));
+}

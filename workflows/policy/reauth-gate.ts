@@ -1,0 +1,64 @@
+import type { CredentialFacts } from '../../contract/activities.ts';
+import type { CanReauthReason, CredentialReference } from '../../contract/connections.ts';
+import type { ReadField } from '../../contract/reading.ts';
+import { credentialKeyFor, isRefused, type RefusedCredential } from './credential-match.ts';
+
+/** What the last good login needed, by kind; recorded so that the gate need not guess. */
+export interface LoginRequirements {
+  /** Fields that were answered, by whomever. */
+  fields: Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label' | 'hint'>[];
+  /** True when a person had to act elsewhere (mail link, push). */
+  externalAction: boolean;
+}
+
+/** What the gate looks at. */
+export interface GateInput {
+  hadLogin: boolean;
+  reference: CredentialReference | undefined;
+  credential: CredentialFacts | null;
+  refused: RefusedCredential | null;
+  requirements: LoginRequirements | null;
+}
+
+/** Whether Holdfast may log in again by itself, with the interface's word for why. */
+export interface GateVerdict {
+  canReauth: boolean;
+  reason: CanReauthReason;
+}
+
+/** The reauth gate (interface.md, `can_reauth_reason`). Pure. */
+export function evaluateReauthGate(input: GateInput): GateVerdict {
+  const { credential, requirements } = input;
+  if (!input.hadLogin) return no('no_prior_successful_login');
+  if (input.reference === undefined) return no('no_credential');
+  // External providers are not connected yet: the reference is kept, but nothing could be fetched by it.
+  if (input.reference.provider !== undefined) return no('no_viable_plans');
+  if (credential === null || (credential.valueKeys.length === 0 && credential.ssoProvider === null))
+    return no('no_credential');
+  if (isRefused(credential, input.refused)) return no('requires_customer_input');
+  if (requirements === null) return { canReauth: true, reason: 'no_requirements_recorded' };
+  if (requirements.externalAction) return no('requires_external_action');
+  for (const field of requirements.fields) {
+    if (field.type === 'totp_code') {
+      if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
+    } else if (field.type === 'code') {
+      return no(isMailCode(field) ? 'requires_email_code' : 'requires_sms_code');
+    } else if (credentialKeyFor(asReadField(field), credential) === null) {
+      return no('requires_customer_input');
+    }
+  }
+  return { canReauth: true, reason: 'requirements_satisfiable' };
+}
+
+/** True when a code field speaks of mail rather than of a phone. */
+export function isMailCode(field: Pick<ReadField, 'label' | 'hint'>): boolean {
+  return /mail/i.test(`${field.label} ${field.hint ?? ''}`);
+}
+
+function asReadField(field: LoginRequirements['fields'][number]): ReadField {
+  return { ...field, selector: '', placeholder: null, required: true, frame: [], boxes: 1 };
+}
+
+function no(reason: CanReauthReason): GateVerdict {
+  return { canReauth: false, reason };
+}
