@@ -1,3 +1,5 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+
 /**
  * Whose data a query may see. Every read and write of tenant data takes one, and {@link withinScope} is the one place
  * that turns it into SQL. `projectId: null` means every project of the organization.
@@ -22,4 +24,30 @@ export interface Page<Row> {
 export interface PageRequest {
   limit: number;
   offset: number;
+}
+
+/** Tables whose rows belong to a project (`project_id` may be null in `api_keys` and `audit_log` alone). */
+export type TenantTable = 'connections' | 'profiles' | 'credentials' | 'api_keys' | 'audit_log';
+
+/** The condition that keeps a query within a scope. */
+export function withinScope(scope: Scope, table: TenantTable): RawBuilder<SqlBool> {
+  const organization = sql<SqlBool>`${sql.ref(`${table}.organization_id`)} = ${scope.organizationId}`;
+  if (scope.projectId === null) return organization;
+  return sql<SqlBool>`${organization} and ${sql.ref(`${table}.project_id`)} = ${scope.projectId}`;
+}
+
+/** Makes a page of rows that were read with `limit + 1`: the one too many says that more follow. */
+export function pageOf<Row>(rows: Row[], limit: number): Page<Row> {
+  return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+}
+
+/** The text that {@link containsText} looks through: lower case, one part a line. */
+export function searchText(...parts: string[]): string {
+  return parts.join('\n').toLowerCase();
+}
+
+/** True where `text` (lower case, as {@link searchText} makes it) holds `query` in any case; `%` and `_` are themselves. */
+export function containsText(text: RawBuilder<unknown>, query: string): RawBuilder<SqlBool> {
+  const escaped = query.toLowerCase().replaceAll(/[\\%_]/g, '\\$&');
+  return sql<SqlBool>`${text} like ${`%${escaped}%`}`;
 }

@@ -1,45 +1,56 @@
-import type { ApiKeyQueries } from "./queries/api-keys.ts";
-import type { AuditLogQueries } from "./queries/audit-log.ts";
-import type { ConnectionChanges } from "./queries/changes.ts";
-import type { ConnectionQueries } from "./queries/connections.ts";
-import type { CredentialQueries } from "./queries/credentials.ts";
-import type { HandoffQueries } from "./queries/handoffs.ts";
-import type {
-  OrganizationQueries,
-  Plan,
-  ProjectQueries,
-} from "./queries/organizations.ts";
-import type { ProfileQueries } from "./queries/profiles.ts";
-import type { SubmissionQueries } from "./queries/submissions.ts";
-import type { TimelineQueries } from "./queries/timeline.ts";
-import type { TotpUseQueries } from "./queries/totp-uses.ts";
-import type { TypingLedgerQueries } from "./queries/typing-ledger.ts";
+import { Migrator, sql } from 'kysely';
+import { HoldfastError } from '../contract/errors.ts';
+import type { Plan } from '../contract/limits.ts';
+import { openDatabase, type StoreConnection } from './database.ts';
+import { migrations } from './migrations/index.ts';
+import { createApiKeyQueries, type ApiKeyQueries } from './queries/api-keys.ts';
+import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log.ts';
+import { createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
+import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
+import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
+import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
+import {
+  createOrganizationQueries,
+  createProjectQueries,
+  type OrganizationQueries,
+  type ProjectQueries,
+} from './queries/organizations.ts';
+import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
+import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
+import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
+import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
+import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
+import { createLocalKeyWrapper } from './vault/key-wrapper.ts';
+import { createVault } from './vault/vault.ts';
+
+export type { StoreConnection } from './database.ts';
 
 /** The organization and project that every installation starts with. */
-export const DEFAULT_ORGANIZATION_ID = "org_default";
-export const DEFAULT_PROJECT_ID = "prj_default";
-
-/** Where the database is: a real Postgres by URL, or the folder of the socket of `startStoreServer`. */
-export type StoreConnection = { url: string } | { socketDir: string };
+export const DEFAULT_ORGANIZATION_ID = 'org_default';
+export const DEFAULT_PROJECT_ID = 'prj_default';
+/** Who made what the set-up makes. */
+const OPERATOR = { id: 'usr_operator', email: 'operator@holdfast.invalid', name: 'Operator' };
 
 /** What {@link createStore} needs. */
 export interface StoreOptions {
   connection: StoreConnection;
   /** 32 bytes; wraps the data key of each organization. */
   masterKey: Buffer;
+  /** Former master keys that may still wrap some data key while a rotation is under way. */
+  retiredMasterKeys?: Buffer[];
   /** Most connections of this process to the database. Default 8. */
   maxConnections?: number;
   /** The time; for tests. */
   clock?: () => Date;
 }
 
-/** Everything Holdfast keeps. `Document` is the connection document (contract/connections.ts). */
-export interface Store<Document = Record<string, unknown>> {
+/** Everything Holdfast keeps. */
+export interface Store {
   organizations: OrganizationQueries;
   projects: ProjectQueries;
   apiKeys: ApiKeyQueries;
   profiles: ProfileQueries;
-  connections: ConnectionQueries<Document>;
+  connections: ConnectionQueries;
   timeline: TimelineQueries;
   changes: ConnectionChanges;
   credentials: CredentialQueries;
@@ -50,16 +61,70 @@ export interface Store<Document = Record<string, unknown>> {
   auditLog: AuditLogQueries;
   /** Brings the schema up to date. Several processes may call it at once. */
   migrate(): Promise<void>;
-  /** Makes the default organization and project, and registers `apiKey` organization-wide. May be called again. */
+  /**
+   * Makes the default organization and project, and registers `apiKey` organization-wide. May be called again. Throws when
+   * the master key is not the one that this store was made with.
+   */
   bootstrap(input: { plan: Plan; apiKey?: string }): Promise<void>;
-  /** Throws when the database does not answer or its schema is not the one of this build. */
+  /** Throws `unavailable` when the database does not answer or its schema is not the one of this build. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Opens the store. Connects on first use; call `migrate()` and `bootstrap()` once before anything else. */
-export function createStore<Document = Record<string, unknown>>(
-  _options: StoreOptions,
-): Store<Document> {
-  throw new Error("not built yet");
+export function createStore(options: StoreOptions): Store {
+  const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
+  const db = openDatabase(connection, maxConnections);
+  const vault = createVault({
+    wrapper: createLocalKeyWrapper(masterKey),
+    retired: retiredMasterKeys.map(createLocalKeyWrapper),
+  });
+  const organizations = createOrganizationQueries(db, vault, clock);
+  const projects = createProjectQueries(db, clock);
+  const apiKeys = createApiKeyQueries(db, clock);
+  const changes = createConnectionChanges(db, connection);
+  const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
+
+  return {
+    organizations,
+    projects,
+    apiKeys,
+    changes,
+    profiles: createProfileQueries(db, vault, clock),
+    connections: createConnectionQueries(db, changes, clock),
+    timeline: createTimelineQueries(db),
+    credentials: createCredentialQueries(db, vault, clock),
+    submissions: createSubmissionQueries(db, vault, clock),
+    typingLedger: createTypingLedgerQueries(db, clock),
+    totpUses: createTotpUseQueries(db, clock),
+    handoffs: createHandoffQueries(db, clock),
+    auditLog: createAuditLogQueries(db),
+    migrate: async () => {
+      const { error } = await migrator.migrateToLatest();
+      if (error !== undefined) throw error;
+    },
+    bootstrap: async ({ plan, apiKey }) => {
+      await organizations.create({ id: DEFAULT_ORGANIZATION_ID, name: 'Default', plan });
+      await organizations.setPlan(DEFAULT_ORGANIZATION_ID, plan);
+      await projects.create(DEFAULT_ORGANIZATION_ID, { id: DEFAULT_PROJECT_ID, name: 'Default' });
+      await vault.activeKey(db, DEFAULT_ORGANIZATION_ID);
+      if (apiKey !== undefined)
+        await apiKeys.register(DEFAULT_ORGANIZATION_ID, apiKey, { name: 'Set-up', createdBy: OPERATOR });
+    },
+    ping: async () => {
+      const names = Object.keys(migrations);
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch(notReady);
+      const done = new Set(rows.map((row) => row.name));
+      if (!names.every((name) => done.has(name))) notReady();
+    },
+    close: async () => {
+      await changes.close();
+      await db.destroy();
+    },
+  };
+}
+
+function notReady(error?: unknown): never {
+  if (error instanceof HoldfastError) throw error;
+  throw new HoldfastError('unavailable', 'The database schema is older than this build; migrate it.');
 }

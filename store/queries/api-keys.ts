@@ -1,4 +1,9 @@
-import type { Page, PageRequest, Scope } from "../scope.ts";
+import { timingSafeEqual } from 'node:crypto';
+import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import { hashApiKey, isPlausibleApiKey, maskApiKey, newApiKey } from '../api-key-format.ts';
+import type { Db } from '../database.ts';
+import { pageOf, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 
 /** An API key without the key: what lists and reads show (interface.md, "API key"). */
 export interface ApiKeyRecord {
@@ -22,26 +27,161 @@ export interface ApiKeyQueries {
    * checksum before the database is asked. Never cached: a revoked key is refused on the next request.
    */
   authenticate(token: string): Promise<ApiKeyRecord | null>;
+  /** Throws `not_found` when the project is not in scope. */
   create(
     scope: Scope,
     input: {
       name: string;
       expiresAt: Date | null;
       projectId: string | null;
-      createdBy: ApiKeyRecord["createdBy"];
+      createdBy: ApiKeyRecord['createdBy'];
     },
   ): Promise<{ record: ApiKeyRecord; key: string }>;
-  list(
-    scope: Scope,
-    page: PageRequest & { includeDeleted?: boolean },
-  ): Promise<Page<ApiKeyRecord>>;
+  list(scope: Scope, page: PageRequest & { includeDeleted?: boolean }): Promise<Page<ApiKeyRecord>>;
   find(scope: Scope, id: string): Promise<ApiKeyRecord | null>;
   rename(scope: Scope, id: string, name: string): Promise<ApiKeyRecord | null>;
   /** Revokes. False when there is no such live key. */
   remove(scope: Scope, id: string): Promise<boolean>;
   /** Replaces the secret under the same id; the old key stops working at once. Null when there is no such live key. */
-  rotate(
-    scope: Scope,
-    id: string,
-  ): Promise<{ record: ApiKeyRecord; key: string } | null>;
+  rotate(scope: Scope, id: string): Promise<{ record: ApiKeyRecord; key: string } | null>;
+  /** Registers a key that the operator chose (`HOLDFAST_API_KEY`), organization-wide. May be called again. */
+  register(
+    organizationId: string,
+    key: string,
+    input: { name: string; createdBy: ApiKeyRecord['createdBy'] },
+  ): Promise<void>;
+}
+
+interface NewApiKeyRow {
+  organizationId: string;
+  projectId: string | null;
+  name: string;
+  key: string;
+  createdBy: ApiKeyRecord['createdBy'];
+  expiresAt: Date | null;
+}
+
+/** Queries of API keys. */
+export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
+  const select = () =>
+    db
+      .selectFrom('api_keys')
+      .leftJoin('projects', 'projects.id', 'api_keys.project_id')
+      .selectAll('api_keys')
+      .select('projects.name as project_name');
+  type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
+
+  const live = (scope: Scope, id: string) =>
+    select().where('api_keys.id', '=', id).where('deleted_at', 'is', null).where(withinScope(scope, 'api_keys'));
+  const find = async (scope: Scope, id: string): Promise<ApiKeyRecord | null> => {
+    const row = await live(scope, id).executeTakeFirst();
+    return row === undefined ? null : present(row);
+  };
+  const change = (scope: Scope, id: string) =>
+    db
+      .updateTable('api_keys')
+      .where('id', '=', id)
+      .where('deleted_at', 'is', null)
+      .where(withinScope(scope, 'api_keys'));
+
+  const rowOf = (input: NewApiKeyRow) => ({
+    id: newId('key'),
+    organization_id: input.organizationId,
+    project_id: input.projectId,
+    name: input.name,
+    hash: hashApiKey(input.key),
+    masked_key: maskApiKey(input.key),
+    created_by_id: input.createdBy.id,
+    created_by_email: input.createdBy.email,
+    created_by_name: input.createdBy.name,
+    created_at: clock(),
+    expires_at: input.expiresAt,
+    deleted_at: null,
+  });
+
+  const present = (row: Row): ApiKeyRecord => ({
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    createdAt: row.created_at,
+    createdBy: { id: row.created_by_id, email: row.created_by_email, name: row.created_by_name },
+    expiresAt: row.expires_at,
+    deletedAt: row.deleted_at,
+    projectId: row.project_id,
+    projectName: row.project_name,
+    maskedKey: row.masked_key,
+  });
+
+  return {
+    authenticate: async (token) => {
+      if (!isPlausibleApiKey(token)) return null;
+      const hash = hashApiKey(token);
+      const row = await select().where('hash', '=', hash).where('deleted_at', 'is', null).executeTakeFirst();
+      if (row === undefined || !timingSafeEqual(row.hash, hash)) return null;
+      return row.expires_at !== null && row.expires_at <= clock() ? null : present(row);
+    },
+    create: async (scope, { name, expiresAt, projectId, createdBy }) => {
+      await assertProject(db, scope, projectId);
+      const key = newApiKey();
+      const row = rowOf({ organizationId: scope.organizationId, projectId, name, key, createdBy, expiresAt });
+      await db.insertInto('api_keys').values(row).execute();
+      const record = await find(scope, row.id);
+      if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made.');
+      return { record, key };
+    },
+    list: async (scope, { limit, offset, includeDeleted = false }) => {
+      const rows = await select()
+        .where(withinScope(scope, 'api_keys'))
+        .$if(!includeDeleted, (query) => query.where('deleted_at', 'is', null))
+        .orderBy('api_keys.created_at', 'desc')
+        .orderBy('api_keys.id', 'desc')
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+      return pageOf(rows.map(present), limit);
+    },
+    find,
+    rename: async (scope, id, name) => {
+      await change(scope, id).set({ name }).execute();
+      return find(scope, id);
+    },
+    remove: async (scope, id) => {
+      const { numUpdatedRows } = await change(scope, id).set({ deleted_at: clock() }).executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+    rotate: async (scope, id) => {
+      const key = newApiKey();
+      await change(scope, id)
+        .set({ hash: hashApiKey(key), masked_key: maskApiKey(key) })
+        .execute();
+      const record = await find(scope, id);
+      return record === null ? null : { record, key };
+    },
+    register: async (organizationId, key, { name, createdBy }) => {
+      if (!isPlausibleApiKey(key))
+        throw new HoldfastError('invalid_input', 'The API key has fewer than 20 characters, or is mistyped.');
+      await db
+        .insertInto('api_keys')
+        .values(rowOf({ organizationId, projectId: null, name, key, createdBy, expiresAt: null }))
+        .onConflict((conflict) => conflict.column('hash').doNothing())
+        .execute();
+    },
+  };
+}
+
+async function assertProject(db: Db, scope: Scope, projectId: string | null): Promise<void> {
+  // A key must not reach further than the credential that makes it.
+  if (scope.projectId !== null && scope.projectId !== projectId)
+    throw new HoldfastError(
+      'forbidden',
+      'A project-scoped credential can make keys of its project only (`project_id`).',
+    );
+  if (projectId === null) return;
+  const row = await db
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('organization_id', '=', scope.organizationId)
+    .executeTakeFirst();
+  if (row === undefined) throw new HoldfastError('not_found', '`project_id` names no project of the organization.');
 }

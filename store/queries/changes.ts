@@ -1,8 +1,163 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { clientConfig, type Db, type StoreConnection } from '../database.ts';
+
 /** Change notifications of connections, across processes. */
 export interface ConnectionChanges {
   /**
    * Yields the current revision of a connection, then each later one (several at once may come as the last of them; read
-   * `connections.statesSince` for those between). Ends when `signal` aborts, the connection is removed or the store closes.
+   * `connections.statesSince` for those between). Ends when `signal` aborts, when the connection is removed or not there,
+   * or when the store closes.
    */
   watch(connectionId: string, signal: AbortSignal): AsyncIterable<number>;
+  /** Tells the watchers of this process at once what it has written itself. */
+  announce(connectionId: string, revision: number | 'gone'): void;
+  close(): Promise<void>;
+}
+
+const CHANNEL = 'holdfast_connection_changes';
+/** How often an embedded database is asked while somebody watches, in milliseconds: one query for all watchers. */
+const POLL_MS = 50;
+/** The same beside notifications, which a broken connection can lose. */
+const SAFETY_POLL_MS = 2000;
+/** How long to wait before listening again after the connection broke, in milliseconds. */
+const LISTEN_RETRY_MS = 1000;
+
+/** Tells other processes, as part of the transaction that writes. Without listeners it costs nothing. */
+export async function notifyChange(trx: Db, connectionId: string, revision: number | 'gone'): Promise<void> {
+  await sql`select pg_notify(${CHANNEL}, ${`${connectionId} ${revision}`})`.execute(trx);
+}
+
+/** One who watches: holds the newest revision alone, so a slow reader costs no memory. */
+interface Watcher {
+  newest: number;
+  gone: boolean;
+  wake: () => void;
+}
+
+/** The hub of this process: one listening connection or one poll, however many watch. */
+export function createConnectionChanges(db: Db, connection: StoreConnection): ConnectionChanges {
+  const watchers = new Map<string, Set<Watcher>>();
+  let closed = false;
+  let timer: NodeJS.Timeout | null = null;
+  let polling = false;
+  let again = false;
+  let listener: pg.Client | null = null;
+  let listening = false;
+  let listenNotBefore = 0;
+
+  function tell(connectionId: string, revision: number | 'gone'): void {
+    for (const watcher of watchers.get(connectionId) ?? []) {
+      if (revision === 'gone') watcher.gone = true;
+      else if (revision > watcher.newest) watcher.newest = revision;
+      else continue;
+      watcher.wake();
+    }
+  }
+
+  function schedule(delay: number): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = closed || watchers.size === 0 ? null : setTimeout(() => void poll(), delay);
+  }
+
+  async function poll(): Promise<void> {
+    if (polling) {
+      again = true;
+      return;
+    }
+    polling = true;
+    try {
+      do {
+        again = false;
+        const asked = [...watchers.keys()];
+        const rows = await db
+          .selectFrom('connections')
+          .select(['id', 'revision'])
+          .where('deleted_at', 'is', null)
+          .where('id', '=', sql<string>`any(${asked})`)
+          .execute();
+        const found = new Map(rows.map((row) => [row.id, row.revision]));
+        for (const id of asked) tell(id, found.get(id) ?? 'gone');
+      } while (again && !closed);
+    } catch {
+      // The database is away; the next round asks again. Watchers lose nothing: they compare revisions.
+    } finally {
+      polling = false;
+      if ('url' in connection && !listening) void listen(connection);
+      schedule(listening ? SAFETY_POLL_MS : POLL_MS);
+    }
+  }
+
+  async function listen(on: StoreConnection): Promise<void> {
+    if (listener !== null || closed || Date.now() < listenNotBefore) return;
+    const client = new pg.Client(clientConfig(on));
+    listener = client;
+    const drop = (): void => {
+      if (listener !== client) return;
+      listener = null;
+      listening = false;
+      listenNotBefore = Date.now() + LISTEN_RETRY_MS;
+      client.end().catch(() => undefined);
+      schedule(POLL_MS);
+    };
+    client.on('error', drop);
+    client.on('end', drop);
+    client.on('notification', ({ payload = '' }) => {
+      const [id = '', revision = ''] = payload.split(' ');
+      tell(id, revision === 'gone' ? 'gone' : Number(revision));
+    });
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+      listening = listener === client;
+      // What was written before we listened.
+      schedule(0);
+    } catch {
+      drop();
+    }
+  }
+
+  function add(connectionId: string): Watcher {
+    const watcher: Watcher = { newest: -1, gone: false, wake: () => undefined };
+    const peers = watchers.get(connectionId) ?? new Set();
+    watchers.set(connectionId, peers.add(watcher));
+    void poll();
+    return watcher;
+  }
+
+  function remove(connectionId: string, watcher: Watcher): void {
+    const peers = watchers.get(connectionId);
+    peers?.delete(watcher);
+    if (peers?.size === 0) watchers.delete(connectionId);
+  }
+
+  return {
+    announce: tell,
+    watch: async function* (connectionId, signal) {
+      const watcher = add(connectionId);
+      const onAbort = (): void => watcher.wake();
+      signal.addEventListener('abort', onAbort);
+      let seen = -1;
+      try {
+        while (!signal.aborted && !closed) {
+          if (watcher.newest > seen) {
+            seen = watcher.newest;
+            yield seen;
+          } else if (watcher.gone) return;
+          else await new Promise<void>((resolve) => (watcher.wake = resolve));
+        }
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+        remove(connectionId, watcher);
+      }
+    },
+    close: async () => {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+      for (const peers of watchers.values()) for (const watcher of peers) watcher.wake();
+      const client = listener;
+      listener = null;
+      await client?.end().catch(() => undefined);
+    },
+  };
 }

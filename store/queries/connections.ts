@@ -1,85 +1,265 @@
-import type { Page, PageRequest, Scope } from "../scope.ts";
-import type { TimelineEvent } from "./timeline.ts";
+import { sql, type Selectable, type SqlBool } from 'kysely';
+import type { TimelineEvent } from '../../contract/connections.ts';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import { containsText, pageOf, searchText, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
+import { notifyChange, type ConnectionChanges } from './changes.ts';
 
 /** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
-export interface ConnectionRow<Document> {
+export interface ConnectionRow {
   id: string;
   organizationId: string;
   projectId: string;
   profileName: string;
   domain: string;
-  document: Document;
+  document: ConnectionDocument;
   revision: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
 /** What {@link ConnectionQueries.insert} needs. */
-export interface NewConnection<Document> {
-  id: string;
-  organizationId: string;
-  projectId: string;
-  profileName: string;
-  domain: string;
-  document: Document;
-  revision: number;
-  createdAt: Date;
-}
+export type NewConnection = Omit<ConnectionRow, 'updatedAt'>;
 
 /** What {@link ConnectionQueries.record} writes. `createdAt` is when the state came to be. */
-export interface ConnectionChange<Document> {
+export interface ConnectionChange {
   id: string;
   revision: number;
-  document: Document;
+  document: ConnectionDocument;
   timeline?: TimelineEvent[];
   createdAt: Date;
 }
 
 /** One past state, for streams. */
-export interface ConnectionState<Document> {
+export interface ConnectionState {
   revision: number;
-  document: Document;
+  document: ConnectionDocument;
   at: Date;
 }
 
 /** Connections: one row each, written by the workflow's activities alone, read by everyone. */
-export interface ConnectionQueries<Document> {
+export interface ConnectionQueries {
   /** Race-safe: of many inserts for one project, profile and domain one wins. The same id again is `inserted`. */
-  insert(
-    row: NewConnection<Document>,
-  ): Promise<
-    { outcome: "inserted" } | { outcome: "exists"; existingId: string }
-  >;
-  byId(scope: Scope, id: string): Promise<ConnectionRow<Document> | null>;
+  insert(row: NewConnection): Promise<{ outcome: 'inserted' } | { outcome: 'exists'; existingId: string }>;
+  byId(scope: Scope, id: string): Promise<ConnectionRow | null>;
   /** For Holdfast's own parts (activities): no tenant asks, so no scope is checked. */
-  byIdUnscoped(id: string): Promise<ConnectionRow<Document> | null>;
-  byProfileAndDomain(
-    scope: Scope,
-    profileName: string,
-    domain: string,
-  ): Promise<ConnectionRow<Document> | null>;
+  byIdUnscoped(id: string): Promise<ConnectionRow | null>;
+  byProfileAndDomain(scope: Scope, profileName: string, domain: string): Promise<ConnectionRow | null>;
   /** Newest first. `query`: case-insensitive part of the domain or of the profile name. */
   list(
     scope: Scope,
-    filter: PageRequest & {
-      profileName?: string;
-      domain?: string;
-      query?: string;
-    },
-  ): Promise<Page<ConnectionRow<Document>>>;
-  /** Applies a change whose revision is larger than the stored one; false when it is not (or the row is gone). */
-  record(change: ConnectionChange<Document>): Promise<boolean>;
-  /** States after `revision`, oldest first; at most the last 200 are kept. */
-  statesSince(
-    id: string,
-    revision: number,
-  ): Promise<ConnectionState<Document>[]>;
+    filter: PageRequest & { profileName?: string; domain?: string; query?: string },
+  ): Promise<Page<ConnectionRow>>;
+  /**
+   * Applies a change whose revision is larger than the stored one; false when it is not, or the connection is gone. Timeline
+   * events are written by id, in the same transaction.
+   */
+  record(change: ConnectionChange): Promise<boolean>;
+  /** States after `revision`, oldest first; at least the last {@link KEPT_STATES} are there. */
+  statesSince(id: string, revision: number): Promise<ConnectionState[]>;
   /** The row once its revision has reached `revision`; null after `timeoutMs` or when it is gone. */
-  waitForRevision(
-    id: string,
-    revision: number,
-    timeoutMs: number,
-  ): Promise<ConnectionRow<Document> | null>;
+  waitForRevision(id: string, revision: number, timeoutMs: number): Promise<ConnectionRow | null>;
   /** Removes the connection with its data key, submissions, handoffs, states and timeline. False when there was none. */
   remove(scope: Scope, id: string): Promise<boolean>;
+}
+
+/** How many past states a connection keeps for streams: far more than one flow has. */
+export const KEPT_STATES = 200;
+/** States are trimmed once in so many revisions, so that most writes delete nothing. */
+const TRIM_EVERY = 16;
+
+/** Queries of connections. */
+export function createConnectionQueries(db: Db, changes: ConnectionChanges, clock: () => Date): ConnectionQueries {
+  const live = () => db.selectFrom('connections').selectAll().where('deleted_at', 'is', null);
+
+  const byIdUnscoped = async (id: string): Promise<ConnectionRow | null> =>
+    presentOrNull(await live().where('id', '=', id).executeTakeFirst());
+
+  return {
+    byIdUnscoped,
+    insert: async (row) => {
+      // Two rounds suffice unless the connection in the way is removed between the two statements.
+      for (;;) {
+        const inserted = await db.transaction().execute(async (trx) => {
+          const created = await trx
+            .insertInto('connections')
+            .values({
+              id: row.id,
+              organization_id: row.organizationId,
+              project_id: row.projectId,
+              profile_name: row.profileName,
+              domain: row.domain,
+              search: searchText(row.domain, row.profileName),
+              document: JSON.stringify(row.document),
+              revision: row.revision,
+              created_at: row.createdAt,
+              updated_at: clock(),
+              deleted_at: null,
+            })
+            .onConflict((conflict) => conflict.doNothing())
+            .returning('id')
+            .executeTakeFirst();
+          if (created !== undefined) await appendState(trx, row);
+          return created !== undefined;
+        });
+        if (inserted) return { outcome: 'inserted' };
+        const inTheWay = await db
+          .selectFrom('connections')
+          .select('id')
+          .where((eb) =>
+            eb.or([
+              eb('id', '=', row.id),
+              eb.and([
+                eb('project_id', '=', row.projectId),
+                eb('profile_name', '=', row.profileName),
+                eb('domain', '=', row.domain),
+                eb('deleted_at', 'is', null),
+              ]),
+            ]),
+          )
+          .execute();
+        if (inTheWay.some(({ id }) => id === row.id)) return { outcome: 'inserted' };
+        if (inTheWay[0] !== undefined) return { outcome: 'exists', existingId: inTheWay[0].id };
+      }
+    },
+    byId: async (scope, id) =>
+      presentOrNull(await live().where('id', '=', id).where(withinScope(scope, 'connections')).executeTakeFirst()),
+    byProfileAndDomain: async (scope, profileName, domain) =>
+      presentOrNull(
+        await live()
+          .where('profile_name', '=', profileName)
+          .where('domain', '=', domain)
+          .where(withinScope(scope, 'connections'))
+          .orderBy('created_at')
+          .executeTakeFirst(),
+      ),
+    list: async (scope, { limit, offset, profileName, domain, query }) => {
+      // The inner query runs over an index alone; documents are fetched only for the rows of the page.
+      const page = db
+        .selectFrom('connections')
+        .select('id')
+        .where('deleted_at', 'is', null)
+        .where(withinScope(scope, 'connections'))
+        .$if(profileName !== undefined, (q) => q.where('profile_name', '=', profileName ?? ''))
+        .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
+        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .offset(offset);
+      const rows = await db
+        .selectFrom('connections')
+        .selectAll()
+        .where(sql<SqlBool>`id = any(array(${page}))`)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute();
+      return pageOf(rows.map(present), limit);
+    },
+    record: async (change) => {
+      const applied = await db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('connections')
+          .set({ document: JSON.stringify(change.document), revision: change.revision, updated_at: clock() })
+          .where('id', '=', change.id)
+          .where('revision', '<', change.revision)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await appendState(trx, change);
+        await upsertEvents(trx, change.id, change.timeline ?? []);
+        await notifyChange(trx, change.id, change.revision);
+        return true;
+      });
+      if (applied) changes.announce(change.id, change.revision);
+      return applied;
+    },
+    statesSince: async (id, revision) =>
+      db
+        .selectFrom('connection_states')
+        .select(['revision', 'document', 'at'])
+        .where('connection_id', '=', id)
+        .where('revision', '>', revision)
+        .orderBy('revision')
+        .execute(),
+    waitForRevision: async (id, revision, timeoutMs) => {
+      const timeout = AbortSignal.timeout(timeoutMs);
+      for await (const current of changes.watch(id, timeout)) {
+        if (current >= revision) return byIdUnscoped(id);
+      }
+      return null;
+    },
+    remove: async (scope, id) => {
+      const removed = await db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('connections')
+          .set({ deleted_at: clock(), updated_at: clock(), document: '{}' })
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .where(withinScope(scope, 'connections'))
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await trx.deleteFrom('connection_keys').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('submissions').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('handoffs').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('typing_ledger').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('timeline_events').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('connection_states').where('connection_id', '=', id).execute();
+        await notifyChange(trx, id, 'gone');
+        return true;
+      });
+      if (removed) changes.announce(id, 'gone');
+      return removed;
+    },
+  };
+}
+
+async function appendState(trx: Db, state: Pick<ConnectionChange, 'id' | 'revision' | 'document' | 'createdAt'>) {
+  await trx
+    .insertInto('connection_states')
+    .values({
+      connection_id: state.id,
+      revision: state.revision,
+      document: JSON.stringify(state.document),
+      at: state.createdAt,
+    })
+    .execute();
+  if (state.revision % TRIM_EVERY !== 0) return;
+  await trx
+    .deleteFrom('connection_states')
+    .where('connection_id', '=', state.id)
+    .where('revision', '<=', state.revision - KEPT_STATES)
+    .execute();
+}
+
+async function upsertEvents(trx: Db, connectionId: string, events: TimelineEvent[]): Promise<void> {
+  for (const event of events) {
+    const values = { type: event.type, at: new Date(event.timestamp), event: JSON.stringify(event) };
+    await trx
+      .insertInto('timeline_events')
+      .values({ id: event.id, connection_id: connectionId, ...values })
+      .onConflict((conflict) =>
+        conflict.column('id').doUpdateSet(values).where('timeline_events.connection_id', '=', connectionId),
+      )
+      .execute();
+  }
+}
+
+function presentOrNull(row: Selectable<Database['connections']> | undefined): ConnectionRow | null {
+  return row === undefined ? null : present(row);
+}
+
+function present(row: Selectable<Database['connections']>): ConnectionRow {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+    profileName: row.profile_name,
+    domain: row.domain,
+    document: row.document,
+    revision: row.revision,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
 }

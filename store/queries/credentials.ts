@@ -1,4 +1,21 @@
-import type { Page, PageRequest, ProjectScope, Scope } from "../scope.ts";
+import { sql, type Selectable } from 'kysely';
+import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import { isUniqueViolation, type Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import {
+  containsText,
+  pageOf,
+  searchText,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
+import { asValues } from '../vault/opened-values.ts';
+import type { SealedPlace } from '../vault/seal.ts';
+import type { Vault } from '../vault/vault.ts';
 
 /** A stored credential without its values. */
 export interface CredentialRecord {
@@ -56,23 +73,190 @@ export interface CredentialQueries {
   ): Promise<CredentialRecord>;
   find(scope: Scope, idOrName: string): Promise<CredentialRecord | null>;
   /** Newest first. `query`: case-insensitive part of the name or of the domain. */
-  list(
-    scope: Scope,
-    filter: PageRequest & { domain?: string; query?: string },
-  ): Promise<Page<CredentialRecord>>;
+  list(scope: Scope, filter: PageRequest & { domain?: string; query?: string }): Promise<Page<CredentialRecord>>;
   /** Null when there is none; throws `already_exists` when a new name is taken. */
-  patch(
-    scope: Scope,
-    idOrName: string,
-    patch: CredentialPatch,
-  ): Promise<CredentialRecord | null>;
+  patch(scope: Scope, idOrName: string, patch: CredentialPatch): Promise<CredentialRecord | null>;
   remove(scope: Scope, idOrName: string): Promise<boolean>;
   /** Null when it is gone. */
   open(id: string): Promise<OpenedCredential | null>;
   /** Merges values into a credential (what a person typed in a login that went well). Null when it is gone. */
-  mergeValues(
-    id: string,
-    values: Record<string, string>,
-  ): Promise<CredentialSummary | null>;
+  mergeValues(id: string, values: Record<string, string>): Promise<CredentialSummary | null>;
   summary(id: string): Promise<CredentialSummary | null>;
+}
+
+type Row = Selectable<Database['credentials']>;
+
+/** Where a credential's values and its TOTP secret live. */
+export function credentialPlace(id: string, column: 'sealed_values' | 'sealed_totp_secret'): SealedPlace {
+  return { table: 'credentials', column, rowId: id };
+}
+
+/** Queries of credentials. */
+export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date): CredentialQueries {
+  const inScope = (scope: Scope) => db.selectFrom('credentials').selectAll().where(withinScope(scope, 'credentials'));
+
+  /** By id first: a credential may be named like another's id. */
+  const findRow = async (scope: Scope, idOrName: string): Promise<Row | undefined> => {
+    const rows = await inScope(scope)
+      .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
+      .orderBy('created_at')
+      .limit(2)
+      .execute();
+    return rows.find((row) => row.id === idOrName) ?? rows[0];
+  };
+
+  const openValues = async (on: Db, row: Row): Promise<Record<string, string>> =>
+    asValues(
+      await vault.openJson(on, row.organization_id, credentialPlace(row.id, 'sealed_values'), row.sealed_values),
+    );
+
+  /** Changes a credential under its row's lock, so that two changes at once both count. */
+  const change = (id: string, patch: CredentialPatch): Promise<Row | undefined> =>
+    db.transaction().execute(async (trx) => {
+      const row = await trx.selectFrom('credentials').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+      if (row === undefined) return undefined;
+      const stored = await openValues(trx, row);
+      const removed = new Set(patch.removeValueKeys);
+      const values = {
+        ...Object.fromEntries(Object.entries(stored).filter(([key]) => !removed.has(key))),
+        ...patch.values,
+      };
+      const totp = patch.totpSecret;
+      const secretsChanged = totp !== undefined || JSON.stringify(values) !== JSON.stringify(stored);
+      const name = patch.name ?? row.name;
+      return trx
+        .updateTable('credentials')
+        .set({
+          name,
+          search: searchText(name, row.domain),
+          sso_provider: patch.ssoProvider === undefined ? row.sso_provider : patch.ssoProvider,
+          sealed_values: await vault.sealJson(trx, row.organization_id, credentialPlace(id, 'sealed_values'), values),
+          sealed_totp_secret:
+            totp === undefined ? row.sealed_totp_secret : await sealTotp(trx, row.organization_id, id, totp),
+          value_keys: Object.keys(values),
+          version: secretsChanged ? row.version + 1 : row.version,
+          updated_at: clock(),
+        })
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst();
+    });
+
+  const sealTotp = (on: Db, organizationId: string, id: string, secret: string): Promise<Buffer | null> =>
+    secret === ''
+      ? Promise.resolve(null)
+      : vault.sealJson(on, organizationId, credentialPlace(id, 'sealed_totp_secret'), secret);
+
+  const byId = (id: string) => db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
+
+  return {
+    create: async (scope, { name, domain, values, totpSecret = '', ssoProvider = null }) => {
+      const id = newId('cred');
+      const now = clock();
+      const row = await db
+        .insertInto('credentials')
+        .values({
+          id,
+          organization_id: scope.organizationId,
+          project_id: scope.projectId,
+          name,
+          domain,
+          sso_provider: ssoProvider,
+          sealed_values: await vault.sealJson(db, scope.organizationId, credentialPlace(id, 'sealed_values'), values),
+          sealed_totp_secret: await sealTotp(db, scope.organizationId, id, totpSecret),
+          value_keys: Object.keys(values),
+          version: 1,
+          search: searchText(name, domain),
+          created_at: now,
+          updated_at: now,
+        })
+        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+        .returningAll()
+        .executeTakeFirst();
+      if (row === undefined) throw nameTaken();
+      return present(row);
+    },
+    find: async (scope, idOrName) => {
+      const row = await findRow(scope, idOrName);
+      return row === undefined ? null : present(row);
+    },
+    list: async (scope, { limit, offset, domain, query }) => {
+      const rows = await inScope(scope)
+        .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
+        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+      return pageOf(rows.map(present), limit);
+    },
+    patch: async (scope, idOrName, patch) => {
+      const found = await findRow(scope, idOrName);
+      if (found === undefined) return null;
+      try {
+        const row = await change(found.id, patch);
+        return row === undefined ? null : present(row);
+      } catch (error) {
+        throw isUniqueViolation(error) ? nameTaken() : error;
+      }
+    },
+    remove: async (scope, idOrName) => {
+      const row = await findRow(scope, idOrName);
+      if (row === undefined) return false;
+      const { numDeletedRows } = await db.deleteFrom('credentials').where('id', '=', row.id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    open: async (id) => {
+      const row = await byId(id);
+      if (row === undefined) return null;
+      const totp =
+        row.sealed_totp_secret === null
+          ? null
+          : await vault.openJson(
+              db,
+              row.organization_id,
+              credentialPlace(id, 'sealed_totp_secret'),
+              row.sealed_totp_secret,
+            );
+      return {
+        values: await openValues(db, row),
+        totpSecret: typeof totp === 'string' ? totp : null,
+        version: row.version,
+      };
+    },
+    mergeValues: async (id, values) => {
+      const row = await change(id, { values });
+      return row === undefined ? null : summarize(row);
+    },
+    summary: async (id) => {
+      const row = await byId(id);
+      return row === undefined ? null : summarize(row);
+    },
+  };
+}
+
+function present(row: Row): CredentialRecord {
+  return {
+    ...summarize(row),
+    projectId: row.project_id,
+    domain: row.domain,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function summarize(row: Row): CredentialSummary {
+  return {
+    id: row.id,
+    name: row.name,
+    version: row.version,
+    valueKeys: row.value_keys,
+    hasTotpSecret: row.sealed_totp_secret !== null,
+    ssoProvider: row.sso_provider,
+  };
+}
+
+function nameTaken(): HoldfastError {
+  return new HoldfastError('already_exists', 'The project has a credential of that `name`.');
 }

@@ -1,3 +1,10 @@
+import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import type { Db } from '../database.ts';
+import { asValues } from '../vault/opened-values.ts';
+import type { SealedPlace } from '../vault/seal.ts';
+import type { Vault } from '../vault/vault.ts';
+
 /** Longest life of submitted values: they may hold one-time codes. */
 export const SUBMISSION_MAX_LIFE_MS = 10 * 60_000;
 
@@ -11,7 +18,7 @@ export interface OpenedSubmission {
 /** Submissions: what a person typed, sealed under the connection's data key until it is typed into the site. */
 export interface SubmissionQueries {
   /**
-   * Seals values. The same values for the same interaction answer the same id with `duplicate: true` (a client that
+   * Seals values. Throws `not_found` when the connection is gone. The same values for the same interaction answer the same id with `duplicate: true` (a client that
    * retries), even after `destroy`. `expiresAt` is capped to {@link SUBMISSION_MAX_LIFE_MS} from now.
    */
   seal(input: {
@@ -26,4 +33,70 @@ export interface SubmissionQueries {
   destroy(submissionId: string): Promise<void>;
   /** Deletes what has expired; answers how many. */
   sweep(now: Date): Promise<number>;
+}
+
+/** Queries of submissions. */
+export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date): SubmissionQueries {
+  return {
+    seal: ({ connectionId, interactionId, values, expiresAt }) =>
+      db.transaction().execute(async (trx) => {
+        const sealing = await vault.connectionVault(trx, connectionId);
+        if (sealing === null) throw new HoldfastError('not_found', 'There is no such connection.');
+        const now = clock();
+        const id = newId('sub');
+        const digest = sealing.digest(canonical(interactionId, values));
+        const created = await trx
+          .insertInto('submissions')
+          .values({
+            id,
+            connection_id: connectionId,
+            interaction_id: interactionId,
+            digest,
+            sealed_values: sealing.seal(valuesPlace(id), values),
+            created_at: now,
+            expires_at: new Date(Math.min(expiresAt.getTime(), now.getTime() + SUBMISSION_MAX_LIFE_MS)),
+          })
+          .onConflict((conflict) => conflict.columns(['connection_id', 'interaction_id', 'digest']).doNothing())
+          .returning('id')
+          .executeTakeFirst();
+        if (created !== undefined) return { submissionId: created.id, duplicate: false };
+        const first = await trx
+          .selectFrom('submissions')
+          .select('id')
+          .where('connection_id', '=', connectionId)
+          .where('interaction_id', '=', interactionId)
+          .where('digest', '=', digest)
+          .executeTakeFirst();
+        // Swept between the two statements: as old as that, the interaction is over.
+        if (first === undefined) throw new HoldfastError('unavailable', 'The submission has just expired; try again.');
+        return { submissionId: first.id, duplicate: true };
+      }),
+    open: async (submissionId) => {
+      const row = await db.selectFrom('submissions').selectAll().where('id', '=', submissionId).executeTakeFirst();
+      if (row === undefined || row.sealed_values === null || row.expires_at <= clock()) return null;
+      const sealing = await vault.connectionVault(db, row.connection_id);
+      if (sealing === null) return null;
+      return {
+        connectionId: row.connection_id,
+        interactionId: row.interaction_id,
+        values: asValues(sealing.open(valuesPlace(submissionId), row.sealed_values)),
+      };
+    },
+    destroy: async (submissionId) => {
+      await db.updateTable('submissions').set({ sealed_values: null }).where('id', '=', submissionId).execute();
+    },
+    sweep: async (now) => {
+      const { numDeletedRows } = await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+  };
+}
+
+function valuesPlace(submissionId: string): SealedPlace {
+  return { table: 'submissions', column: 'sealed_values', rowId: submissionId };
+}
+
+/** The same text for the same values, whatever their order. */
+function canonical(interactionId: string, values: Record<string, string>): string {
+  return JSON.stringify([interactionId, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

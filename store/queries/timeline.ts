@@ -1,25 +1,6 @@
-import type { Page, PageRequest, Scope } from "../scope.ts";
-
-/** What a timeline event is about. */
-export type TimelineEventType = "login" | "reauth" | "health_check";
-
-/** An event of a connection's history, in the shape of its answer (times are ISO strings). */
-export interface TimelineEvent {
-  id: string;
-  type: TimelineEventType;
-  /** A flow status, or AUTHENTICATED / NEEDS_AUTH for a health check. */
-  status: string;
-  timestamp: string;
-  updated_at?: string;
-  step?: string;
-  previous_status?: string;
-  error_code?: string;
-  error_message?: string;
-  website_error?: string;
-  browser_session_id?: string;
-  replay_id?: string;
-  telemetry_captured?: boolean;
-}
+import type { TimelineEvent } from '../../contract/connections.ts';
+import type { Db } from '../database.ts';
+import { pageOf, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 
 /** The timeline; events are written by `connections.record`. */
 export interface TimelineQueries {
@@ -27,6 +8,31 @@ export interface TimelineQueries {
   list(
     scope: Scope,
     connectionId: string,
-    filter: PageRequest & { type?: TimelineEventType },
+    filter: PageRequest & { type?: TimelineEvent['type'] },
   ): Promise<Page<TimelineEvent>>;
+}
+
+/** Queries of the timeline. */
+export function createTimelineQueries(db: Db): TimelineQueries {
+  return {
+    list: async (scope, connectionId, { limit, offset, type }) => {
+      const rows = await db
+        .selectFrom('timeline_events')
+        .innerJoin('connections', 'connections.id', 'timeline_events.connection_id')
+        .select('timeline_events.event')
+        .where('timeline_events.connection_id', '=', connectionId)
+        .where(withinScope(scope, 'connections'))
+        .where('connections.deleted_at', 'is', null)
+        .$if(type !== undefined, (query) => query.where('timeline_events.type', '=', type ?? 'login'))
+        .orderBy('timeline_events.at', 'desc')
+        .orderBy('timeline_events.id', 'desc')
+        .limit(limit + 1)
+        .offset(offset)
+        .execute();
+      return pageOf(
+        rows.map((row) => row.event),
+        limit,
+      );
+    },
+  };
 }

@@ -1,5 +1,7 @@
+import type { Db } from '../database.ts';
+
 /** How far the typing of one interaction has come. */
-export type TypingState = "intent" | "typed" | "pressed" | "observed";
+export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
 
 /** One row of the ledger. */
 export interface TypingEntry {
@@ -21,10 +23,56 @@ export interface TypingLedgerQueries {
     submissionId?: string;
   }): Promise<boolean>;
   /** Moves forward only; a state that lies behind the stored one changes nothing. */
-  advance(
-    flowId: string,
-    interactionId: string,
-    state: TypingState,
-  ): Promise<void>;
+  advance(flowId: string, interactionId: string, state: TypingState): Promise<void>;
   read(flowId: string, interactionId: string): Promise<TypingEntry | null>;
+}
+
+const ORDER: readonly TypingState[] = ['intent', 'typed', 'pressed', 'observed'];
+
+/** Queries of the typing ledger. */
+export function createTypingLedgerQueries(db: Db, clock: () => Date): TypingLedgerQueries {
+  return {
+    claim: async ({ connectionId, flowId, interactionId, submissionId }) => {
+      const row = await db
+        .insertInto('typing_ledger')
+        .values({
+          flow_id: flowId,
+          interaction_id: interactionId,
+          connection_id: connectionId,
+          submission_id: submissionId ?? null,
+          state: 'intent',
+          at: clock(),
+        })
+        .onConflict((conflict) => conflict.columns(['flow_id', 'interaction_id']).doNothing())
+        .returning('flow_id')
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    advance: async (flowId, interactionId, state) => {
+      await db
+        .updateTable('typing_ledger')
+        .set({ state, at: clock() })
+        .where('flow_id', '=', flowId)
+        .where('interaction_id', '=', interactionId)
+        .where('state', 'in', ['intent', ...ORDER.slice(0, ORDER.indexOf(state))])
+        .execute();
+    },
+    read: async (flowId, interactionId) => {
+      const row = await db
+        .selectFrom('typing_ledger')
+        .selectAll()
+        .where('flow_id', '=', flowId)
+        .where('interaction_id', '=', interactionId)
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      return {
+        connectionId: row.connection_id,
+        flowId: row.flow_id,
+        interactionId: row.interaction_id,
+        submissionId: row.submission_id,
+        state: row.state,
+        at: row.at,
+      };
+    },
+  };
 }

@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/** What a key of ours starts with. */
+export const API_KEY_PREFIX = 'hf_live_';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const ID_LENGTH = 12;
+/** 256 bits in base 62. */
+const SECRET_LENGTH = 43;
+/** 32 bits in base 62. */
+const CHECKSUM_LENGTH = 6;
+const FORM = new RegExp(
+  `^${API_KEY_PREFIX}[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
+);
+
+/** A new key: prefix, public id, 256 random bits, and a checksum by which a mistyped key is told without a look-up. */
+export function newApiKey(): string {
+  const id = base62(randomBytes(9)).slice(-ID_LENGTH).padStart(ID_LENGTH, '0');
+  const body = `${API_KEY_PREFIX}${id}_${base62(randomBytes(32)).padStart(SECRET_LENGTH, '0')}`;
+  return body + checksum(body);
+}
+
+/**
+ * Whether a token can be a key at all. One in the form of our own keys must have the right checksum; any other string may
+ * be a key that the operator chose.
+ */
+export function isPlausibleApiKey(token: string): boolean {
+  if (!FORM.test(token)) return token.length >= 20 && token.length <= 512;
+  return token.slice(-CHECKSUM_LENGTH) === checksum(token.slice(0, -CHECKSUM_LENGTH));
+}
+
+/** The hash that is stored. A plain SHA-256 suffices for 256 random bits. */
+export function hashApiKey(token: string): Buffer {
+  return createHash('sha256').update(token, 'utf8').digest();
+}
+
+/** What a list shows: enough to recognize a key, nothing that helps to guess it. */
+export function maskApiKey(token: string): string {
+  const head = FORM.test(token) ? token.slice(0, API_KEY_PREFIX.length + 4) : token.slice(0, 2);
+  return `${head}…${token.slice(-2)}`;
+}
+
+function checksum(body: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(body));
+  return base62(bytes).padStart(CHECKSUM_LENGTH, '0');
+}
+
+function base62(bytes: Buffer): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
+  let text = '';
+  while (rest > 0n) {
+    text = (ALPHABET[Number(rest % 62n)] ?? '') + text;
+    rest /= 62n;
+  }
+  return text;
+}

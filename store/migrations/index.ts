@@ -1,0 +1,7 @@
+import type { Migration } from 'kysely';
+import { initial } from './0001-initial.ts';
+
+/** Every migration in its order, by name. Never change one that was released; add the next. */
+export const migrations: Record<string, Migration> = {
+  '0001_initial': initial,
+};
