@@ -19,7 +19,6 @@ const lockDir = join(root, '.install-lock');
 const ENTRIES = {
   start: 'start/main.ts',
   test: 'start/test.ts',
-  setup: 'start/setup.ts',
   read: 'start/read.ts',
   bench: 'bench/main.ts',
   api: 'start/roles/api.ts',

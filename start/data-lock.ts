@@ -1,0 +1,79 @@
+import { mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isSameProcess, killGroup, processIdentity } from './process-identity.ts';
+import { SetupError } from './setup/setup-error.ts';
+
+/** Hold on a data folder: while one start has it, a second is refused. */
+export interface DataLock {
+  /** Notes a child of ours (leader of its process group), so that a later start can end what a crash left behind. */
+  noteChild(name: string, pid: number): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Children of a killed start end by themselves within this time, in milliseconds; then they are killed. */
+const LEFTOVER_GRACE_MS = 6_000;
+
+/**
+ * Takes the folder for this process. Throws a {@link SetupError} when a living process has it. What a start that was
+ * killed left running is waited for, and killed when it stays, before this resolves.
+ */
+export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GRACE_MS): Promise<DataLock> {
+  const folder = join(dataDir, 'run');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const lockFile = join(folder, 'supervisor.pid');
+  const me = processIdentity(process.pid) ?? `${process.pid} `;
+  for (;;) {
+    try {
+      const handle = await open(lockFile, 'wx', 0o600);
+      await handle.writeFile(me);
+      await handle.close();
+      break;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    }
+    const holder = await readText(lockFile);
+    if (holder !== '' && isSameProcess(holder)) {
+      throw new SetupError(
+        `Holdfast runs already on ${dataDir} (process ${holder.split(' ')[0] ?? '?'}). Stop that one, or set ` +
+          'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port.',
+      );
+    }
+    // Moved aside, not removed: of two that find the same stale file, one moves it and the other finds none.
+    const aside = `${lockFile}.${process.pid}`;
+    await rename(lockFile, aside).catch(() => undefined);
+    await rm(aside, { force: true });
+  }
+  await endLeftovers(folder, leftoverGraceMs);
+  return {
+    async noteChild(name, pid) {
+      const identity = processIdentity(pid);
+      if (identity !== undefined) await writeFile(join(folder, `${name}.child`), identity, { mode: 0o600 });
+    },
+    async release() {
+      for (const file of await childFiles(folder)) await rm(file, { force: true });
+      await rm(lockFile, { force: true });
+    },
+  };
+}
+
+async function endLeftovers(folder: string, graceMs: number): Promise<void> {
+  const end = Date.now() + graceMs;
+  for (const file of await childFiles(folder)) {
+    const identity = await readText(file);
+    while (isSameProcess(identity) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
+    if (isSameProcess(identity)) killGroup(Number(identity.split(' ')[0]), 'SIGKILL');
+    await rm(file, { force: true });
+  }
+}
+
+async function childFiles(folder: string): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.child')).map((name) => join(folder, name));
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,108 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Connection } from '@temporalio/client';
+import type { ChildSpec } from './child-process.ts';
+import type { NeededPort } from './ports.ts';
+import { SUPERVISED_VARIABLE } from './roles/run-role.ts';
+import type { Settings } from './settings.ts';
+
+/** Programs that the set-up found; undefined when that part runs elsewhere. */
+export interface Programs {
+  temporal: string | undefined;
+  chromium: string | undefined;
+}
+
+/** Namespace that the dev server starts with. */
+const NAMESPACE = 'default';
+/** Stages: what stores things first, then what works on it, then what answers callers. Stopping goes backwards. */
+const STAGE = { storage: 0, work: 1, front: 2 } as const;
+
+const roles = join(dirname(fileURLToPath(import.meta.url)), 'roles');
+
+/** Ports that `npm start` will listen on with these settings. */
+export function neededPorts(settings: Settings): NeededPort[] {
+  const { ports, host } = settings;
+  const local = '127.0.0.1';
+  return [
+    { port: ports.api, host, use: 'the API', setting: 'HOLDFAST_PORT' },
+    ...(settings.sandbox ? [{ port: ports.sandbox, host, use: 'the sandbox site', setting: 'HOLDFAST_PORT + 1' }] : []),
+    ...(settings.browserBaseUrl === undefined
+      ? [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }]
+      : []),
+    ...(settings.externalTemporal
+      ? []
+      : [
+          { port: ports.temporal, host: local, use: 'Temporal', setting: 'HOLDFAST_PORT + 4' },
+          { port: ports.temporalUi, host: local, use: "Temporal's UI", setting: 'HOLDFAST_PORT + 5' },
+        ]),
+  ];
+}
+
+/** The processes of `npm start`, in the order in which they depend on each other. */
+export function planProcesses(
+  settings: Settings,
+  programs: Programs,
+  env: NodeJS.ProcessEnv = process.env,
+): ChildSpec[] {
+  const childEnv = environment(settings, programs, env);
+  const role = (name: string, stage: number): ChildSpec => ({
+    name,
+    kind: 'role',
+    program: process.execPath,
+    args: ['--import', 'tsx', join(roles, `${name}.ts`)],
+    env: childEnv,
+    stage,
+    readyWithinMs: 90_000,
+    stopWithinMs: 10_000,
+  });
+  const specs: ChildSpec[] = [];
+  if (programs.temporal !== undefined) specs.push(temporalServer(settings, programs.temporal, env));
+  if (settings.databaseUrl === undefined) specs.push(role('store', STAGE.storage));
+  if (settings.sandbox) specs.push(role('sandbox', STAGE.work));
+  if (settings.browserBaseUrl === undefined) specs.push(role('browser', STAGE.work));
+  specs.push(role('worker', STAGE.front), role('api', STAGE.front));
+  return specs;
+}
+
+/** What the roles see: our settings as they are, and what the set-up found out. They parse the same variables again. */
+function environment(settings: Settings, programs: Programs, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const sandboxHosts = [`localhost:${settings.ports.sandbox}`, `127.0.0.1:${settings.ports.sandbox}`];
+  const hosts = [settings.allowPrivateHosts, ...(settings.sandbox ? sandboxHosts : [])].filter((host) => host !== '');
+  return {
+    ...env,
+    [SUPERVISED_VARIABLE]: '1',
+    HOLDFAST_DATA_DIR: settings.dataDir,
+    HOLDFAST_ALLOW_PRIVATE_HOSTS: hosts.join(','),
+    ...(programs.chromium === undefined ? {} : { CHROMIUM_PATH: programs.chromium }),
+  };
+}
+
+function temporalServer(settings: Settings, program: string, env: NodeJS.ProcessEnv): ChildSpec {
+  const address = `127.0.0.1:${settings.ports.temporal}`;
+  return {
+    name: 'temporal',
+    kind: 'foreign',
+    program,
+    args: [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(settings.ports.temporal)],
+      ...['--ui-port', String(settings.ports.temporalUi), '--namespace', NAMESPACE],
+      ...['--db-filename', join(settings.dataDir, 'temporal.db'), '--log-level', 'error'],
+    ],
+    env,
+    probe: () => answers(address),
+    stage: STAGE.storage,
+    readyWithinMs: 60_000,
+    stopWithinMs: 10_000,
+  };
+}
+
+/** True when a Temporal server at `address` knows our namespace. */
+async function answers(address: string): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  try {
+    await connection.workflowService.describeNamespace({ namespace: NAMESPACE });
+    return true;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,165 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+import { parseAllowedHosts } from '../egress/policy.ts';
+import { SetupError } from './setup/setup-error.ts';
+
+/** Plans, by the smallest health-check interval they allow. */
+const Plan = z.enum(['enterprise', 'startup', 'hobbyist', 'free']);
+
+/** The sandbox, the browser service, Temporal and its UI listen on the ports after HOLDFAST_PORT. */
+const PORTS_ABOVE = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5 } as const;
+const HIGHEST_PORT = 65_535 - PORTS_ABOVE.temporalUi;
+
+/** An empty variable counts as one that is not set: compose files and shells make them easily. */
+function optional<T extends z.ZodType>(schema: T) {
+  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+}
+
+const HttpBase = z
+  .string()
+  .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'must be an http(s) URL')
+  .transform((value) => value.replace(/\/+$/, ''));
+
+const MasterKey = z.string().transform((value, ctx) => {
+  const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64');
+  if (key.length === 32) return key;
+  ctx.addIssue({ code: 'custom', message: 'must be 32 bytes in base64 or hex (make one: openssl rand -base64 32)' });
+  return z.NEVER;
+});
+
+const AllowedHosts = z.string().refine(
+  (value) => {
+    try {
+      parseAllowedHosts(value);
+      return true;
+    } catch {
+      return false;
+    }
+  },
+  { error: 'must be a comma-separated list of host or host:port' },
+);
+
+const PORT_RULE = `must be a whole number from 1 to ${HIGHEST_PORT}`;
+
+const Environment = z.object({
+  HOLDFAST_PORT: optional(
+    z
+      .string()
+      .regex(/^\d+$/, PORT_RULE)
+      .transform(Number)
+      .refine((port) => port >= 1 && port <= HIGHEST_PORT, PORT_RULE),
+  ),
+  HOLDFAST_HOST: optional(z.string().refine((value) => isIP(value) !== 0, 'must be an IP address to listen on')),
+  HOLDFAST_PUBLIC_URL: optional(HttpBase),
+  HOLDFAST_API_KEY: optional(
+    z
+      .string()
+      .min(20, 'must have 20 characters or more')
+      .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces (it travels in a header)'),
+  ),
+  HOLDFAST_PLAN: optional(Plan),
+  HOLDFAST_DATA_DIR: optional(z.string()),
+  HOLDFAST_MASTER_KEY: optional(MasterKey),
+  HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
+  HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
+  DATABASE_URL: optional(
+    z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
+  ),
+  BROWSER_BASE_URL: optional(HttpBase),
+  BROWSER_API_KEY: optional(z.string()),
+  CHROMIUM_PATH: optional(z.string()),
+  TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
+  TEMPORAL_CONFIG_FILE: optional(z.string()),
+  TEMPORAL_PROFILE: optional(z.string()),
+});
+
+/** Everything that the environment decides, checked. Paths are absolute; URLs have no slash at the end. */
+export interface Settings {
+  /** Address that the API, the browser service and the sandbox listen on. */
+  host: string;
+  ports: { api: number; sandbox: number; browser: number; temporal: number; temporalUi: number };
+  /** Base URL as callers see it. */
+  publicUrl: string;
+  /** The organization-wide key; without one, a key is made in the data folder. */
+  apiKey: string | undefined;
+  plan: z.infer<typeof Plan>;
+  dataDir: string;
+  masterKey: Buffer | undefined;
+  /** The text of HOLDFAST_ALLOW_PRIVATE_HOSTS, known to be readable. */
+  allowPrivateHosts: string;
+  sandbox: boolean;
+  databaseUrl: string | undefined;
+  /** A browser service elsewhere; without one, our own is used. */
+  browserBaseUrl: string | undefined;
+  browserApiKey: string | undefined;
+  chromiumPath: string | undefined;
+  /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
+  externalTemporal: ClientConnectConfig | undefined;
+}
+
+/**
+ * Reads the settings. Rejects all wrong ones at once: throws a {@link SetupError} whose one line names each of them.
+ * Values are never repeated in it, for some are secrets.
+ */
+export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+  const parsed = Environment.safeParse(env);
+  const wrong = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${ruleOf(issue.message, issue.code)}`);
+  if (parsed.success && parsed.data.BROWSER_BASE_URL !== undefined && parsed.data.BROWSER_API_KEY === undefined) {
+    wrong.push('BROWSER_API_KEY must be set together with BROWSER_BASE_URL');
+  }
+  if (!parsed.success || wrong.length > 0) throw new SetupError(`Wrong settings: ${wrong.join('; ')}.`);
+  const read = parsed.data;
+  const port = read.HOLDFAST_PORT ?? 8080;
+  return {
+    host: read.HOLDFAST_HOST ?? '127.0.0.1',
+    ports: {
+      api: port,
+      sandbox: port + PORTS_ABOVE.sandbox,
+      browser: port + PORTS_ABOVE.browser,
+      temporal: port + PORTS_ABOVE.temporal,
+      temporalUi: port + PORTS_ABOVE.temporalUi,
+    },
+    publicUrl: read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
+    apiKey: read.HOLDFAST_API_KEY,
+    plan: read.HOLDFAST_PLAN ?? 'enterprise',
+    dataDir: resolve(read.HOLDFAST_DATA_DIR ?? '.holdfast'),
+    masterKey: read.HOLDFAST_MASTER_KEY,
+    allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
+    sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
+    databaseUrl: read.DATABASE_URL,
+    browserBaseUrl: read.BROWSER_BASE_URL,
+    browserApiKey: read.BROWSER_API_KEY,
+    chromiumPath: read.CHROMIUM_PATH,
+    externalTemporal: externalTemporal(read, env),
+  };
+}
+
+function ruleOf(message: string, code: string): string {
+  if (code === 'invalid_value') return message.replace(/^Invalid (option|input): expected/, 'must be');
+  return message.startsWith('must') ? message : `is not valid (${message})`;
+}
+
+/**
+ * A person's Temporal configuration file must not send a local try-out to their cloud account: only a variable set for
+ * this start says that the server is elsewhere.
+ */
+function externalTemporal(read: z.infer<typeof Environment>, env: NodeJS.ProcessEnv): ClientConnectConfig | undefined {
+  if ((read.TEMPORAL_ADDRESS ?? read.TEMPORAL_CONFIG_FILE ?? read.TEMPORAL_PROFILE) === undefined) return undefined;
+  const given = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined && entry[1] !== '',
+  );
+  try {
+    return loadClientConnectConfig({
+      overrideEnvVars: Object.fromEntries(given),
+      disableFile: (read.TEMPORAL_CONFIG_FILE ?? read.TEMPORAL_PROFILE) === undefined,
+    });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'unknown fault';
+    throw new SetupError(`Wrong settings: the TEMPORAL_* variables cannot be used (${why}).`);
+  }
+}

@@ -1,0 +1,29 @@
+/** A signal often comes twice within moments: from the terminal to everybody, and passed on by npm. */
+const SAME_REQUEST_MS = 1_000;
+const PARENT_CHECK_MS = 1_000;
+
+/**
+ * Calls `stop` when this process is to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal closed), or npm, which
+ * started it, was killed without a word. Called again for a second request, so that an impatient person is heard.
+ */
+export function onStopRequest(stop: (how: string) => void): void {
+  let last = 0;
+  const request = (how: string): void => {
+    if (Date.now() - last < SAME_REQUEST_MS) return;
+    last = Date.now();
+    stop(how);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      request(signal);
+    });
+  }
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    request('npm is gone');
+  }, PARENT_CHECK_MS);
+  timer.unref();
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { parseSettings } from '../../start/settings.ts';
+
+describe('settings', () => {
+  test('nothing set: the documented defaults', () => {
+    const settings = parseSettings({});
+    expect(settings.ports).toEqual({ api: 8080, sandbox: 8081, browser: 8082, temporal: 8084, temporalUi: 8085 });
+    expect(settings.publicUrl).toBe('http://localhost:8080');
+    expect(settings.plan).toBe('enterprise');
+    expect(settings.sandbox).toBe(true);
+    expect(settings.dataDir).toMatch(/\/\.holdfast$/);
+    expect(settings.externalTemporal).toBeUndefined();
+  });
+
+  test('an empty variable counts as not set', () => {
+    expect(parseSettings({ HOLDFAST_PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' }).ports.api).toBe(8080);
+  });
+
+  test('the public URL loses its slash at the end', () => {
+    expect(parseSettings({ HOLDFAST_PUBLIC_URL: 'https://auth.example.com/' }).publicUrl).toBe(
+      'https://auth.example.com',
+    );
+  });
+
+  test('a master key is read in base64 and in hex', () => {
+    const key = randomBytes(32);
+    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('base64') }).masterKey).toEqual(key);
+    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('hex') }).masterKey).toEqual(key);
+  });
+
+  test.each([
+    ['HOLDFAST_PORT', 'eighty'],
+    ['HOLDFAST_PORT', '0'],
+    ['HOLDFAST_PORT', '65531'],
+    ['HOLDFAST_HOST', 'my-host'],
+    ['HOLDFAST_PUBLIC_URL', 'ftp://example.com'],
+    ['HOLDFAST_API_KEY', 'short'],
+    ['HOLDFAST_API_KEY', 'has a space in it, and is long'],
+    ['HOLDFAST_PLAN', 'gold'],
+    ['HOLDFAST_MASTER_KEY', 'c2hvcnQ='],
+    ['HOLDFAST_ALLOW_PRIVATE_HOSTS', 'http://intranet/'],
+    ['HOLDFAST_SANDBOX', 'yes'],
+    ['DATABASE_URL', 'mysql://localhost/db'],
+    ['BROWSER_BASE_URL', 'localhost:9000'],
+    ['TEMPORAL_ADDRESS', 'a b'],
+  ])('%s=%s is refused by name', (name, value) => {
+    expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^Wrong settings: ${name} must `));
+  });
+
+  test('every wrong one is named at once, and no value is repeated', () => {
+    const secret = 'not-long-enough';
+    const attempt = () => parseSettings({ HOLDFAST_API_KEY: secret, HOLDFAST_PLAN: 'gold', HOLDFAST_SANDBOX: 'maybe' });
+    expect(attempt).toThrow(/HOLDFAST_API_KEY .*HOLDFAST_PLAN .*HOLDFAST_SANDBOX /);
+    expect(attempt).not.toThrow(new RegExp(`${secret}|gold|maybe`));
+  });
+
+  test('a browser service elsewhere needs its key', () => {
+    expect(() => parseSettings({ BROWSER_BASE_URL: 'https://browsers.example.com' })).toThrow(/BROWSER_API_KEY/);
+  });
+
+  test("Temporal's own names lead to a server elsewhere", () => {
+    const settings = parseSettings({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'logins' });
+    expect(settings.externalTemporal?.connectionOptions.address).toBe('temporal:7233');
+    expect(settings.externalTemporal?.namespace).toBe('logins');
+  });
+});
