@@ -150,7 +150,11 @@ export interface RecordActivities {
   /** Destroys the sealed values of a submission that will not be typed. */
   discardSubmission(input: { submissionId: string }): Promise<void>;
   /** What the attached credential can answer now, or null. */
-  readCredential(input: { projectId: string; credentialName: string }): Promise<CredentialFacts | null>;
+  readCredential(input: {
+    organizationId: string;
+    projectId: string;
+    credentialName: string | null;
+  }): Promise<CredentialFacts | null>;
   /** Removes the connection with everything that belongs to it. */
   removeConnection(address: ConnectionAddress): Promise<void>;
 }

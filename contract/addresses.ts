@@ -12,7 +12,10 @@ export const DomainName = z
   .transform((value, ctx) => {
     const normalized = normalizeDomain(value);
     if (normalized === null) {
-      ctx.addIssue({ code: 'custom', message: 'must be a hostname, with a port where needed (example.com, host:8443)' });
+      ctx.addIssue({
+        code: 'custom',
+        message: 'must be a hostname, with a port where needed (example.com, host:8443)',
+      });
       return z.NEVER;
     }
     return normalized;

@@ -67,7 +67,10 @@ export const ConnectionCreate = z.strictObject({
 export type ConnectionCreate = z.infer<typeof ConnectionCreate>;
 
 /** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list. */
-export const ConnectionUpdate = z.strictObject({ ...settings, login_url: z.union([z.literal(''), HttpUrl]).optional() });
+export const ConnectionUpdate = z.strictObject({
+  ...settings,
+  login_url: z.union([z.literal(''), HttpUrl]).optional(),
+});
 export type ConnectionUpdate = z.infer<typeof ConnectionUpdate>;
 
 /** Body of `POST /auth/connections/{id}/login`; absent, empty and `null` mean the connection's defaults. */

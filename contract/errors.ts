@@ -52,13 +52,21 @@ export const ERROR_CODES = {
   check_in_progress: { status: 409, cause: 'A health check is running.', next: 'Wait for it to end.' },
   gone: { status: 410, cause: 'The resource expired, was used or has ended.', next: 'Start again.' },
   payload_too_large: { status: 413, cause: 'The body is larger than allowed.', next: 'Send a smaller body.' },
-  unsupported_media_type: { status: 415, cause: 'The body is not JSON.', next: 'Send `Content-Type: application/json`.' },
+  unsupported_media_type: {
+    status: 415,
+    cause: 'The body is not JSON.',
+    next: 'Send `Content-Type: application/json`.',
+  },
   not_awaiting_input: {
     status: 422,
     cause: 'Nothing awaits input on this connection.',
     next: 'Read `flow_step`; submit only while it is AWAITING_INPUT.',
   },
-  operation_failed: { status: 422, cause: 'The request was valid but the operation failed.', next: 'Read the message.' },
+  operation_failed: {
+    status: 422,
+    cause: 'The request was valid but the operation failed.',
+    next: 'Read the message.',
+  },
   rate_limited: { status: 429, cause: 'Too many requests.', next: 'Wait `Retry-After` seconds.' },
   internal_error: { status: 500, cause: 'A fault of Holdfast.', next: 'Try again; if it stays, report it.' },
   not_implemented: { status: 501, cause: 'This build does not have the operation.', next: 'See the changelog.' },

@@ -17,7 +17,15 @@ export type ManagedAuthField = z.infer<typeof ManagedAuthField>;
 /** ManagedAuthChoice: one option of which one is picked. */
 export const ManagedAuthChoice = z.strictObject({
   id: z.string(),
-  type: z.enum(['mfa_method', 'sso_provider', 'sign_in_method', 'auth_method', 'identifier_method', 'account', 'other']),
+  type: z.enum([
+    'mfa_method',
+    'sso_provider',
+    'sign_in_method',
+    'auth_method',
+    'identifier_method',
+    'account',
+    'other',
+  ]),
   label: z.string(),
   context: z.string().nullable().optional(),
   description: z.string().nullable().optional(),

@@ -29,7 +29,15 @@ export type ReadField = z.infer<typeof ReadField>;
 
 /** A choice that the reader found (ManagedAuthChoice.type). */
 export const ReadChoice = z.object({
-  type: z.enum(['mfa_method', 'sso_provider', 'sign_in_method', 'auth_method', 'identifier_method', 'account', 'other']),
+  type: z.enum([
+    'mfa_method',
+    'sso_provider',
+    'sign_in_method',
+    'auth_method',
+    'identifier_method',
+    'account',
+    'other',
+  ]),
   label: z.string(),
   selector: z.string(),
   /** XPath of the same element: the older `sso_button_selector`. */
@@ -39,6 +47,8 @@ export const ReadChoice = z.object({
   masked_destination: z.string().nullable(),
   description: z.string().nullable(),
   frame: z.array(z.string()),
+  /** True for a radio button: it only marks the choice, the reading's `submit` sends it. */
+  needs_submit: z.boolean().optional(),
 });
 export type ReadChoice = z.infer<typeof ReadChoice>;
 

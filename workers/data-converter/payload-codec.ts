@@ -22,8 +22,10 @@ export function createPayloadCodec(key: Buffer): PayloadCodec {
   if (key.length !== 32) throw new ValueError('the payload key must be 32 bytes');
   const keyId = createHash('sha256').update('holdfast payload key id').update(key).digest('hex').slice(0, 16);
   return {
-    encode: (payloads, context) => Promise.resolve(payloads.map((payload) => encrypt(key, keyId, payload, placeOf(context)))),
-    decode: (payloads, context) => Promise.resolve(payloads.map((payload) => decrypt(key, keyId, payload, placeOf(context)))),
+    encode: (payloads, context) =>
+      Promise.resolve(payloads.map((payload) => encrypt(key, keyId, payload, placeOf(context)))),
+    decode: (payloads, context) =>
+      Promise.resolve(payloads.map((payload) => decrypt(key, keyId, payload, placeOf(context)))),
   };
 }
 
@@ -45,9 +47,11 @@ function encrypt(key: Buffer, keyId: string, payload: Payload, place: string | n
 function decrypt(key: Buffer, keyId: string, payload: Payload, place: string | null): Payload {
   const meta = (name: string): string => text.decode(payload.metadata?.[name] ?? new Uint8Array());
   if (meta('encoding') !== ENCODING) throw new ValueError('a payload is not encrypted: it was not written by Holdfast');
-  if (meta('key-id') !== keyId) throw new ValueError('a payload was encrypted under another key: check HOLDFAST_MASTER_KEY');
+  if (meta('key-id') !== keyId)
+    throw new ValueError('a payload was encrypted under another key: check HOLDFAST_MASTER_KEY');
   const written = meta('place');
-  if (place !== null && written !== '' && written !== place) throw new ValueError('a payload belongs to another workflow');
+  if (place !== null && written !== '' && written !== place)
+    throw new ValueError('a payload belongs to another workflow');
   const data = Buffer.from(payload.data ?? new Uint8Array());
   const decipher = createDecipheriv(CIPHER, key, data.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(additionalData(keyId, written));

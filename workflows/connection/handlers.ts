@@ -128,7 +128,10 @@ function applySettings(state: ConnectionState, changes: ConfigureRequest['change
     else Object.assign(settings, { [name]: value });
   }
   const before = state.document.settings;
-  if (before.credential?.name !== settings.credential?.name) state.credential = null;
+  if (before.credential?.name !== settings.credential?.name) {
+    state.credential = null;
+    state.credentialStale = true;
+  }
   touch(state, { settings });
   if (
     before.health_check_interval !== settings.health_check_interval ||

@@ -1,6 +1,6 @@
 import { condition, sleep } from '@temporalio/workflow';
 import { records } from '../flow/proxies.ts';
-import type { ConnectionState } from './state.ts';
+import { touch, type ConnectionState } from './state.ts';
 
 /** Inserts the row of a new connection, however long the store is away. */
 export async function insertRow(state: ConnectionState): Promise<void> {
@@ -24,8 +24,11 @@ export async function insertRow(state: ConnectionState): Promise<void> {
 /** Writes every change of the document to the store, in order, until the connection is removed. */
 export async function recordChanges(state: ConnectionState): Promise<void> {
   while (!state.removeRequested) {
-    await condition(() => state.removeRequested || state.document.revision > state.recordedRevision);
+    await condition(
+      () => state.removeRequested || state.credentialStale || state.document.revision > state.recordedRevision,
+    );
     if (state.removeRequested) return;
+    if (state.credentialStale) await refreshCredential(state);
     const { document } = state;
     const timeline = [...state.pendingTimeline.values()];
     try {
@@ -37,5 +40,21 @@ export async function recordChanges(state: ConnectionState): Promise<void> {
       // The store is away for longer than the activity's own retries: what is newest is written when it is back.
       await sleep('5 seconds');
     }
+  }
+}
+
+/** Learns what the attached credential can answer, so that the reauth gate speaks of it at once. */
+async function refreshCredential(state: ConnectionState): Promise<void> {
+  const { organization_id, project_id, settings } = state.document;
+  try {
+    state.credential = await records.readCredential({
+      organizationId: organization_id,
+      projectId: project_id,
+      credentialName: settings.credential?.name ?? null,
+    });
+    state.credentialStale = false;
+    touch(state, {});
+  } catch {
+    // The store is away; the write that follows waits for it, and the next change asks again.
   }
 }

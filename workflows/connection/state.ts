@@ -55,6 +55,8 @@ export interface ConnectionState extends CarriedState {
   checkRunning: boolean;
   removeRequested: boolean;
   removed: boolean;
+  /** True when another credential was attached: what it can answer must be read. */
+  credentialStale: boolean;
   /** Grows when settings change that the health timer depends on. */
   timerEpoch: number;
 }
@@ -75,6 +77,7 @@ export function initialState(input: ConnectionInput, nowIso: string): Connection
     checkRunning: false,
     removeRequested: false,
     removed: false,
+    credentialStale: input.carried === null && input.seed.settings.credential !== undefined,
     timerEpoch: 0,
   };
 }

@@ -1,0 +1,120 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { Agent, request, type Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { ActivityFailure } from '../../contract/activities.ts';
+
+/** Where the browser service is. `apiKey` is sent as a bearer token. */
+export interface BrowserServiceSettings {
+  baseUrl: string;
+  apiKey: string;
+}
+
+/** One call of the browser service. Without `schema` the answer's body is dropped. */
+export interface ServiceCall<Schema extends z.ZodType | null> {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  projectId: string;
+  body?: unknown;
+  schema: Schema;
+  signal?: AbortSignal | undefined;
+}
+
+type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
+
+/** A thin, typed caller of the browser service: one request a call, no retries of its own (Temporal retries). */
+export interface BrowserService {
+  call<Schema extends z.ZodType | null>(call: ServiceCall<Schema>): Promise<Answer<Schema>>;
+  close(): Promise<void>;
+}
+
+/** Longest that one call may take, in milliseconds: a smooth drag or a save of a large profile fits. */
+const CALL_TIMEOUT_MS = 60_000;
+
+/** Makes the caller. It keeps connections open between calls; close it when the worker ends. */
+export function createBrowserService(settings: BrowserServiceSettings): BrowserService {
+  const dispatcher = new Agent({ connections: 64, headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS });
+  const base = settings.baseUrl.replace(/\/+$/, '');
+  return {
+    async call(call) {
+      const response = await send(dispatcher, base, settings.apiKey, call);
+      const text = await response.body.text().catch(() => '');
+      if (response.statusCode >= 400) throw failureOf(response.statusCode, response.headers['retry-after']);
+      return parseAnswer(call.schema, text);
+    },
+    close: () => dispatcher.close(),
+  };
+}
+
+async function send(
+  dispatcher: Dispatcher,
+  base: string,
+  apiKey: string,
+  call: ServiceCall<z.ZodType | null>,
+): Promise<Dispatcher.ResponseData> {
+  try {
+    return await request(`${base}${call.path}`, {
+      dispatcher,
+      method: call.method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        'x-kernel-project-id': call.projectId,
+        ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.signal === undefined ? {} : { signal: call.signal }),
+    });
+  } catch {
+    // What was thrown may quote the request; only its kind goes on.
+    call.signal?.throwIfAborted();
+    throw failure('browser_error', 'the browser service cannot be reached', false);
+  }
+}
+
+/** Peers answer an empty 200 where nothing is to be said; only what was asked for must have its shape. */
+function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, text: string): Answer<Schema>;
+function parseAnswer(schema: z.ZodType | null, text: string): unknown {
+  if (schema === null) return null;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw failure('browser_error', 'the browser service answered something that is not JSON', true);
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) throw failure('browser_error', 'the browser service answered in an unknown shape', true);
+  return parsed.data;
+}
+
+/**
+ * The one mapping of the browser service's errors: a session that is gone, a request that can never succeed, and
+ * everything that may pass. Bodies are not read: they may lack a code, or quote what was sent.
+ */
+export function failureOf(status: number, retryAfter: string | string[] | undefined): ApplicationFailure {
+  if (status === 404 || status === 410) return failure('session_gone', 'the browser session is gone', true);
+  if (status === 429 || status === 529) {
+    const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
+    return failure(
+      'browser_error',
+      'the browser service has no room now',
+      false,
+      Number.isFinite(seconds) ? seconds : 1,
+    );
+  }
+  if (status >= 500) return failure('browser_error', `the browser service failed (${String(status)})`, false);
+  return failure('browser_error', `the browser service refused the request (${String(status)})`, true);
+}
+
+/** An activity's failure: its type is from a closed list, its message holds nothing of a page or a person. */
+export function failure(
+  type: ActivityFailure,
+  message: string,
+  nonRetryable: boolean,
+  retryAfterSeconds?: number,
+): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    nonRetryable,
+    ...(retryAfterSeconds === undefined ? {} : { nextRetryDelay: retryAfterSeconds * 1000 }),
+  });
+}

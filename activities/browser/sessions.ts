@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
+import type { BrowserService } from './service.ts';
+
+/** What is read of a session; a peer may answer more. */
+export const Session = z.object({
+  session_id: z.string(),
+  cdp_ws_url: z.string(),
+  name: z.string().nullish(),
+  browser_live_view_url: z.string().nullish(),
+});
+export type Session = z.infer<typeof Session>;
+
+/** Opens a session (`POST /browsers`). A call whose answer is lost leaves one behind: it ends by its time-out. */
+export function createSession(
+  service: BrowserService,
+  projectId: string,
+  body: Partial<BrowserCreate>,
+  signal?: AbortSignal,
+): Promise<Session> {
+  return service.call({ method: 'POST', path: '/browsers', projectId, body, schema: Session, signal });
+}
+
+/** The running session of that name, or null. Lets a retried opening find what the lost one opened. */
+export async function findSessionByName(
+  service: BrowserService,
+  projectId: string,
+  name: string,
+): Promise<Session | null> {
+  const path = `/browsers?limit=100&query=${encodeURIComponent(name)}`;
+  const sessions = await service.call({ method: 'GET', path, projectId, schema: z.array(Session) });
+  return sessions.find((session) => session.name === name) ?? null;
+}
+
+/** Reads a session (`GET /browsers/{id}`); `session_gone` when it has ended. */
+export function retrieveSession(service: BrowserService, projectId: string, id: string): Promise<Session> {
+  return service.call({ method: 'GET', path: sessionPath(id), projectId, schema: Session });
+}
+
+/** Changes a session (`PATCH /browsers/{id}`). */
+export async function updateSession(
+  service: BrowserService,
+  projectId: string,
+  id: string,
+  body: Partial<BrowserUpdate>,
+): Promise<void> {
+  await service.call({ method: 'PATCH', path: sessionPath(id), projectId, body, schema: null });
+}
+
+/** Ends a session (`DELETE /browsers/{id}`), saving its profile first when it was opened or changed to do so. */
+export async function deleteSession(service: BrowserService, projectId: string, id: string): Promise<void> {
+  await service.call({ method: 'DELETE', path: sessionPath(id), projectId, schema: null });
+}
+
+/** Path of a session; the id is a peer's word and may hold anything. */
+export function sessionPath(id: string): string {
+  return `/browsers/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,12 @@
+import type { EgressPolicy } from '../../egress/policy.ts';
+import type { Store } from '../../store/store.ts';
+import type { BrowserService } from '../browser/service.ts';
+import type { Pages } from './pages.ts';
+
+/** What the login activities are made of; tests hand in their own. */
+export interface LoginDeps {
+  store: Store;
+  service: BrowserService;
+  pages: Pages;
+  egress: EgressPolicy;
+}

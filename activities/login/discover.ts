@@ -1,0 +1,40 @@
+import type { Page } from 'playwright-core';
+import type { LoginTarget } from '../../contract/activities.ts';
+import type { PageReading } from '../../contract/reading.ts';
+import type { EgressPolicy } from '../../egress/policy.ts';
+import { commonLoginUrls, homeUrl } from './candidates.ts';
+import { goTo, readLogin } from './read-login.ts';
+
+/** Kinds of pages that end the search: the login goes on from them, or says why it cannot. */
+const TELLING = new Set<PageReading['kind']>(['form', 'choice', 'logged_in', 'passkey', 'captcha', 'external_action']);
+
+/**
+ * Leads the page to the site's login form: `login_url`, else the home page, its sign-in link, and the common paths.
+ * Answers the first page that asks for a login or shows that there is one already; else the last that was seen.
+ */
+export async function findLoginPage(page: Page, target: LoginTarget, egress: EgressPolicy): Promise<PageReading> {
+  if (target.loginUrl !== null) {
+    await goTo(page, target.loginUrl);
+    return await readLogin(page);
+  }
+  const home = homeUrl(target.domain, egress);
+  await goTo(page, home);
+  const first = await readLogin(page);
+  if (TELLING.has(first.kind)) return first;
+  const reached = first.sign_in_link === null ? null : await followSignInLink(page, first);
+  if (reached !== null && TELLING.has(reached.kind)) return reached;
+  if (first.kind === 'unavailable' || first.kind === 'blocked') return first;
+  for (const url of commonLoginUrls(home)) {
+    if (!(await goTo(page, url))) continue;
+    const reading = await readLogin(page);
+    if (TELLING.has(reading.kind)) return reading;
+  }
+  return reached ?? first;
+}
+
+async function followSignInLink(page: Page, reading: PageReading): Promise<PageReading> {
+  const { href, selector } = reading.sign_in_link ?? { href: null, selector: null };
+  if (href !== null && /^https?:/.test(href)) await goTo(page, href);
+  else if (selector !== null) await page.click(selector, { timeout: 5000 }).catch(() => undefined);
+  return await readLogin(page);
+}

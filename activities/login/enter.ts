@@ -1,0 +1,129 @@
+import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
+import type { Page } from 'playwright-core';
+import type { PageReading } from '../../contract/reading.ts';
+import { failure } from '../browser/service.ts';
+import { mayTypeInto } from './allowed-site.ts';
+import { credentialFacts } from './credential-facts.ts';
+import type { LoginDeps } from './deps.ts';
+import { clickPlace, fillField, frameOf, pressSubmit, type Hands } from './fill.ts';
+import { readLogin } from './read-login.ts';
+import { untilAnswered } from './reaction.ts';
+import { nextTotpCode } from './totp.ts';
+
+/** Kinds of fields whose values are never kept. */
+const ONE_TIME = new Set(['code', 'totp_code']);
+
+/**
+ * Types one answer into the page and presses its button, at most once: the ledger is claimed before the first key, so
+ * that a second run of the same entering types nothing. Where a field sits is checked before anything is claimed.
+ */
+export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<EnterOutcome> {
+  const { target, flowId, entryId, answer } = input;
+  const page = await deps.pages.of(target.projectId, input.sessionId);
+  const hands: Hands = {
+    page,
+    service: deps.service,
+    computer: { projectId: target.projectId, sessionId: input.sessionId },
+  };
+  await refuseWrongSites(deps, page, answer.entries, target);
+  const values = await openValues(deps, input, signal);
+  const claimed = await deps.store.typingLedger.claim({
+    connectionId: target.connectionId,
+    flowId,
+    interactionId: entryId,
+    ...(input.submissionId === null ? {} : { submissionId: input.submissionId }),
+  });
+  if (!claimed)
+    throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
+  const keptId = await keepForLater(deps, input, values);
+  // From here on nobody needs the submission: what is kept for the credential is kept apart.
+  if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
+  for (const [index, entry] of answer.entries.entries()) {
+    await refuseWrongSites(deps, page, [entry], target);
+    await fillField(hands, entry.field, values[index] ?? '');
+  }
+  await deps.store.typingLedger.advance(flowId, entryId, 'typed');
+  await untilAnswered(
+    page,
+    async () => {
+      await deps.store.typingLedger.advance(flowId, entryId, 'pressed');
+      if (answer.choice !== null) await clickPlace(hands, answer.choice);
+      else await pressSubmit(hands, answer.submit);
+    },
+    signal,
+  );
+  const reading = await readAfterEntering(deps, input);
+  await deps.store.typingLedger.advance(flowId, entryId, 'observed');
+  return { reading, credential: await credentialFacts(deps.store, target, target.credentialName), keptId };
+}
+
+async function readAfterEntering(deps: LoginDeps, input: EnterInput): Promise<PageReading> {
+  // A provider's window may have opened or closed: the page is looked up anew.
+  const page = await deps.pages.of(input.target.projectId, input.sessionId);
+  const reading = await readLogin(page);
+  const entered = input.answer.entries.length > 0;
+  const neutral = reading.kind === 'other' && reading.website_error === null;
+  // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside.
+  return entered && neutral && reading.sign_in_link === null ? { ...reading, kind: 'logged_in' } : reading;
+}
+
+/** Values in the order of the entries. */
+async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<string[]> {
+  const submission = input.submissionId === null ? null : await deps.store.submissions.open(input.submissionId);
+  if (input.submissionId !== null && submission === null)
+    throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
+  const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
+  const credential =
+    needsCredential && input.credentialId !== null ? await deps.store.credentials.open(input.credentialId) : null;
+  const values: string[] = [];
+  for (const { source } of input.answer.entries) {
+    const value = await valueOf();
+    if (value === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
+    values.push(value);
+
+    async function valueOf(): Promise<string | undefined> {
+      switch (source.kind) {
+        case 'submission':
+          return submission?.values[source.fieldId];
+        case 'credential':
+          return credential?.values[source.key];
+        case 'totp':
+          if (credential?.totpSecret == null || input.credentialId === null) return undefined;
+          return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
+      }
+    }
+  }
+  return values;
+}
+
+/** Seals what a person gave, without one-time codes, until the login proves good. */
+async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]): Promise<string | null> {
+  const fresh: Record<string, string> = {};
+  for (const [index, { field, ref, source }] of input.answer.entries.entries()) {
+    const value = values[index];
+    if (source.kind === 'submission' && !ONE_TIME.has(field.type) && value !== undefined) fresh[ref] = value;
+  }
+  if (Object.keys(fresh).length === 0) return input.keptId;
+  const earlier = input.keptId === null ? null : await deps.store.submissions.open(input.keptId);
+  const { submissionId } = await deps.store.submissions.seal({
+    connectionId: input.target.connectionId,
+    interactionId: `kept:${input.flowId}:${input.entryId}`,
+    values: { ...earlier?.values, ...fresh },
+    expiresAt: new Date(input.keepUntil),
+  });
+  if (input.keptId !== null && input.keptId !== submissionId) await deps.store.submissions.destroy(input.keptId);
+  return submissionId;
+}
+
+async function refuseWrongSites(
+  deps: LoginDeps,
+  page: Page,
+  entries: FieldEntry[],
+  target: LoginTarget,
+): Promise<void> {
+  for (const { field } of entries) {
+    const frame = await frameOf(page, field);
+    if (!mayTypeInto(frame.url(), target, deps.egress) || !mayTypeInto(page.url(), target, deps.egress))
+      throw failure('domain_not_allowed', 'a field of the login form sits on a site that is not allowed', true);
+  }
+}

@@ -1,0 +1,105 @@
+import type { Frame, Locator, Page } from 'playwright-core';
+import type { ReadField } from '../../contract/reading.ts';
+import { clickMouse, pressKey, typeText, type ComputerTarget } from '../browser/computer.ts';
+import { failure, type BrowserService } from '../browser/service.ts';
+import { hasFocus, lengthOfValue, takesClick } from './page-checks.ts';
+
+/** How long an element that was read a moment ago may take to be there again, in milliseconds. */
+const FIND_TIMEOUT_MS = 5000;
+
+/** A place on a page: its selector and the frames that lead to it. */
+export interface Place {
+  selector: string;
+  frame: string[];
+}
+
+/** What filling needs: the page to look at, and the session's mouse and keyboard. */
+export interface Hands {
+  page: Page;
+  service: BrowserService;
+  computer: ComputerTarget;
+}
+
+/** The frame that holds a place. */
+export async function frameOf(page: Page, place: Place): Promise<Frame> {
+  let frame = page.mainFrame();
+  for (const selector of place.frame) {
+    const handle = await frame
+      .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
+      .catch(() => null);
+    const inner = await handle?.contentFrame();
+    if (inner == null) throw failure('element_not_found', 'a frame of the login form is gone', true);
+    frame = inner;
+  }
+  return frame;
+}
+
+/** Puts `value` into a field by mouse and keyboard, replacing what is there. */
+export async function fillField(hands: Hands, field: ReadField, value: string): Promise<void> {
+  const frame = await frameOf(hands.page, field);
+  const locator = await visible(frame, field.selector);
+  await focusByClick(hands, locator);
+  if ((await locator.evaluate(lengthOfValue)) > 0) {
+    await pressKey(hands.service, hands.computer, { keys: ['Ctrl+a'] });
+    await pressKey(hands.service, hands.computer, { keys: ['BackSpace'] });
+  }
+  await typeText(hands.service, hands.computer, { text: value });
+}
+
+/** Clicks what submits the form; without a button, the Return key does. */
+export async function pressSubmit(hands: Hands, submit: Place | null): Promise<void> {
+  if (submit === null) {
+    await pressKey(hands.service, hands.computer, { keys: ['Return'] });
+    return;
+  }
+  await clickPlace(hands, submit);
+}
+
+/** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */
+export async function clickPlace(hands: Hands, place: Place): Promise<void> {
+  const frame = await frameOf(hands.page, place);
+  const locator = await visible(frame, place.selector);
+  await locator.waitFor({ state: 'visible', timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+  await waitUntilEnabled(locator);
+  const point = await pointOf(locator);
+  if (point !== null) {
+    await clickMouse(hands.service, hands.computer, point);
+    return;
+  }
+  await locator.focus({ timeout: FIND_TIMEOUT_MS });
+  await pressKey(hands.service, hands.computer, { keys: ['Return'] });
+}
+
+async function visible(frame: Frame, selector: string): Promise<Locator> {
+  const locator = frame.locator(selector).first();
+  await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
+    throw failure('element_not_found', 'an element of the login form is gone', true);
+  });
+  await locator.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+  return locator;
+}
+
+async function focusByClick(hands: Hands, locator: Locator): Promise<void> {
+  const point = await pointOf(locator);
+  if (point !== null) await clickMouse(hands.service, hands.computer, point);
+  if (await locator.evaluate(hasFocus)) return;
+  await locator.focus({ timeout: FIND_TIMEOUT_MS });
+  // Typing without the focus would type into something else: a password in a search box.
+  if (!(await locator.evaluate(hasFocus)))
+    throw failure('element_not_found', 'a field of the login form does not take the focus', true);
+}
+
+/** Some forms enable their button when the last field is filled, a moment after the last key. */
+async function waitUntilEnabled(locator: Locator): Promise<void> {
+  const end = Date.now() + 2000;
+  while (Date.now() < end && (await locator.isDisabled().catch(() => false)))
+    await new Promise((resolve) => setTimeout(resolve, 25));
+}
+
+/** The centre of an element in CSS pixels of the viewport, or null when something else would take the click. */
+async function pointOf(locator: Locator): Promise<{ x: number; y: number } | null> {
+  const box = await locator.boundingBox({ timeout: FIND_TIMEOUT_MS });
+  if (box === null || box.width < 1 || box.height < 1) return null;
+  if (!(await locator.evaluate(takesClick))) return null;
+  return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+}

@@ -1,0 +1,45 @@
+import type { CredentialFacts, FinishInput, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import { deleteSession, updateSession } from '../browser/sessions.ts';
+import { credentialFacts } from './credential-facts.ts';
+import type { LoginDeps } from './deps.ts';
+import { shownUrl } from './landing-url.ts';
+
+/**
+ * Ends a good login: the session is saved to the profile, and what a person typed to the credential. A run that follows
+ * a lost one finds the session gone; the flow then opens the profile anew and sees whether it was saved.
+ */
+export async function finishLogin(deps: LoginDeps, input: FinishInput): Promise<FinishOutcome> {
+  const { target, sessionId } = input;
+  const page = await deps.pages.of(target.projectId, sessionId);
+  const postLoginUrl = shownUrl(page.url());
+  await deps.pages.release(sessionId);
+  await updateSession(deps.service, target.projectId, sessionId, {
+    profile: { name: target.profileName, save_changes: true },
+  });
+  await deleteSession(deps.service, target.projectId, sessionId);
+  const saved = input.saveCredentials ? await saveTyped(deps, target, input.keptId) : null;
+  if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);
+  const credentialName = saved?.name ?? target.credentialName;
+  return {
+    postLoginUrl,
+    credentialName: saved?.name ?? null,
+    credential: await credentialFacts(deps.store, target, credentialName),
+  };
+}
+
+/** Merges what was typed into the attached credential, or into one of the connection's own that is made for it. */
+async function saveTyped(
+  deps: LoginDeps,
+  target: LoginTarget,
+  keptId: string | null,
+): Promise<{ name: string; facts: CredentialFacts | null } | null> {
+  const kept = keptId === null ? null : await deps.store.submissions.open(keptId);
+  if (kept === null || Object.keys(kept.values).length === 0) return null;
+  const { totp_secret: totpSecret, ...values } = kept.values;
+  const scope = { organizationId: target.organizationId, projectId: target.projectId };
+  const name = target.credentialName ?? `${target.profileName} at ${target.domain}`;
+  const patch = { values, ...(totpSecret === undefined ? {} : { totpSecret }) };
+  const existing = await deps.store.credentials.patch(scope, name, patch);
+  if (existing === null) await deps.store.credentials.create(scope, { name, domain: target.domain, ...patch });
+  return { name, facts: null };
+}

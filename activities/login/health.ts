@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core';
+import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
+import type { PageReading } from '../../contract/reading.ts';
+import { createSession, deleteSession, findSessionByName, updateSession } from '../browser/sessions.ts';
+import { homeUrl } from './candidates.ts';
+import { credentialFacts } from './credential-facts.ts';
+import type { LoginDeps } from './deps.ts';
+import { sessionBody } from './session-body.ts';
+import { goTo, readLogin } from './read-login.ts';
+
+/** What one page says of the session. */
+type Verdict = HealthOutcome['outcome'];
+
+/**
+ * Looks whether the profile is still logged in: where the last login landed first, then the login page. Only a page
+ * that asks for a login says that the session has expired; a site that is down or answers nonsense says nothing.
+ * A good session is saved again, with the cookies that the site has refreshed.
+ */
+export async function checkHealth(
+  deps: LoginDeps,
+  target: LoginTarget,
+  checkId: string,
+  signal: AbortSignal,
+): Promise<HealthOutcome> {
+  const { projectId } = target;
+  const name = `check-${checkId}`;
+  const session =
+    (await findSessionByName(deps.service, projectId, name)) ??
+    (await createSession(deps.service, projectId, sessionBody(target, name, 180), signal));
+  try {
+    const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
+    const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress));
+    if (verdict === 'authenticated')
+      await updateSession(deps.service, projectId, session.session_id, {
+        profile: { name: target.profileName, save_changes: true },
+      });
+    return {
+      outcome: verdict,
+      errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
+      credential: await credentialFacts(deps.store, target, target.credentialName),
+    };
+  } finally {
+    await deps.pages.release(session.session_id);
+    await deleteSession(deps.service, projectId, session.session_id).catch(() => undefined);
+  }
+}
+
+async function look(
+  page: Page,
+  target: LoginTarget,
+  home: string,
+): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
+  const first = await readAt(page, target.postLoginUrl ?? home);
+  const seen = verdictOf(first);
+  if (seen !== 'inconclusive' || isOutage(first.kind)) return { verdict: seen, kind: first.kind };
+  const loginUrl = target.loginUrl ?? first.sign_in_link?.href ?? null;
+  if (loginUrl === null || !/^https?:/.test(loginUrl)) return { verdict: seen, kind: first.kind };
+  const second = await readAt(page, loginUrl);
+  const verdict = verdictOf(second);
+  if (verdict !== 'inconclusive' || isOutage(second.kind)) return { verdict, kind: second.kind };
+  // A login page that leads a visitor on, to a page without a form, has recognised the visitor.
+  const ledOn = pathOf(second.url) !== pathOf(loginUrl) && pathOf(second.url) === pathOf(target.postLoginUrl ?? '');
+  return { verdict: ledOn ? 'authenticated' : 'inconclusive', kind: second.kind };
+}
+
+async function readAt(page: Page, url: string): Promise<PageReading> {
+  await goTo(page, url);
+  return await readLogin(page);
+}
+
+function verdictOf(reading: PageReading): Verdict {
+  switch (reading.kind) {
+    case 'logged_in':
+      return 'authenticated';
+    case 'form':
+      return reading.fields.some(({ type }) => type === 'password' || type === 'identifier')
+        ? 'expired'
+        : 'inconclusive';
+    case 'choice':
+    case 'passkey':
+      return 'expired';
+    case 'external_action':
+    case 'captcha':
+    case 'blocked':
+    case 'unavailable':
+    case 'other':
+      return 'inconclusive';
+  }
+}
+
+function isOutage(kind: PageReading['kind']): boolean {
+  return kind === 'unavailable' || kind === 'blocked' || kind === 'captcha';
+}
+
+function codeOf(kind: PageReading['kind']): HealthOutcome['errorCode'] {
+  if (kind === 'captcha') return 'captcha_blocked';
+  if (kind === 'blocked') return 'bot_detected';
+  return kind === 'unavailable' ? 'network_error' : 'website_error';
+}
+
+function pathOf(url: string): string {
+  if (!URL.canParse(url)) return '';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,113 @@
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CompleteAsyncError } from '@temporalio/activity';
+import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
+import { createSession, deleteSession, findSessionByName } from '../browser/sessions.ts';
+import { failure } from '../browser/service.ts';
+import { credentialFacts } from './credential-facts.ts';
+import type { LoginDeps } from './deps.ts';
+import { findLoginPage } from './discover.ts';
+import { enterAnswer } from './enter.ts';
+import { finishLogin } from './finish.ts';
+import { checkHealth } from './health.ts';
+import { withHeartbeat } from './heartbeat.ts';
+import { readLogin } from './read-login.ts';
+import { sessionBody } from './session-body.ts';
+
+/** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
+const FLOW_SESSION_SECONDS = 25 * 60;
+/** How often a page that waits for something outside is looked at, in milliseconds. */
+const WATCH_EVERY_MS = 1000;
+
+/** Makes the login activities of a worker. */
+export function createLoginActivities(deps: LoginDeps): LoginActivities {
+  const observe = async (target: LoginTarget, reading: Observation['reading']): Promise<Observation> => ({
+    reading,
+    credential: await credentialFacts(deps.store, target, target.credentialName),
+  });
+
+  return guardAll({
+    openSession: ({ target, flowId, attempt }) =>
+      withHeartbeat(async (signal): Promise<FlowSession> => {
+        const name = `flow-${flowId}-${String(attempt)}`;
+        const session =
+          (await findSessionByName(deps.service, target.projectId, name)) ??
+          (await createSession(
+            deps.service,
+            target.projectId,
+            sessionBody(target, name, FLOW_SESSION_SECONDS),
+            signal,
+          ));
+        return { sessionId: session.session_id, liveViewUrl: session.browser_live_view_url ?? null };
+      }),
+
+    discoverLogin: ({ target, sessionId }) =>
+      withHeartbeat(async () => {
+        const page = await deps.pages.of(target.projectId, sessionId);
+        return await observe(target, await findLoginPage(page, target, deps.egress));
+      }),
+
+    readPage: ({ target, sessionId }) =>
+      withHeartbeat(async () => {
+        const page = await deps.pages.of(target.projectId, sessionId);
+        return await observe(target, await readLogin(page));
+      }),
+
+    enterAnswer: (input) => withHeartbeat((signal) => enterAnswer(deps, input, signal)),
+
+    watchExternalAction: ({ target, sessionId, waitMs }) =>
+      withHeartbeat(async (signal) => {
+        const end = Date.now() + waitMs;
+        for (;;) {
+          const page = await deps.pages.of(target.projectId, sessionId);
+          const reading = await readLogin(page);
+          if (reading.kind !== 'external_action' || Date.now() > end) return await observe(target, reading);
+          signal.throwIfAborted();
+          await new Promise((resolve) => setTimeout(resolve, WATCH_EVERY_MS));
+        }
+      }),
+
+    finishLogin: (input) => withHeartbeat(() => finishLogin(deps, input)),
+
+    abandonLogin: ({ target, sessionId, keptId }) =>
+      withHeartbeat(async () => {
+        if (keptId !== null) await deps.store.submissions.destroy(keptId);
+        if (sessionId === null) return;
+        await deps.pages.release(sessionId);
+        await deleteSession(deps.service, target.projectId, sessionId);
+      }),
+
+    checkHealth: ({ target, checkId }) => withHeartbeat((signal) => checkHealth(deps, target, checkId, signal)),
+  });
+}
+
+/** No foreign error leaves an activity: its message could hold a page's words or an address with a token. */
+function guardAll<Activities extends LoginActivities>(activities: Activities): LoginActivities {
+  const guard =
+    <Input, Result>(run: (input: Input) => Promise<Result>) =>
+    async (input: Input): Promise<Result> => {
+      try {
+        return await run(input);
+      } catch (error) {
+        const known =
+          error instanceof ApplicationFailure ||
+          error instanceof CancelledFailure ||
+          error instanceof CompleteAsyncError;
+        if (known) throw error;
+        throw failure(
+          'internal_error',
+          `an activity failed (${error instanceof Error ? error.name : 'unknown'})`,
+          false,
+        );
+      }
+    };
+  return {
+    openSession: guard(activities.openSession),
+    discoverLogin: guard(activities.discoverLogin),
+    readPage: guard(activities.readPage),
+    enterAnswer: guard(activities.enterAnswer),
+    watchExternalAction: guard(activities.watchExternalAction),
+    finishLogin: guard(activities.finishLogin),
+    abandonLogin: guard(activities.abandonLogin),
+    checkHealth: guard(activities.checkHealth),
+  };
+}

@@ -1,0 +1,66 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { failure } from '../browser/service.ts';
+import type { BrowserService } from '../browser/service.ts';
+import { retrieveSession } from '../browser/sessions.ts';
+
+/** How long the connection to a browser may take, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 15_000;
+
+/** Connections of this worker to the browsers of running flows, to read their pages. */
+export interface Pages {
+  /** The page that a person would look at: the newest of the session's default context. */
+  of(projectId: string, sessionId: string, cdpUrl?: string): Promise<Page>;
+  /** Lets go of a session. Done when the connection is closed; the session itself stays. */
+  release(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes the connections; one for each session, kept between activities, opened again when it was lost. */
+export function createPages(service: BrowserService): Pages {
+  const browsers = new Map<string, Promise<Browser>>();
+
+  const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
+    const url = cdpUrl ?? (await retrieveSession(service, projectId, sessionId)).cdp_ws_url;
+    try {
+      return await chromium.connectOverCDP(url, { timeout: CONNECT_TIMEOUT_MS, noDefaults: true });
+    } catch {
+      // The error quotes the address, which carries a token. A session that has ended says so here.
+      await retrieveSession(service, projectId, sessionId);
+      throw failure('browser_error', 'the browser session does not accept a connection', false);
+    }
+  };
+
+  const browserOf = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
+    const known = browsers.get(sessionId);
+    if (known !== undefined) {
+      const browser = await known.catch(() => null);
+      if (browser?.isConnected() === true) return browser;
+      if (browsers.get(sessionId) === known) browsers.delete(sessionId);
+    }
+    const opening = browsers.get(sessionId) ?? connect(projectId, sessionId, cdpUrl);
+    browsers.set(sessionId, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      if (browsers.get(sessionId) === opening) browsers.delete(sessionId);
+      throw error;
+    }
+  };
+
+  return {
+    async of(projectId, sessionId, cdpUrl) {
+      const browser = await browserOf(projectId, sessionId, cdpUrl);
+      const context = browser.contexts()[0];
+      if (context === undefined) throw failure('session_gone', 'the browser has no window any more', true);
+      return context.pages().at(-1) ?? (await context.newPage());
+    },
+    async release(sessionId) {
+      const known = browsers.get(sessionId);
+      browsers.delete(sessionId);
+      await known?.then((browser) => browser.close()).catch(() => undefined);
+    },
+    async close() {
+      await Promise.all([...browsers.keys()].map((sessionId) => this.release(sessionId)));
+    },
+  };
+}

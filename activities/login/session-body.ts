@@ -1,0 +1,20 @@
+import type { LoginTarget } from '../../contract/activities.ts';
+import type { BrowserCreate } from '../../contract/browsers.ts';
+
+/** A desktop size at which sites show their whole login form. */
+const VIEWPORT = { width: 1280, height: 800 };
+
+/** The session that a flow or a check asks for: on the connection's profile, saving nothing until it is told to. */
+export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
+  const { browser } = target;
+  return {
+    headless: true,
+    stealth: browser?.stealth ?? true,
+    name,
+    timeout_seconds: timeoutSeconds,
+    viewport: VIEWPORT,
+    profile: { name: target.profileName, save_changes: false },
+    ...(browser?.telemetry === undefined ? {} : { telemetry: browser.telemetry }),
+    ...(browser?.proxy === undefined ? {} : { proxy: browser.proxy }),
+  };
+}

@@ -1,0 +1,41 @@
+import { Secret, TOTP, URI } from 'otpauth';
+import type { Store } from '../../store/store.ts';
+import { failure } from '../browser/service.ts';
+
+/** In the last seconds of a period a code may arrive too late: the next one is awaited (security.md). */
+const LAST_SECONDS_MS = 4000;
+
+/**
+ * The current code of a credential's TOTP secret (RFC 6238), never the same period's twice: sites refuse a code that was
+ * used. Waits up to a period where it must.
+ */
+export async function nextTotpCode(
+  store: Pick<Store, 'totpUses'>,
+  credentialId: string,
+  secret: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const totp = totpOf(secret);
+  for (;;) {
+    const now = Date.now();
+    const left = totp.remaining({ timestamp: now });
+    if (left > LAST_SECONDS_MS && (await store.totpUses.claim(credentialId, totp.counter({ timestamp: now }))))
+      return totp.generate({ timestamp: now });
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left + 50, 1000)));
+  }
+}
+
+/** Reads a secret as callers give it: base32 with or without spaces, or a whole `otpauth://` address. */
+export function totpOf(secret: string): TOTP {
+  try {
+    if (secret.startsWith('otpauth://')) {
+      const parsed = URI.parse(secret);
+      if (parsed instanceof TOTP) return parsed;
+      throw new TypeError('not time-based');
+    }
+    return new TOTP({ secret: Secret.fromBase32(secret.replace(/[\s-]/g, '').toUpperCase()) });
+  } catch {
+    throw failure('internal_error', 'the saved TOTP secret cannot be read; store it again', true);
+  }
+}

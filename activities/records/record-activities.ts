@@ -1,0 +1,44 @@
+import type { RecordActivities } from '../../contract/activities.ts';
+import type { Store } from '../../store/store.ts';
+import { credentialFacts } from '../login/credential-facts.ts';
+
+/** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
+export function createRecordActivities(store: Store): RecordActivities {
+  return {
+    async insertConnection(document) {
+      const outcome = await store.connections.insert({
+        id: document.id,
+        organizationId: document.organization_id,
+        projectId: document.project_id,
+        profileName: document.settings.profile_name,
+        domain: document.settings.domain,
+        document,
+        revision: document.revision,
+        createdAt: new Date(document.created_at),
+      });
+      return { existingId: outcome.outcome === 'exists' ? outcome.existingId : null };
+    },
+
+    async recordConnection({ document, timeline }) {
+      await store.connections.record({
+        id: document.id,
+        revision: document.revision,
+        document,
+        timeline,
+        createdAt: new Date(),
+      });
+    },
+
+    async discardSubmission({ submissionId }) {
+      await store.submissions.destroy(submissionId);
+    },
+
+    async readCredential({ credentialName, ...scope }) {
+      return await credentialFacts(store, scope, credentialName);
+    },
+
+    async removeConnection({ connectionId, organizationId, projectId }) {
+      await store.connections.remove({ organizationId, projectId }, connectionId);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { HttpUrl } from './addresses.ts';
+import { TelemetryRequest } from './telemetry.ts';
+
+/** Bounds of a session's inactivity time-out, in seconds, and the one that applies when none is given. */
+export const SESSION_TIMEOUT = { min: 10, max: 259_200, default: 60 } as const;
+/** The one region there is (interface.md, "Versioning"). */
+export const REGION = 'aws.us-east-1a';
+/** Viewport of a session that asks for none, in CSS pixels. */
+export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
+
+/** BrowserViewport. The refresh rate is kept and echoed; without a screen it has no effect. */
+export const BrowserViewport = z.strictObject({
+  width: z.int().min(1).max(16_384),
+  height: z.int().min(1).max(16_384),
+  refresh_rate: z.int().min(1).max(1000).optional(),
+});
+export type BrowserViewport = z.infer<typeof BrowserViewport>;
+
+/** Which profile a session opens, and whether its end saves to it. Exactly one of `id` and `name`. */
+export const BrowserProfileRef = z
+  .strictObject({
+    id: z.string().min(1).max(255).optional(),
+    name: z.string().min(1).max(255).optional(),
+    save_changes: z.boolean().optional(),
+  })
+  .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
+export type BrowserProfileRef = z.infer<typeof BrowserProfileRef>;
+
+/** Tags of a session: up to 50 pairs of strings. */
+export const Tags = z
+  .record(z.string().min(1).max(255), z.string().max(1024))
+  .refine((tags) => Object.keys(tags).length <= 50, { message: 'at most 50 tags' });
+
+const SessionName = z.string().min(1).max(255);
+
+/** Body of `POST /browsers`. Absent, empty and `null` mean a session with the defaults. */
+export const BrowserCreate = z.strictObject({
+  headless: z.boolean().optional(),
+  stealth: z.boolean().optional(),
+  timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),
+  profile: BrowserProfileRef.optional(),
+  viewport: BrowserViewport.optional(),
+  start_url: HttpUrl.optional(),
+  kiosk_mode: z.boolean().optional(),
+  name: SessionName.optional(),
+  tags: Tags.optional(),
+  telemetry: TelemetryRequest.nullable().optional(),
+  chrome_policy: z.record(z.string(), z.unknown()).optional(),
+  region: z.literal(REGION).optional(),
+  gpu: z.boolean().optional(),
+  proxy: z.record(z.string(), z.unknown()).nullable().optional(),
+  proxy_id: z.string().nullable().optional(),
+  network: z.record(z.string(), z.unknown()).nullable().optional(),
+  extensions: z
+    .array(z.strictObject({ id: z.string().optional(), name: z.string().max(255).optional() }))
+    .max(20)
+    .optional(),
+  invocation_id: z.string().max(255).optional(),
+});
+export type BrowserCreate = z.infer<typeof BrowserCreate>;
+
+/**
+ * Body of `PATCH /browsers/{id}`. What is left out stays. `name: ""` or null clears the name; `tags` replaces all tags.
+ * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`.
+ */
+export const BrowserUpdate = z.strictObject({
+  name: z
+    .union([z.literal(''), SessionName])
+    .nullable()
+    .optional(),
+  tags: Tags.nullable().optional(),
+  profile: BrowserProfileRef.optional(),
+  viewport: BrowserViewport.extend({ force: z.boolean().optional() }).optional(),
+  telemetry: TelemetryRequest.nullable().optional(),
+  timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),
+  proxy: z.record(z.string(), z.unknown()).nullable().optional(),
+  proxy_id: z.string().nullable().optional(),
+  disable_default_proxy: z.boolean().optional(),
+});
+export type BrowserUpdate = z.infer<typeof BrowserUpdate>;
+
+const QueryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+/** Query of `GET /browsers`. Tags come as `tags[key]=value`, one for each; a session must match them all. */
+export const BrowserListQuery = z.object({
+  status: z.enum(['active', 'deleted', 'all']).optional(),
+  include_deleted: QueryFlag.optional(),
+  query: z.string().max(255).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  offset: z.coerce.number().int().min(0).default(0),
+});
+export type BrowserListQuery = z.infer<typeof BrowserListQuery>;
+
+/** Query of `GET /browsers/{id}`. */
+export const BrowserRetrieveQuery = z.object({ include_deleted: QueryFlag.optional() });
+
+/** Profile metadata as a session shows it. */
+export const BrowserProfile = z.object({
+  id: z.string(),
+  name: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().optional(),
+});
+
+/** A browser session as the interface shows it. The URLs carry their own token, good for this session alone. */
+export const Browser = z.object({
+  session_id: z.string(),
+  created_at: z.iso.datetime(),
+  deleted_at: z.iso.datetime().optional(),
+  cdp_ws_url: z.string(),
+  webdriver_ws_url: z.string(),
+  browser_live_view_url: z.string().optional(),
+  region: z.literal(REGION),
+  stealth: z.boolean(),
+  headless: z.boolean(),
+  gpu: z.boolean(),
+  kiosk_mode: z.boolean(),
+  /** No bound is set on a session's memory: `limit_mb` is null. */
+  memory: z.object({ limit_mb: z.int().nullable() }),
+  timeout_seconds: z.int(),
+  name: z.string().optional(),
+  start_url: z.string().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  profile: BrowserProfile.optional(),
+  profile_save_changes: z.boolean().optional(),
+  telemetry: z.null(),
+  usage: z.object({ uptime_ms: z.int() }),
+  viewport: BrowserViewport,
+});
+export type Browser = z.infer<typeof Browser>;
