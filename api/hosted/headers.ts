@@ -1,0 +1,33 @@
+import type { PageParts } from './page-build.ts';
+
+/** Headers of every answer below `/login/`: nothing is kept, framed, sniffed or told to another site. */
+export const COMMON_HEADERS = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+  'x-robots-tag': 'noindex, nofollow',
+} as const;
+
+/** For answers that are data: should a browser ever render one, it can do nothing. */
+export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/** The page may run its own script and style, both known by hash, and talk to its own origin. Nothing else. */
+export function pageCsp(parts: PageParts): string {
+  return [
+    "default-src 'none'",
+    `script-src ${parts.scriptSource}`,
+    `style-src ${parts.styleSource}`,
+    // The icon in the tab is a data URL.
+    'img-src data:',
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,136 @@
+import { acceptReturnUrl, withParams } from '../../return-url.ts';
+import type { FlowView } from '../../view.ts';
+import { emphasize, h, type Child } from '../dom.ts';
+import { heading, type Screen } from '../frame.ts';
+import { icon, type IconName } from '../icons.ts';
+import { failureText, fill, words } from '../words.ts';
+import { siteWords } from './site-words.ts';
+
+/** How long the end stays visible before the person is taken back, in milliseconds: a failure has to be read. */
+const LEAVE_AFTER_MS = { success: 2_500, failure: 8_000 } as const;
+
+/** Why a person could not get in, or is out. */
+export type OutReason = 'used' | 'unknown' | 'none' | 'replaced';
+
+/** The end of a flow: it was successful, it failed, or time or the app ended it. */
+export function endScreen(view: FlowView, announce: (text: string) => void): Screen {
+  const { domain } = view;
+  if (view.status === 'SUCCESS') {
+    const back = returnTarget('successUrl', { profile_name: view.profile_name ?? '', domain });
+    return ending(
+      {
+        key: 'end:success',
+        tone: 'good',
+        mark: 'check',
+        title: words.successHeading,
+        text: emphasize(words.successText, domain),
+        say: fill(words.successText, { domain }),
+        site: domain,
+      },
+      back && leaving(back, LEAVE_AFTER_MS.success, announce),
+    );
+  }
+  const { code, title, text, mark } = failureOf(view);
+  const message = view.error_message ?? fill(text, { domain });
+  const back = returnTarget('errorUrl', { code, message });
+  return ending(
+    {
+      key: `end:${code}`,
+      tone: view.status === 'FAILED' ? 'bad' : 'neutral',
+      mark,
+      title,
+      text: emphasize(text, domain),
+      say: fill(text, { domain }),
+      site: domain,
+    },
+    view.website_error && view.status === 'FAILED' ? siteWords(domain, view.website_error) : null,
+    back ? leaving(back, LEAVE_AFTER_MS.failure, announce) : h('p', { class: 'after' }, words.startAgain),
+  );
+}
+
+/**
+ * No flow to show. The way back is offered but not taken: this link may be anybody's, so nobody is sent anywhere by it
+ * without seeing where.
+ */
+export function outScreen(why: OutReason): Screen {
+  const texts = {
+    used: { title: words.usedHeading, text: words.usedText, code: 'link_used' },
+    unknown: { title: words.unknownHeading, text: words.unknownText, code: 'link_unknown' },
+    none: { title: words.noneHeading, text: words.noneText, code: 'session_missing' },
+    replaced: { title: words.replacedHeading, text: words.replacedText, code: 'flow_replaced' },
+  }[why];
+  const back = returnTarget('errorUrl', { code: texts.code, message: texts.text });
+  return ending(
+    {
+      key: `out:${why}`,
+      tone: 'neutral',
+      mark: why === 'replaced' ? 'swap' : 'alert',
+      title: texts.title,
+      text: [texts.text],
+      say: texts.text,
+      site: null,
+    },
+    h('p', { class: 'after' }, words.startAgain),
+    back && backLink(back),
+  );
+}
+
+interface Ending {
+  key: string;
+  tone: 'good' | 'bad' | 'neutral';
+  mark: IconName;
+  title: string;
+  text: Child[];
+  say: string;
+  site: string | null;
+}
+
+function ending({ key, tone, mark, title, text, say, site }: Ending, ...rest: Child[]): Screen {
+  const content = h(
+    'section',
+    { class: `screen end end-${tone}` },
+    h('div', { class: 'end-mark' }, icon(mark)),
+    heading(title),
+    h('p', { class: 'lead' }, ...text),
+    ...rest,
+  );
+  return { key, content, announcement: `${title}. ${say}`, title: `${title} · Holdfast`, site };
+}
+
+function failureOf(view: FlowView): { code: string; title: string; text: string; mark: IconName } {
+  if (view.status === 'EXPIRED')
+    return { code: 'flow_expired', title: words.expiredHeading, text: words.expiredText, mark: 'clock' };
+  if (view.status === 'CANCELED')
+    return { code: 'flow_canceled', title: words.cancelledHeading, text: words.cancelledText, mark: 'cross' };
+  const text = failureText(view.error_code) ?? words.failure.internal_error;
+  return { code: view.error_code ?? 'internal_error', title: words.failedHeading, text, mark: 'alert' };
+}
+
+/** The caller's address with our parameters. It is checked here again: what the document says is not taken on trust. */
+function returnTarget(name: 'successUrl' | 'errorUrl', params: Record<string, string>): string | null {
+  const base = acceptReturnUrl(document.documentElement.dataset[name]);
+  return base === null ? null : withParams(base, params);
+}
+
+function backLink(target: string): HTMLElement {
+  const { host } = new URL(target);
+  return h('a', { class: 'primary', href: target, rel: 'noreferrer' }, fill(words.returnTo, { host }));
+}
+
+/** The link back, and the way there by itself after a while, which the person may stop. */
+function leaving(target: string, afterMs: number, announce: (text: string) => void): HTMLElement {
+  const { host } = new URL(target);
+  const note = h('p', { class: 'after' }, fill(words.successReturn, { host }));
+  const stay = h('button', { type: 'button', class: 'link-button' }, words.stay);
+  const box = h('div', { class: 'leaving' }, note, backLink(target), stay);
+  // `replace` keeps this page out of the history: "back" must not lead to an end that leads away again.
+  const timer = setTimeout(() => box.isConnected && location.replace(target), afterMs);
+  stay.addEventListener('click', () => {
+    clearTimeout(timer);
+    note.textContent = words.stayed;
+    stay.remove();
+    announce(words.stayed);
+    box.querySelector('a')?.focus();
+  });
+  return box;
+}

@@ -1,0 +1,190 @@
+import type { ChoiceView, FlowView } from '../../view.ts';
+import type { Answer } from '../calls.ts';
+import { emphasize, h } from '../dom.ts';
+import { heading, type Screen } from '../frame.ts';
+import { icon } from '../icons.ts';
+import { fill, words } from '../words.ts';
+import { choiceHeading, choiceList } from './choices.ts';
+import { fieldControl, type FieldControl } from './field.ts';
+import { spinner } from './progress.ts';
+import { safety, siteWords } from './site-words.ts';
+
+/** What became of an answer: null when the page goes on, else why it did not and may be sent again. */
+export type Ask = (answer: Answer) => Promise<string | null>;
+
+/** Usernames of this visit by credential reference, so that a typo can be corrected. Never holds a secret. */
+export type RememberedNames = Map<string, string>;
+
+/** The screen of a pause: fields, choices or both, and what the site said about the last answer. */
+export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask): Screen {
+  const interaction = view.interaction_id ?? '';
+  const external = view.step === 'AWAITING_EXTERNAL_ACTION';
+  const controls = view.fields.map((field, index) => fieldControl(field, index, names.get(field.ref) ?? ''));
+  const title = external ? words.externalHeading : titleOf(view);
+  const failure = h('div', { class: 'notice notice-error', role: 'alert', hidden: true });
+  const rejection = showRejection(view, controls);
+  const busy = createBusyState();
+
+  const send = async (answer: Omit<Answer, 'interaction_id'>, button: HTMLButtonElement) => {
+    if (!busy.begin(button)) return;
+    failure.hidden = true;
+    const problem = await ask({ interaction_id: interaction, ...answer });
+    if (problem === null) {
+      // The values have left this device: no input keeps them, even if this screen should stay in memory.
+      for (const { input } of controls) input.value = '';
+      return;
+    }
+    busy.end();
+    failure.replaceChildren(icon('alert'), h('p', {}, problem));
+    failure.hidden = false;
+  };
+  const choose = (choice: ChoiceView, button: HTMLButtonElement) =>
+    void send({ selected_choice_id: choice.id }, button);
+
+  const form = controls.length > 0 ? fieldForm(view, controls, names, send) : null;
+  const listLabel = h(
+    'h2',
+    { id: 'choices-label', class: form || external ? 'divider' : 'visually-hidden' },
+    h('span', {}, external && !form ? words.externalInstead : form ? words.or : title),
+  );
+  const list = view.choices.length > 0 ? choiceList(view.choices, choose, listLabel.id) : null;
+  const content = h(
+    'section',
+    { class: 'screen' },
+    heading(title),
+    external ? externalAction(view) : null,
+    rejection,
+    failure,
+    form,
+    list && listLabel,
+    list,
+    safety(view.domain, view.saves_credentials),
+  );
+  const wrong = controls.find(({ view: field }) => field.rejected);
+  const focus = external ? undefined : (wrong ?? controls[0])?.input;
+  const failed = rejection !== null || wrong !== undefined;
+  return {
+    key: `question:${interaction}:${view.step}:${view.external_action_message ?? ''}`,
+    content,
+    announcement: announcementOf(view, title, controls),
+    title: failed ? fill(words.errorTitle, { title: `${title} · Holdfast` }) : `${title} · Holdfast`,
+    site: view.domain,
+    ...(focus === undefined ? {} : { focus }),
+  };
+}
+
+function fieldForm(
+  view: FlowView,
+  controls: FieldControl[],
+  names: RememberedNames,
+  send: (answer: Omit<Answer, 'interaction_id'>, button: HTMLButtonElement) => Promise<void>,
+): HTMLElement {
+  const complete = view.fields.some(({ type }) => type === 'password');
+  const button = h(
+    'button',
+    { type: 'submit', class: 'primary' },
+    h('span', {}, complete ? words.signIn : words.continue),
+  );
+  const form = h(
+    'form',
+    { class: 'form', novalidate: true, 'aria-label': titleOf(view) },
+    ...controls.map((one) => one.element),
+    button,
+  );
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const missing = controls.filter((one) => one.view.required && one.value() === '');
+    for (const one of controls)
+      if (missing.includes(one) || !one.view.rejected)
+        one.setError(missing.includes(one) ? fill(words.fieldMissing, { label: one.label }) : null);
+    if (missing[0]) {
+      missing[0].input.focus();
+      return;
+    }
+    for (const one of controls) if (one.view.type === 'identifier') names.set(one.view.ref, one.value());
+    const filled = controls.map((one) => [one.view.id, one.value()] as const).filter(([, value]) => value !== '');
+    void send({ field_values: Object.fromEntries(filled) }, button);
+  });
+  return form;
+}
+
+/**
+ * Puts the site's error where it belongs: beside the field when one was rejected, above the form when several were or
+ * when the site did not say which.
+ */
+function showRejection(view: FlowView, controls: FieldControl[]): HTMLElement | null {
+  const rejected = controls.filter((one) => one.view.rejected);
+  const ours = fill(words.rejected, { domain: view.domain });
+  const [only] = rejected;
+  if (only && rejected.length === 1) {
+    only.setError(
+      view.website_error ? `${fill(words.siteSays, { domain: view.domain })}: ${view.website_error}` : ours,
+    );
+    return null;
+  }
+  if (view.website_error === null) {
+    for (const one of rejected) one.setError(ours);
+    return null;
+  }
+  for (const one of rejected) one.describeAlsoBy('site-error');
+  return siteWords(view.domain, view.website_error, 'site-error');
+}
+
+function externalAction(view: FlowView): HTMLElement {
+  const message = view.external_action_message?.trim();
+  return h(
+    'div',
+    { class: 'external' },
+    h(
+      'div',
+      { class: 'instruction' },
+      h('span', { class: 'instruction-mark' }, icon('device')),
+      message
+        ? h('p', { class: 'instruction-text', dir: 'auto' }, message)
+        : h('p', { class: 'instruction-text' }, ...emphasize(words.externalDefault, view.domain)),
+    ),
+    h('p', { class: 'lead' }, ...emphasize(words.externalText, view.domain)),
+    h('p', { class: 'waiting' }, spinner(), h('span', {}, words.externalWaiting)),
+  );
+}
+
+function titleOf(view: FlowView): string {
+  const has = (type: FlowView['fields'][number]['type']) => view.fields.some((field) => field.type === type);
+  if (view.fields.length === 0) return choiceHeading(view.choices);
+  if (has('identifier') && view.fields.length === 1) return words.headingIdentifier;
+  if (has('password') && view.fields.length === 1) return words.headingPassword;
+  if (has('identifier') || has('password')) return words.headingSignIn;
+  if (has('totp_code')) return words.headingTotpCode;
+  return has('code') ? words.headingCode : words.headingText;
+}
+
+function announcementOf(view: FlowView, title: string, controls: FieldControl[]): string {
+  const errors = view.website_error ? `${fill(words.siteSays, { domain: view.domain })}: ${view.website_error}. ` : '';
+  const message = view.step === 'AWAITING_EXTERNAL_ACTION' ? (view.external_action_message ?? '') : '';
+  return `${errors}${title}. ${controls.map(({ label }) => label).join(', ')} ${message}`.trim();
+}
+
+/** One answer at a time. The pressed button keeps the focus, so it is `aria-disabled` and not `disabled`. */
+function createBusyState() {
+  let pressed: { button: HTMLButtonElement; contents: Node[] } | null = null;
+  return {
+    begin(button: HTMLButtonElement): boolean {
+      if (pressed !== null) return false;
+      pressed = { button, contents: [...button.childNodes] };
+      button.setAttribute('aria-disabled', 'true');
+      button.closest('.screen')?.classList.add('busy');
+      if (button.classList.contains('primary')) button.replaceChildren(spinner(), h('span', {}, words.sending));
+      else button.classList.add('pressed');
+      return true;
+    },
+    end(): void {
+      if (pressed === null) return;
+      const { button, contents } = pressed;
+      pressed = null;
+      button.removeAttribute('aria-disabled');
+      button.classList.remove('pressed');
+      button.closest('.screen')?.classList.remove('busy');
+      button.replaceChildren(...contents);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify';
+import { HoldfastError } from '../../contract/errors.ts';
+
+/** A header of our own: another site's page cannot add it without asking first, and is never allowed to. */
+export const PAGE_HEADER = 'x-holdfast-page';
+
+/**
+ * Refuses what another site's page may have sent with our cookie. Browsers say it in `Sec-Fetch-Site` (https and
+ * localhost) and in `Origin` (every POST); our own header covers a GET where neither is sent.
+ * @throws HoldfastError `forbidden`
+ */
+export function requireSameOrigin(request: FastifyRequest, publicUrl: string): void {
+  const site = request.headers['sec-fetch-site'];
+  const { origin } = request.headers;
+  if (site !== undefined && site !== 'same-origin') refuse();
+  if (origin !== undefined ? !isOurs(origin, request, publicUrl) : request.method !== 'GET') refuse();
+  if (request.headers[PAGE_HEADER] !== '1') refuse();
+}
+
+/** Refuses a body that is not JSON: other types can be sent across sites without a preflight. */
+export function requireJson(request: FastifyRequest): void {
+  if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new HoldfastError('unsupported_media_type', 'Send the body as application/json.');
+}
+
+function isOurs(origin: string, request: FastifyRequest, publicUrl: string): boolean {
+  if (origin === new URL(publicUrl).origin) return true;
+  // Behind another name than publicUrl's (a tunnel, 127.0.0.1 for localhost) the page and its calls share a Host.
+  return URL.canParse(origin) && new URL(origin).host === request.headers.host;
+}
+
+function refuse(): never {
+  throw new HoldfastError('forbidden', 'This address answers the hosted page alone.');
+}

@@ -1,0 +1,120 @@
+import type { FlowStatus, FlowStep, ManagedAuth } from '../../contract/connections.ts';
+import type { ManagedAuthChoice, ManagedAuthField } from '../../contract/interaction.ts';
+import type { HostedState } from './ports.ts';
+
+/** Input types of the site's own form, where known. */
+export type InputKind = 'text' | 'email' | 'password' | 'tel' | 'number' | 'url' | 'code' | 'totp';
+
+/** A field as the page needs it. */
+export interface FieldView {
+  id: string;
+  ref: string;
+  type: ManagedAuthField['type'];
+  rejected: boolean;
+  label: string | null;
+  hint: string | null;
+  required: boolean;
+  input: InputKind;
+}
+
+/** A choice as the page needs it. `detail` holds what tells it from the others, such as a masked phone number. */
+export interface ChoiceView {
+  id: string;
+  type: ManagedAuthChoice['type'];
+  label: string;
+  details: string[];
+  mfa: NonNullable<ManagedAuthChoice['mfa_type']> | null;
+}
+
+/**
+ * The one shape in which the page learns of its flow. It carries no more than the page shows: no selector, no browser
+ * session, no setting of the connection. Every text in it may be the site's and is only ever inserted as text.
+ */
+export interface FlowView {
+  /** Names the flow, so that a page notices when its cookie was replaced by that of another flow. */
+  flow: string;
+  revision: number;
+  domain: string;
+  status: FlowStatus;
+  step: FlowStep;
+  /** Relative, because a phone's clock may be wrong. */
+  expires_in_ms: number;
+  saves_credentials: boolean;
+  interaction_id: string | null;
+  fields: FieldView[];
+  choices: ChoiceView[];
+  external_action_message: string | null;
+  website_error: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  /** Only at success: it is added to `success_url`. */
+  profile_name: string | null;
+}
+
+/** What the page may see of `state`; null when its flow is not `flowId` (a newer login has taken its place). */
+export function viewOf(state: HostedState, flowId: string, now: Date): FlowView | null {
+  const { connection } = state;
+  const { flow_status: status, flow_step: step } = connection;
+  if (state.flowId !== flowId || !status || !step) return null;
+  const expires = connection.flow_expires_at ? Date.parse(connection.flow_expires_at) : now.getTime();
+  const running = status === 'IN_PROGRESS';
+  return {
+    flow: flowId,
+    revision: state.revision,
+    domain: connection.domain,
+    status,
+    step,
+    expires_in_ms: Math.max(0, expires - now.getTime()),
+    saves_credentials: connection.save_credentials,
+    interaction_id: running ? (connection.interaction_id ?? null) : null,
+    fields: running ? (connection.fields ?? []).map((field, index) => fieldView(connection, field, index)) : [],
+    choices: running ? (connection.choices ?? []).map(choiceView) : [],
+    external_action_message: running ? (connection.external_action_message ?? null) : null,
+    website_error: connection.website_error ?? null,
+    error_code: connection.error_code ?? null,
+    error_message: connection.error_message ?? null,
+    profile_name: status === 'SUCCESS' ? connection.profile_name : null,
+  };
+}
+
+function fieldView(connection: ManagedAuth, field: ManagedAuthField, index: number): FieldView {
+  return {
+    id: field.id,
+    ref: field.ref,
+    type: field.type,
+    rejected: field.reason === 'rejected',
+    label: field.label ?? null,
+    hint: field.hint ?? null,
+    required: field.required ?? true,
+    input: inputKind(connection, field, index),
+  };
+}
+
+/** The site's input type: the older list names it. The two lists are matched by selector, else by their order. */
+function inputKind(connection: ManagedAuth, field: ManagedAuthField, index: number): InputKind {
+  const discovered = connection.discovered_fields ?? [];
+  const sameElement = discovered.find((one) => one.selector === field.observed_selector);
+  const samePlace = discovered.length === connection.fields?.length ? discovered[index] : undefined;
+  return (sameElement ?? samePlace)?.type ?? INPUT_BY_FIELD[field.type];
+}
+
+const INPUT_BY_FIELD: Record<ManagedAuthField['type'], InputKind> = {
+  identifier: 'text',
+  password: 'password',
+  code: 'code',
+  totp_code: 'totp',
+  totp_secret: 'text',
+  text: 'text',
+};
+
+function choiceView(choice: ManagedAuthChoice): ChoiceView {
+  const label = choice.display_text || choice.label;
+  const details = [choice.masked_destination, choice.description, choice.context];
+  return {
+    id: choice.id,
+    type: choice.type,
+    label,
+    details: [...new Set(details)].filter((text): text is string => Boolean(text) && text !== label).slice(0, 2),
+    mfa: choice.mfa_type ?? null,
+  };
+}
