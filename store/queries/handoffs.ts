@@ -1,63 +1,36 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { HANDOFF_LIFETIME_MS } from '../../contract/limits.ts';
 import type { Db } from '../database.ts';
 
-/** What became of a code. */
-export type HandoffOutcome =
-  { outcome: 'ok'; flowId: string } | { outcome: 'used' } | { outcome: 'expired' } | { outcome: 'unknown' };
-
-/** Handoff codes of the hosted page: 256 random bits, stored as a hash, good once. */
+/**
+ * Handoff codes of the hosted page that were used. Codes are made and checked by the API without being stored; what the
+ * store adds is that each is good once.
+ */
 export interface HandoffQueries {
-  /** The code, base64url. */
-  create(connectionId: string, flowId: string): Promise<string>;
-  /** One atomic update: of any number of callers at once one gets `ok`. */
-  redeem(code: string, connectionId: string): Promise<HandoffOutcome>;
+  /**
+   * One atomic insert: true for the first caller with that code, false for every later one. `expiresAt` is when the code
+   * would have ended anyway, so from then on its row is not needed.
+   */
+  redeem(codeHash: Buffer, connectionId: string, flowId: string, expiresAt: Date): Promise<boolean>;
 }
 
 /** Queries of handoffs. */
 export function createHandoffQueries(db: Db, clock: () => Date): HandoffQueries {
   return {
-    create: async (connectionId, flowId) => {
-      const code = randomBytes(32).toString('base64url');
+    redeem: async (codeHash, connectionId, flowId, expiresAt) => {
       const now = clock();
-      await db
+      const inserted = await db
         .insertInto('handoffs')
         .values({
-          code_hash: hash(code),
+          code_hash: codeHash,
           connection_id: connectionId,
           flow_id: flowId,
           created_at: now,
-          expires_at: new Date(now.getTime() + HANDOFF_LIFETIME_MS),
-          redeemed_at: null,
+          expires_at: expiresAt,
+          redeemed_at: now,
         })
-        .execute();
-      return code;
-    },
-    redeem: async (code, connectionId) => {
-      const now = clock();
-      const redeemed = await db
-        .updateTable('handoffs')
-        .set({ redeemed_at: now })
-        .where('code_hash', '=', hash(code))
-        .where('connection_id', '=', connectionId)
-        .where('redeemed_at', 'is', null)
-        .where('expires_at', '>', now)
-        .returning('flow_id')
+        .onConflict((conflict) => conflict.column('code_hash').doNothing())
+        .returning('code_hash')
         .executeTakeFirst();
-      if (redeemed !== undefined) return { outcome: 'ok', flowId: redeemed.flow_id };
-      const row = await db
-        .selectFrom('handoffs')
-        .select('redeemed_at')
-        .where('code_hash', '=', hash(code))
-        .where('connection_id', '=', connectionId)
-        .executeTakeFirst();
-      if (row === undefined) return { outcome: 'unknown' };
-      return { outcome: row.redeemed_at === null ? 'expired' : 'used' };
+      return inserted !== undefined;
     },
   };
-}
-
-/** 256 random bits need no salt, and finding a row by their hash tells a listener of timings nothing. */
-function hash(code: string): Buffer {
-  return createHash('sha256').update(code, 'utf8').digest();
 }

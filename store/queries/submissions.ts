@@ -31,6 +31,10 @@ export interface SubmissionQueries {
   open(submissionId: string): Promise<OpenedSubmission | null>;
   /** Deletes the values; the row stays without them until it expires, so that a late retry is still a duplicate. */
   destroy(submissionId: string): Promise<void>;
+  /** Whether the same values were sealed for the same interaction before (and not discarded). Seals nothing. */
+  isKnown(input: { connectionId: string; interactionId: string; values: Record<string, string> }): Promise<boolean>;
+  /** Forgets a submission that was refused: the same values again are no duplicate. */
+  discard(submissionId: string): Promise<void>;
   /** Deletes what has expired; answers how many. */
   sweep(now: Date): Promise<number>;
 }
@@ -84,6 +88,21 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
     },
     destroy: async (submissionId) => {
       await db.updateTable('submissions').set({ sealed_values: null }).where('id', '=', submissionId).execute();
+    },
+    isKnown: async ({ connectionId, interactionId, values }) => {
+      const sealing = await vault.connectionVault(db, connectionId);
+      if (sealing === null) return false;
+      const known = await db
+        .selectFrom('submissions')
+        .select('id')
+        .where('connection_id', '=', connectionId)
+        .where('interaction_id', '=', interactionId)
+        .where('digest', '=', sealing.digest(canonical(interactionId, values)))
+        .executeTakeFirst();
+      return known !== undefined;
+    },
+    discard: async (submissionId) => {
+      await db.deleteFrom('submissions').where('id', '=', submissionId).execute();
     },
     sweep: async (now) => {
       const { numDeletedRows } = await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst();
