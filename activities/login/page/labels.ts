@@ -1,0 +1,73 @@
+import { composedParent, oneLine } from './walk.ts';
+
+/** Text of the label elements of a control and of what `aria-labelledby` names. */
+export function labelText(control: Element): string {
+  const parts: string[] = [];
+  if ('labels' in control && control.labels instanceof NodeList) {
+    for (const label of control.labels) if (label instanceof Element) parts.push(ownWords(label, control));
+  }
+  parts.push(referenced(control, 'aria-labelledby'));
+  const seen = new Set<string>();
+  return oneLine(parts.filter((part) => part && !seen.has(part) && seen.add(part)).join(' '), 200);
+}
+
+/** Text of the elements whose ids an attribute lists. */
+export function referenced(element: Element, attribute: string): string {
+  const ids = (element.getAttribute(attribute) ?? '').split(/\s+/).filter(Boolean);
+  const root = element.getRootNode();
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return '';
+  return oneLine(ids.map((id) => textOf(root.getElementById(id))).join(' '), 300);
+}
+
+/** What a person reads as the label when none is marked up: the text before the control, else the text right after it. */
+export function nearText(control: Element): string {
+  let at: Element | null = control;
+  for (let level = 0; at && level < 4; level += 1) {
+    for (let before: ChildNode | null = at.previousSibling; before; before = before.previousSibling) {
+      if (before instanceof Element && holdsControl(before)) return level === 0 ? after(control) : '';
+      const text = before instanceof Element ? textOf(before) : oneLine(before.textContent, 80);
+      if (before.nodeType === Node.COMMENT_NODE || !text) continue;
+      return text.length <= 80 ? text : '';
+    }
+    const floating = level < 2 ? after(at) : '';
+    if (floating) return floating;
+    at = composedParent(at);
+    if (at && (at.tagName === 'FORM' || at.tagName === 'BODY')) return '';
+  }
+  return '';
+}
+
+/** A floating label stands after its control. */
+function after(element: Element): string {
+  const next = element.nextElementSibling;
+  if (!next || holdsControl(next) || next.matches('button, a, [role=button]')) return '';
+  const text = textOf(next);
+  return text.length <= 60 ? text : '';
+}
+
+function holdsControl(element: Element): boolean {
+  const controls = 'input:not([type=hidden]), select, textarea, button, [role=button]';
+  return element.matches(controls) || element.querySelector(controls) !== null;
+}
+
+/** A label's words without those of the links, buttons and controls inside it. */
+function ownWords(label: Element, control: Element): string {
+  const skipped = label.querySelectorAll('a, button, select, [role=button], [role=alert]');
+  if (skipped.length === 0 && !label.contains(control)) return textOf(label);
+  let words = '';
+  const collect = (node: Node): void => {
+    if (node.nodeType === Node.TEXT_NODE) words += ` ${node.textContent ?? ''}`;
+    if (!(node instanceof Element) && node !== label) return;
+    if (node !== label && (Array.from(skipped).includes(node as Element) || node === control)) return;
+    for (const child of node.childNodes) collect(child);
+  };
+  collect(label);
+  return oneLine(words, 200);
+}
+
+/** What an element shows; a visually hidden one still says what it is for. */
+export function textOf(element: Element | null): string {
+  if (!element || element.matches('script, style, noscript, template')) return '';
+  const shown = element instanceof HTMLElement ? oneLine(element.innerText) : '';
+  return shown || oneLine(element.textContent);
+}

@@ -1,0 +1,143 @@
+import type { Tree } from './walk.ts';
+
+const ATTRIBUTES = [
+  'data-testid',
+  'data-test',
+  'data-test-id',
+  'data-qa',
+  'data-cy',
+  'formcontrolname',
+  'ng-model',
+  'data-provider',
+  'data-identifier',
+  'autocomplete',
+  'aria-label',
+  'placeholder',
+  'title',
+  'href',
+  'type',
+  'value',
+];
+
+/** Builds selectors that name exactly one element of the frame and outlive small changes of the page. */
+export function createSelectors(tree: Tree): { css(element: Element): string; xpath(element: Element): string } {
+  const counts = new Map<string, number>();
+  for (const element of tree.elements) for (const key of keysOf(element)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const built = new Map<Element, string>();
+
+  const unique = (key: string | undefined): key is string => key !== undefined && counts.get(key) === 1;
+
+  function css(element: Element): string {
+    const known = built.get(element);
+    if (known) return known;
+    const selector = direct(element) ?? withinForm(element) ?? path(element);
+    built.set(element, selector);
+    return selector;
+  }
+
+  function direct(element: Element): string | undefined {
+    const id = idKey(element);
+    if (unique(id) && !isGenerated(element.id)) return id;
+    const name = nameKey(element);
+    if (unique(name) && !isGenerated(element.getAttribute('name') ?? '')) return name;
+    const typed = typedNameKey(element);
+    if (unique(typed)) return typed;
+    const attribute = attributeKeys(element).find(unique);
+    if (attribute) return attribute;
+    return unique(id) ? id : undefined;
+  }
+
+  /** `#login [name="user"]`: a name that is unique within its form. */
+  function withinForm(element: Element): string | undefined {
+    const form = element.closest('form');
+    const name = typedNameKey(element) ?? nameKey(element);
+    if (!form || form === element || !name) return undefined;
+    const formKey = direct(form);
+    return formKey && form.querySelectorAll(name).length === 1 ? `${formKey} ${name}` : undefined;
+  }
+
+  /** Steps down from the nearest ancestor that has a selector of its own. */
+  function path(element: Element): string {
+    const tag = tagOf(element);
+    const root = element.getRootNode();
+    const parent = element.parentElement;
+    const anchor = parent ?? (root instanceof ShadowRoot ? root.host : null);
+    const siblings = parent ? parent.children : root instanceof ShadowRoot ? root.children : [];
+    const same = Array.from(siblings).filter((each) => each.tagName === element.tagName);
+    const step = same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(element) + 1})` : tag;
+    if (!anchor || tag === 'body' || tag === 'html') return step;
+    return `${direct(anchor) ?? path(anchor)} > ${step}`;
+  }
+
+  return { css, xpath: xpathOf };
+}
+
+function keysOf(element: Element): string[] {
+  return [idKey(element), nameKey(element), typedNameKey(element), ...attributeKeys(element)].filter(
+    (key) => key !== undefined,
+  );
+}
+
+function tagOf(element: Element): string {
+  return CSS.escape(element.tagName.toLowerCase());
+}
+
+function idKey(element: Element): string | undefined {
+  return element.id ? `#${CSS.escape(element.id)}` : undefined;
+}
+
+function nameKey(element: Element): string | undefined {
+  const name = element.getAttribute('name');
+  return name ? `${tagOf(element)}[name=${quote(name)}]` : undefined;
+}
+
+function typedNameKey(element: Element): string | undefined {
+  const name = element.getAttribute('name');
+  const type = element.getAttribute('type');
+  return name && type ? `${tagOf(element)}[name=${quote(name)}][type=${quote(type)}]` : undefined;
+}
+
+function attributeKeys(element: Element): string[] {
+  const keys: string[] = [];
+  for (const attribute of ATTRIBUTES) {
+    // A value attribute of a text field is what somebody typed once; of a button it is what the button says.
+    if (attribute === 'value' && !isButtonInput(element)) continue;
+    const value = element.getAttribute(attribute);
+    if (value && value.length <= 120 && !isGenerated(value))
+      keys.push(`${tagOf(element)}[${attribute}=${quote(value)}]`);
+  }
+  return keys;
+}
+
+function isButtonInput(element: Element): boolean {
+  return element instanceof HTMLInputElement && ['submit', 'button', 'image', 'radio'].includes(element.type);
+}
+
+function quote(value: string): string {
+  return `"${value.replace(/["\\]/g, '\\$&').replace(/\n/g, '\\a ')}"`;
+}
+
+/** Ids made anew at every load: counters of component libraries, hashes, UUIDs. */
+function isGenerated(id: string): boolean {
+  return (
+    /^[:«]r?[0-9a-z]+[:»]/i.test(id) ||
+    /^(ember|ext-?gen|yui|mui|radix|headlessui|react-aria|react-select|chakra|mantine|downshift|rc_|el-id|v-)\S*\d/i.test(
+      id,
+    ) ||
+    /^(input|field|id|label|control|component|mat-input|j_idt|gen)[-_:]?\d{2,}$/i.test(id) ||
+    /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(id) ||
+    /(?=[a-z]*\d)(?=\d*[a-z])[0-9a-f]{10,}/i.test(id) ||
+    /\d{5,}/.test(id)
+  );
+}
+
+/** XPath of the same element: by id where there is one, else from the top of its tree. */
+function xpathOf(element: Element): string {
+  if (element.id && !element.id.includes('"')) return `//*[@id="${element.id}"]`;
+  const parent = element.parentElement;
+  const tag = element.tagName.toLowerCase();
+  if (!parent) return `/${tag}`;
+  const same = Array.from(parent.children).filter((each) => each.tagName === element.tagName);
+  const step = same.length > 1 ? `${tag}[${same.indexOf(element) + 1}]` : tag;
+  return `${xpathOf(parent)}/${step}`;
+}

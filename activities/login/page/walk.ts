@@ -1,0 +1,53 @@
+/** One pass over the composed tree: what later steps ask for again and again. */
+export interface Tree {
+  /** Every element, open shadow roots included, in the order a visitor meets them. */
+  readonly elements: readonly Element[];
+  readonly order: ReadonlyMap<Element, number>;
+}
+
+const MAX_ELEMENTS = 30_000;
+const NOT_CONTENT = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'META', 'LINK', 'OPTION']);
+
+/** Walks the document and its open shadow roots. Huge pages are cut after 30,000 elements. */
+export function walk(root: Document): Tree {
+  const elements: Element[] = [];
+  const order = new Map<Element, number>();
+
+  const visit = (element: Element): void => {
+    if (elements.length >= MAX_ELEMENTS || NOT_CONTENT.has(element.tagName)) return;
+    order.set(element, elements.length);
+    elements.push(element);
+    if (element.shadowRoot) for (const child of element.shadowRoot.children) visit(child);
+    if (element.tagName.toLowerCase() === 'svg') return;
+    for (const child of element.children) visit(child);
+  };
+  if (root.body) visit(root.body);
+  return { elements, order };
+}
+
+/** The parent of an element, out of its shadow root when it stands at the top of one. */
+export function composedParent(element: Element): Element | null {
+  if (element.assignedSlot) return element.assignedSlot;
+  if (element.parentElement) return element.parentElement;
+  const root = element.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+/** The nearest element, itself included, that fulfils a condition; shadow roots are left on the way up. */
+export function closest(element: Element, condition: (each: Element) => boolean): Element | null {
+  for (let at: Element | null = element; at; at = composedParent(at)) if (condition(at)) return at;
+  return null;
+}
+
+/** Text of a node: one line, spaces collapsed, cut. */
+export function oneLine(text: string | null | undefined, max = 300): string {
+  return (text ?? '')
+    .replace(/[\s\u200b\u200e\u200f\ufeff]+/g, ' ')
+    .trim()
+    .slice(0, max);
+}
+
+/** The class attribute as a string; in SVG it is not one. */
+export function classNames(element: Element): string {
+  return (element.getAttribute('class') ?? '').slice(0, 300);
+}

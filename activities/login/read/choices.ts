@@ -1,0 +1,109 @@
+import type { ReadChoice } from '../../../contract/reading.ts';
+import type { ClickableFacts } from './facts.ts';
+import type { LoginGroup, SeenFrame } from './login-group.ts';
+import { maskedDestination } from './mask.ts';
+import { SECOND_FACTOR } from './mfa-words.ts';
+import { mfaTypeOf } from './mfa-type.ts';
+import { normalize } from './normalize.ts';
+import { isAccountList, isAnotherAccount, isPerson } from './accounts.ts';
+import { otherWayOf } from './other-ways.ts';
+import { ssoOf } from './sso.ts';
+
+const MAX_CHOICES = 40;
+
+/** What a page offers beside, or instead of, its fields. */
+export function readChoices(
+  frames: readonly SeenFrame[],
+  form: LoginGroup | undefined,
+  submit: string | undefined,
+): ReadChoice[] {
+  const choices: ReadChoice[] = [];
+  const taken = new Set<string>();
+  for (const frame of frames) {
+    const context = contextOf(frame, form);
+    for (const button of frame.facts.clickables) {
+      if (!button.visible || button.disabled || button.region === 'consent' || button.selector === submit) continue;
+      const choice = judge(button, context);
+      if (!choice) continue;
+      const key = `${choice.type} ${choice.provider ?? ''} ${normalize(choice.label)}`;
+      if (taken.has(key) || choices.length >= MAX_CHOICES) continue;
+      taken.add(key);
+      choices.push({
+        selector: button.selector,
+        xpath: button.xpath,
+        masked_destination: null,
+        description: null,
+        frame: [...frame.path],
+        ...(button.type === 'radio' ? { needs_submit: true } : {}),
+        ...choice,
+      });
+    }
+  }
+  return withoutShadows(choices);
+}
+
+/** What the page around a button is about. */
+interface Context {
+  readonly secondFactor: boolean;
+  readonly accounts: boolean;
+  readonly login: boolean;
+}
+
+type Judged = Pick<ReadChoice, 'type' | 'label'> &
+  Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'masked_destination' | 'description'>>;
+
+function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
+  const texts = frame.facts.texts.filter(
+    (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
+  );
+  // What a page is about stands in its headings or at its beginning, not somewhere in a long text.
+  const topic = normalize(
+    [frame.facts.title, ...texts.filter((text, index) => text.heading || index < 3).map((text) => text.text)].join(
+      ' | ',
+    ),
+  );
+  const asksCode = form?.controls.some((each) => each.meaning === 'code') === true;
+  const asksPassword = form?.controls.some((each) => each.meaning === 'password') === true;
+  return {
+    secondFactor: asksCode || (!asksPassword && SECOND_FACTOR.test(topic)),
+    accounts: form === undefined && isAccountList(frame.facts, topic),
+    login: form !== undefined,
+  };
+}
+
+function judge(button: ClickableFacts, context: Context): Judged | undefined {
+  const [title = button.text, ...more] = button.lines;
+  const label = (title || button.text).slice(0, 500);
+  const description = more.length > 0 ? more.join(' ').slice(0, 500) : null;
+
+  const sso = ssoOf(button);
+  if (sso) return { type: 'sso_provider', label: sso.label.slice(0, 500), provider: sso.provider };
+  if (context.accounts) {
+    if (isPerson(button)) return { type: 'account', label: button.text.slice(0, 500), description };
+    if (isAnotherAccount(button)) return { type: 'account', label };
+  }
+  if (context.secondFactor) {
+    const mfa = mfaTypeOf(button);
+    if (mfa) {
+      const masked = maskedDestination(button.text) ?? null;
+      const type = mfa === 'other' ? {} : { mfa_type: mfa };
+      return { type: 'mfa_method', label, description, masked_destination: masked, ...type };
+    }
+  }
+  const way = otherWayOf(button, context.login);
+  return way ? { type: way, label, description } : undefined;
+}
+
+/** A clickable row and the button inside it are one choice: the first, outer one stays. */
+function withoutShadows(choices: readonly ReadChoice[]): ReadChoice[] {
+  return choices.filter(
+    (choice, index) =>
+      !choices.some(
+        (other, at) =>
+          at < index &&
+          other.type === choice.type &&
+          choice.selector.startsWith(`${other.selector} `) &&
+          other.frame.join() === choice.frame.join(),
+      ),
+  );
+}

@@ -1,0 +1,144 @@
+/**
+ * What the script inside a frame reports: plain facts about what a visitor can see, in the order of the page, without any
+ * judgement. The rules beside this file judge. No fact ever holds a value that somebody typed.
+ */
+export interface FrameFacts {
+  readonly url: string;
+  readonly title: string;
+  readonly language: string;
+  /** HTTP status of the document; 0 when the browser does not tell. */
+  readonly status: number;
+  readonly viewport: { readonly width: number; readonly height: number };
+  readonly controls: readonly ControlFacts[];
+  readonly clickables: readonly ClickableFacts[];
+  readonly texts: readonly TextFacts[];
+  readonly groups: readonly GroupFacts[];
+  /** Visible frames inside this one. */
+  readonly frames: readonly ChildFrameFacts[];
+  /** True when something says that it is still loading (a spinner, aria-busy). */
+  readonly busy: boolean;
+}
+
+/** Place of an element on the page, in CSS pixels from the document's top left corner. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+interface ElementFacts {
+  /** Position in document order, comparable between controls, clickables and texts of one frame. */
+  readonly order: number;
+  readonly box: Box;
+  /** Index into `groups`: the form, or what stands for one. */
+  readonly group: number;
+  readonly region: Region;
+}
+
+/** Part of the page: consent banners and page furniture say little about the login. */
+export type Region = 'main' | 'nav' | 'header' | 'footer' | 'dialog' | 'consent';
+
+/** A text field of any kind, or a select. */
+export interface ControlFacts extends ElementFacts {
+  readonly tag: 'input' | 'textarea' | 'select' | 'editable';
+  readonly type: string;
+  readonly name: string;
+  readonly id: string;
+  readonly classes: string;
+  readonly autocomplete: string;
+  readonly inputMode: string;
+  readonly maxLength: number;
+  readonly pattern: string;
+  readonly placeholder: string;
+  readonly ariaLabel: string;
+  /** Text of label elements and of `aria-labelledby`. */
+  readonly label: string;
+  /** Text right before the control (or right after, when nothing stands before). */
+  readonly nearText: string;
+  readonly title: string;
+  /** Text of `aria-describedby`. */
+  readonly description: string;
+  /** Other attributes that tell what is meant: test ids, `formcontrolname`, `ng-model`, `data-*` names. */
+  readonly extra: string;
+  readonly required: boolean;
+  readonly disabled: boolean;
+  readonly readOnly: boolean;
+  readonly invalid: boolean;
+  readonly filled: boolean;
+  readonly focused: boolean;
+  readonly visible: boolean;
+  /** Fully transparent, although it has a place and a size. */
+  readonly transparent: boolean;
+  readonly ariaHidden: 'no' | 'self' | 'ancestor';
+  readonly tabIndex: number;
+  readonly selector: string;
+}
+
+/** A link, a button, a radio button or anything else that is there to be pressed. */
+export interface ClickableFacts extends ElementFacts {
+  readonly tag: string;
+  readonly type: string;
+  readonly role: string;
+  /** What it says: its text, else its value, label, picture text or title. */
+  readonly text: string;
+  /** First line of its text, apart from further lines. */
+  readonly lines: readonly string[];
+  readonly ariaLabel: string;
+  readonly title: string;
+  readonly imageText: string;
+  readonly href: string;
+  readonly id: string;
+  readonly name: string;
+  readonly classes: string;
+  /** `data-*` attributes, names and values. */
+  readonly extra: string;
+  readonly disabled: boolean;
+  readonly visible: boolean;
+  readonly checked: boolean;
+  readonly inText: boolean;
+  readonly selector: string;
+  readonly xpath: string;
+}
+
+/** A block of visible text. */
+export interface TextFacts extends ElementFacts {
+  readonly text: string;
+  readonly tag: string;
+  readonly heading: boolean;
+  /** Inside a link, a button or a label. */
+  readonly within: 'none' | 'link' | 'button' | 'label';
+  /** role, aria-live, id and class names of it and of the few elements around it. */
+  readonly marks: string;
+  /** Its colour is a red one. */
+  readonly red: boolean;
+  /** Referred to by a control that is marked invalid. */
+  readonly describesInvalid: boolean;
+  /** Referred to by any control as its description. */
+  readonly describes: boolean;
+}
+
+/** A form, or the smallest part of the page that holds a control together with a button. */
+export interface GroupFacts {
+  readonly tag: string;
+  readonly id: string;
+  readonly name: string;
+  readonly classes: string;
+  readonly action: string;
+  readonly method: string;
+  readonly role: string;
+  readonly label: string;
+  /** The heading inside it, else the last one before it. */
+  readonly heading: string;
+  readonly box: Box;
+  readonly selector: string;
+}
+
+/** A visible frame element. */
+export interface ChildFrameFacts {
+  readonly selector: string;
+  readonly src: string;
+  readonly title: string;
+  readonly name: string;
+  readonly box: Box;
+}

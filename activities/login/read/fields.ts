@@ -1,0 +1,172 @@
+import type { ReadField } from '../../../contract/reading.ts';
+import { wordsOf, type ControlMeaning } from './control-meaning.ts';
+import type { ControlFacts, TextFacts } from './facts.ts';
+import type { LoginGroup, MeantControl } from './login-group.ts';
+import { maskedDestination } from './mask.ts';
+import { identifierWords, normalize } from './normalize.ts';
+import { AUTHENTICATOR, MESSAGED } from './mfa-words.ts';
+
+const MAX_TEXT = 500;
+const MIN_BOXES = 4;
+const MAX_BOX_WIDTH = 110;
+
+/** The fields of the login form, in the order a person fills them in. */
+export function readFields(group: LoginGroup): ReadField[] {
+  const names = new Set<string>();
+  const fields: ReadField[] = [];
+  for (const run of joinBoxes(group.controls)) {
+    const [first] = run;
+    if (!first || isLeftOut(first.meaning)) continue;
+    const field = toField(group, first, run.length);
+    fields.push({ ...field, name: uniqueName(field.name, names) });
+  }
+  return fields;
+}
+
+/** Neighbouring boxes for one character each are one field. */
+export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
+  const runs: MeantControl[][] = [];
+  for (const each of controls) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    if (run && last && isBox(each.control) && isBox(last.control) && standBeside(last.control, each.control))
+      run.push(each);
+    else runs.push([each]);
+  }
+  return runs.flatMap((run) => {
+    if (run.length < MIN_BOXES) return run.map((each) => [each]);
+    return [run.map((each) => ({ control: each.control, meaning: 'code' as const }))];
+  });
+}
+
+function isBox(control: ControlFacts): boolean {
+  return (
+    control.tag === 'input' &&
+    control.box.width <= MAX_BOX_WIDTH &&
+    (control.maxLength === 1 || control.box.width <= 64)
+  );
+}
+
+function standBeside(left: ControlFacts, right: ControlFacts): boolean {
+  const sameLine = Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
+  return sameLine && left.group === right.group;
+}
+
+function isLeftOut(meaning: ControlMeaning): boolean {
+  return meaning === 'search' || meaning === 'newsletter' || meaning === 'new_password';
+}
+
+function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadField {
+  const { control, meaning } = meant;
+  const texts = textsAround(group);
+  const type = fieldType(meaning, control, group, texts);
+  return {
+    type,
+    discovered_type: discoveredType(type, control),
+    name: control.name || control.id || identifierWords(labelOf(control, group, boxes)).replaceAll(' ', '_') || type,
+    label: labelOf(control, group, boxes),
+    selector: control.selector,
+    placeholder: control.placeholder || null,
+    hint: hintOf(type, control, texts),
+    required: control.required || type !== 'text',
+    frame: [...group.frame.path],
+    boxes,
+  };
+}
+
+function fieldType(
+  meaning: ControlMeaning,
+  control: ControlFacts,
+  group: LoginGroup,
+  texts: readonly TextFacts[],
+): ReadField['type'] {
+  switch (meaning) {
+    case 'identifier':
+      return 'identifier';
+    case 'password':
+    case 'new_password':
+      return 'password';
+    case 'code':
+      return codeType(control, group, texts);
+    case 'captcha':
+    case 'search':
+    case 'newsletter':
+    case 'profile':
+    case 'other':
+      return 'text';
+  }
+}
+
+/** An authenticator's code where the words say so; else a code that somebody was sent. */
+function codeType(control: ControlFacts, group: LoginGroup, texts: readonly TextFacts[]): 'code' | 'totp_code' {
+  const own = wordsOf(control);
+  const said = `${own.said} | ${normalize(control.description)}`;
+  if (MESSAGED.test(said)) return 'code';
+  if (AUTHENTICATOR.test(said)) return 'totp_code';
+  const around = normalize(texts.map((text) => text.text).join(' | '));
+  const messaged = MESSAGED.test(around);
+  const authenticator = AUTHENTICATOR.test(around);
+  if (messaged !== authenticator) return authenticator ? 'totp_code' : 'code';
+  if (messaged && authenticator) {
+    // Both are named: the one that is said first is the one asked for, the other is the way around it.
+    return around.search(AUTHENTICATOR) < around.search(MESSAGED) ? 'totp_code' : 'code';
+  }
+  const named = `${own.named} ${identifierWords(group.group.id, group.group.action, group.group.classes)}`;
+  return /(?<![a-z])(totp|otp|otp attempt|2fa|mfa|tfa|two ?factor|authenticator|authcode)(?![a-z])/.test(named)
+    ? 'totp_code'
+    : 'code';
+}
+
+function discoveredType(type: ReadField['type'], control: ControlFacts): ReadField['discovered_type'] {
+  switch (type) {
+    case 'password':
+      return 'password';
+    case 'code':
+      return 'code';
+    case 'totp_code':
+    case 'totp_secret':
+      return 'totp';
+    case 'identifier':
+    case 'text':
+      if (control.type === 'email' || control.type === 'tel' || control.type === 'number' || control.type === 'url') {
+        return control.type;
+      }
+      return 'text';
+  }
+}
+
+function labelOf(control: ControlFacts, group: LoginGroup, boxes: number): string {
+  const own = [control.label, control.ariaLabel, control.nearText, control.placeholder, control.title];
+  const candidates = boxes > 1 ? [group.group.heading, control.nearText, ...own] : own;
+  const label = candidates.find((text) => text !== '') ?? identifierWords(control.name || control.id);
+  return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
+}
+
+/** Where a code was sent, or what the page says under the field; an error is not a hint. */
+function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly TextFacts[]): string | null {
+  if (type === 'code' || type === 'totp_code') {
+    const told = texts.find((text) => maskedDestination(text.text)) ?? texts.find((text) => isAboutCodes(text.text));
+    if (told) return told.text.slice(0, MAX_TEXT);
+  }
+  const description = control.invalid ? '' : control.description;
+  return description === '' ? null : description.slice(0, MAX_TEXT);
+}
+
+function isAboutCodes(text: string): boolean {
+  const words = normalize(text);
+  return text.length > 20 && (MESSAGED.test(words) || AUTHENTICATOR.test(words));
+}
+
+/** Plain texts of the frame that stand near the form; links and buttons name other ways, not this one. */
+export function textsAround(group: LoginGroup): TextFacts[] {
+  return group.frame.facts.texts.filter(
+    (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
+  );
+}
+
+function uniqueName(name: string, taken: Set<string>): string {
+  let unique = name;
+  for (let next = 2; taken.has(unique); next += 1) unique = `${name}_${next}`;
+  taken.add(unique);
+  return unique;
+}

@@ -1,0 +1,70 @@
+import type { Frame, Page } from 'playwright-core';
+import { collectorScript } from './collector-script.ts';
+import type { ChildFrameFacts, FrameFacts } from './facts.ts';
+import type { SeenFrame } from './login-group.ts';
+
+/** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
+const FRAME_TIMEOUT_MS = 3_000;
+const MAX_FRAMES = 25;
+const MIN_FRAME_SIZE = 40;
+
+/**
+ * Collects the facts of the page and of every visible frame in it, the page first.
+ * @returns an empty list when the page itself does not answer (it navigates, or is gone).
+ */
+export async function seeFrames(page: Page): Promise<SeenFrame[]> {
+  const budget = { left: MAX_FRAMES };
+  return seeFrame(page.mainFrame(), [], budget);
+}
+
+async function seeFrame(frame: Frame, path: readonly string[], budget: { left: number }): Promise<SeenFrame[]> {
+  budget.left -= 1;
+  const facts = await collectFrom(frame);
+  if (!facts) return [];
+  const children = facts.frames.length > 0 ? await matchChildren(frame, facts.frames) : [];
+  const below = await Promise.all(
+    children
+      .filter(() => budget.left > 0)
+      .map(([child, element]) => seeFrame(child, [...path, element.selector], budget)),
+  );
+  return [{ path, facts }, ...below.flat()];
+}
+
+/** Finds, for each visible frame element, the frame it holds. */
+async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]): Promise<[Frame, ChildFrameFacts][]> {
+  const large = elements.filter(({ box }) => box.width >= MIN_FRAME_SIZE && box.height >= MIN_FRAME_SIZE / 2);
+  const found = await Promise.all(
+    large.map(async (element): Promise<[Frame, ChildFrameFacts] | undefined> => {
+      try {
+        const handle = await within(parent.locator(element.selector).elementHandle({ timeout: FRAME_TIMEOUT_MS }));
+        const child = await handle?.contentFrame();
+        await handle?.dispose();
+        return child ? [child, element] : undefined;
+      } catch {
+        return undefined; // The element went away while we looked: so did what was in it.
+      }
+    }),
+  );
+  return found.filter((each) => each !== undefined);
+}
+
+async function collectFrom(frame: Frame): Promise<FrameFacts | undefined> {
+  try {
+    return await within(frame.evaluate<FrameFacts>(collectorScript()));
+  } catch {
+    return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
+  }
+}
+
+async function within<T>(work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), FRAME_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => undefined); // A late failure is nobody's concern any more.
+  }
+}

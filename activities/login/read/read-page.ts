@@ -1,0 +1,61 @@
+import type { Page } from 'playwright-core';
+import type { PageReading } from '../../../contract/reading.ts';
+import { seeFrames } from './frames.ts';
+import type { SeenFrame } from './login-group.ts';
+import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
+import { understand } from './understand.ts';
+
+export { settle, type SettleOptions } from './settle.ts';
+
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** How long a page that says nothing yet (a spinner, an empty root) is given to say something. */
+const PATIENCE_MS = 5_000;
+/** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete. */
+const SHORT_PATIENCE_MS = 1_200;
+const A_LOT_OF_TEXT = 200;
+
+/** Limits of reading when the page is ready. */
+export interface ReadOptions extends SettleOptions {
+  /** How long a page without anything to answer is given to show something. Default 5,000; less when it looks complete. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * Reads what a page asks of its visitor, as it is at this moment. Nothing is typed, pressed or changed, so it may be repeated
+ * at any time. A page that gives no answer (it is navigating, or crashed) reads as `unavailable`.
+ */
+export async function readPage(page: Page): Promise<PageReading> {
+  return understand(page.url(), await seeFrames(page));
+}
+
+/**
+ * Reads the page as soon as it says something: settles, reads, and where nothing can be answered waits for the next change of
+ * the document (a form that a script builds late) or a navigation, within `patienceMs`.
+ */
+export async function readWhenSettled(page: Page, options: ReadOptions = {}): Promise<PageReading> {
+  const started = Date.now();
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  await settle(page, { ...options, timeoutMs });
+  const waitFrom = Date.now();
+  for (;;) {
+    const frames = await seeFrames(page);
+    const reading = understand(page.url(), frames);
+    if (saysSomething(reading) || page.isClosed() || options.signal?.aborted) return reading;
+    const patience = options.patienceMs ?? (looksComplete(frames) ? SHORT_PATIENCE_MS : PATIENCE_MS);
+    const left = Math.min(waitFrom + patience, started + timeoutMs) - Date.now();
+    if (left <= 0 || !(await settleAfterChange(page, { ...options, timeoutMs: left }))) return reading;
+  }
+}
+
+function saysSomething(reading: PageReading): boolean {
+  if (reading.kind === 'other') return reading.sign_in_link !== null;
+  return reading.kind !== 'unavailable' || reading.url.startsWith('chrome-error:') || reading.title !== '';
+}
+
+function looksComplete(frames: readonly SeenFrame[]): boolean {
+  const letters = frames.reduce(
+    (sum, { facts }) => sum + facts.texts.reduce((all, text) => all + text.text.length, 0),
+    0,
+  );
+  return letters >= A_LOT_OF_TEXT && !frames.some(({ facts }) => facts.busy);
+}

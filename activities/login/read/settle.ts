@@ -1,0 +1,54 @@
+import type { Page } from 'playwright-core';
+import { quietScript } from './collector-script.ts';
+
+/** How long without any change makes a page quiet: two frames of an animation library and a short timer fit in. */
+const QUIET_MS = 80;
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** Limits of waiting, in milliseconds. */
+export interface SettleOptions {
+  /** Bound of the whole wait; then the page is read as it is. Default 10,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Waits until the page has loaded and stands still: no navigation under way, no change of the document for a moment. A page
+ * that is complete already costs about 100 ms. It never fails for a page that does not come to rest; it stops waiting.
+ */
+export async function settle(page: Page, options: SettleOptions = {}): Promise<void> {
+  const deadline = Date.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+  while (!page.isClosed() && !options.signal?.aborted) {
+    const left = deadline - Date.now();
+    if (left <= 0 || (await quietFor(page, left, false)) !== 'navigated') return;
+    await loaded(page, deadline - Date.now());
+  }
+}
+
+/** Waits for the next change of the page, a navigation included, and until it is quiet after that. False when none came. */
+export async function settleAfterChange(page: Page, options: SettleOptions & { timeoutMs: number }): Promise<boolean> {
+  const deadline = Date.now() + options.timeoutMs;
+  const end = await quietFor(page, options.timeoutMs, true);
+  if (end === 'timeout' || page.isClosed()) return false;
+  if (end === 'navigated') {
+    await loaded(page, deadline - Date.now());
+    await settle(page, { ...options, timeoutMs: Math.max(0, deadline - Date.now()) });
+  }
+  return true;
+}
+
+type End = 'quiet' | 'timeout' | 'navigated';
+
+async function quietFor(page: Page, timeoutMs: number, change: boolean): Promise<End> {
+  try {
+    return await page.evaluate<'quiet' | 'timeout'>(quietScript({ quietMs: QUIET_MS, timeoutMs, change }));
+  } catch {
+    return page.isClosed() ? 'timeout' : 'navigated'; // The document went away under the wait.
+  }
+}
+
+async function loaded(page: Page, timeoutMs: number): Promise<void> {
+  if (timeoutMs <= 0) return;
+  // A page that never finishes loading is read as it is.
+  await page.waitForLoadState('load', { timeout: timeoutMs }).catch(() => undefined);
+}

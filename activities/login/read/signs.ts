@@ -1,0 +1,105 @@
+import type { ClickableFacts } from './facts.ts';
+import type { SeenFrame } from './login-group.ts';
+import { anyOf, normalize } from './normalize.ts';
+import { SIGN_OUT } from './words.ts';
+
+/** Words of a page that waits for something outside of it. */
+const OUTSIDE = anyOf(
+  'check your email, check your inbox, check your mail, we sent you a link, sent you a link, sent a link, sent you an email with a link, click the link, open the link, follow the link, magic link, sign in link, sent you a magic link',
+  'approve the sign in, approve sign in, approve the request, approve this request, approve the login, approve your sign in, waiting for approval, open your authenticator app, tap yes, confirm on your, check your phone, check your device, we sent a notification, sent a notification, notification sent, push sent, push notification, respond to the notification, pushed a login request',
+  'scan the qr code, scan this code, scan the code, scan with your, scan this qr code, verify your email, confirm your email, authorize this device, approve this device',
+  'prufen sie ihre e mails, prufe deine e mails, link gesendet, link geschickt, klicken sie auf den link, bestatigen sie die anmeldung, auf ihrem smartphone, auf ihrem telefon, qr-code scannen, scannen sie den',
+  'consultez votre boite, verifiez vos e-mails, verifiez votre boite, cliquez sur le lien, un lien, approuvez la demande, sur votre telephone, scannez le code, revisa tu correo, consulta tu correo, haz clic en el enlace, aprueba la solicitud, en tu telefono, escanea el codigo',
+  'controlla la tua email, controlla la posta, clicca sul link, approva la richiesta, verifique seu e-mail, clique no link, aprove a solicitacao, bekijk je e-mail, controleer je e-mail, klik op de link, kolla din e-post, godkann',
+  'проверьте почту, проверьте свою почту, перейдите по ссылке, подтвердите вход, отсканируйте, メールを確認, メールをご確認, リンクをクリック, 承認してください, qrコードをスキャン, 查看您的邮件, 查收邮件, 点击链接, 扫描二维码, 扫码, 在手机上确认, 이메일을 확인, 링크를 클릭, 승인',
+);
+const HUMAN = anyOf(
+  "verify you are human, verify that you are human, verify you're human, verifying you are human, are you human, i am human, i'm not a robot, im not a robot, not a robot, are you a robot, prove you are human, confirm you are human, complete the captcha, solve the captcha, security challenge, press and hold, press & hold, checking your browser, checking if the site connection is secure, just a moment, complete the security check, unusual traffic",
+  'ich bin kein roboter, bestatigen sie dass sie ein mensch, je ne suis pas un robot, verifiez que vous etes humain, no soy un robot, non sono un robot, nao sou um robo, nie jestem robotem, ben robot degilim, я не робот, подтвердите, что вы не робот, 私はロボットではありません, 进行人机身份验证, 人机验证, 我不是机器人, 로봇이 아닙니다',
+);
+const REFUSED = anyOf(
+  'access denied, access to this page has been denied, you have been blocked, you are blocked, sorry, you have been blocked, attention required, request blocked, forbidden, 403 forbidden, error 1020, pardon our interruption, your request has been blocked, this request was blocked, bot detected, automated access, not available in your region, unable to access, request unsuccessful',
+  'zugriff verweigert, zugriff wurde verweigert, acces refuse, acceso denegado, accesso negato, acesso negado, dostep zabroniony, erisim engellendi, доступ запрещен, доступ ограничен, アクセスが拒否, 访问被拒绝, 拒绝访问, 접근이 거부, 차단',
+);
+const PASSKEY = anyOf(
+  'passkey, passkeys, security key, fingerprint face or screen lock, face id, touch id, windows hello, your device will ask, insert your security key, webauthn',
+  'passkey verwenden, sicherheitsschlussel, cle d acces, cle de securite, clave de acceso, chiave di accesso, chave de acesso, ключ доступа, パスキー, 通行密钥, 패스키',
+);
+const BROKEN = anyOf(
+  "service unavailable, bad gateway, gateway timeout, gateway time-out, internal server error, 502, 503, 504, temporarily unavailable, under maintenance, down for maintenance, scheduled maintenance, site is down, application error, site can't be reached",
+  'nicht erreichbar, wartungsarbeiten, service indisponible, en maintenance, servicio no disponible, en mantenimiento, in manutenzione, em manutencao, технические работы, メンテナンス中, 维护中, 점검 중',
+);
+const CHALLENGE_FRAME =
+  /recaptcha\/(api2|enterprise)\/(anchor|bframe)|hcaptcha\.com|challenges\.cloudflare\.com|turnstile|arkoselabs|funcaptcha|geo\.captcha-delivery|datadome|px-captcha|captcha/i;
+
+/** All that the visible texts of the frames say, in the form the word lists want. */
+export function saidBy(frames: readonly SeenFrame[]): string {
+  return normalize(
+    frames
+      .flatMap((frame) => frame.facts.texts)
+      .filter((text) => text.region !== 'consent')
+      .map((text) => text.text)
+      .join(' | ')
+      .slice(0, 20_000),
+  );
+}
+
+/** True when a control to sign out is there, shown or folded into a menu. */
+export function showsSignOut(frames: readonly SeenFrame[]): boolean {
+  return frames.some((frame) => frame.facts.clickables.some(isSignOut));
+}
+
+function isSignOut(button: ClickableFacts): boolean {
+  const said = normalize(`${button.text} | ${button.ariaLabel} | ${button.title}`);
+  if (said.length <= 60 && SIGN_OUT.test(said)) return true;
+  return /(^|[/?&=_.-])(log-?_?out|sign-?_?out|log-?_?off|sign-?_?off|abmelden|deconnexion)([/?&=_.#-]|$)/i.test(
+    button.href,
+  );
+}
+
+/** The instruction of a page that waits for something outside of it, or null. */
+export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
+  const texts = frames
+    .flatMap((frame) => frame.facts.texts)
+    .filter((text) => text.within === 'none' && text.region !== 'consent' && text.region !== 'footer');
+  const told = texts.filter((text) => OUTSIDE.test(normalize(text.text)));
+  const [first] = told;
+  if (!first) return null;
+  return [...new Set(told.slice(0, 3).map((text) => text.text))].join(' ').slice(0, 500);
+}
+
+/** A visible challenge for humans: a known frame of some size, or the words of one. */
+export function showsChallenge(frames: readonly SeenFrame[], said: string): boolean {
+  const framed = frames.some((frame) =>
+    frame.facts.frames.some(
+      (child) =>
+        CHALLENGE_FRAME.test(`${child.src} ${child.title} ${child.name}`) &&
+        child.box.width > 60 &&
+        child.box.height > 40 &&
+        !isBadge(child.box, frame),
+    ),
+  );
+  return framed || (HUMAN.test(said) && said.length < 1_500);
+}
+
+/** The badge of an invisible reCAPTCHA sticks to the right bottom corner and asks for nothing. */
+function isBadge(box: { x: number; width: number; height: number }, frame: SeenFrame): boolean {
+  return box.height <= 62 && box.x + 80 >= frame.facts.viewport.width - 10;
+}
+
+/** A short page that turns the browser away. */
+export function showsRefusal(said: string, title: string, status: number): boolean {
+  const words = `${normalize(title)} | ${said.slice(0, 2_000)}`;
+  if (said.length > 2_500) return false;
+  return REFUSED.test(words) || ((status === 403 || status === 429) && said.length < 600);
+}
+
+/** A page that says that the site is out of order. */
+export function showsOutage(said: string, title: string): boolean {
+  return said.length < 800 && BROKEN.test(`${normalize(title)} | ${said}`);
+}
+
+/** Texts or buttons about passkeys. */
+export function speaksOfPasskeys(said: string): boolean {
+  return said.length < 2_000 && PASSKEY.test(said);
+}
