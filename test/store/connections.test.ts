@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import type { TimelineEvent } from '../../contract/connections.ts';
+import { addConnection, documentOf, onEachDatabase, SCOPE } from './databases.ts';
+
+const EVENT: TimelineEvent = {
+  id: 'evt_1',
+  type: 'login',
+  status: 'IN_PROGRESS',
+  timestamp: '2026-01-01T00:00:00.000Z',
+};
+
+onEachDatabase('connections', (context) => {
+  it('lets one of fifty inserts for a profile and domain win, and names it to the others', async () => {
+    const { store } = context();
+    const outcomes = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const id = `conn_race_${index}`;
+        const row = { ...SCOPE, id, profileName: 'race', domain: 'race.example', revision: 1 };
+        return store.connections
+          .insert({ ...row, document: documentOf(id, 1), createdAt: new Date() })
+          .then((answer) => ({ id, answer }));
+      }),
+    );
+    const winners = outcomes.filter(({ answer }) => answer.outcome === 'inserted');
+    expect(winners).toHaveLength(1);
+    for (const { answer } of outcomes) if (answer.outcome === 'exists') expect(answer.existingId).toBe(winners[0]?.id);
+  });
+
+  it('answers the same insert twice alike, as a repeated activity needs', async () => {
+    const { store } = context();
+    const row = { ...SCOPE, id: 'conn_twice', profileName: 'twice', domain: 'twice.example', revision: 1 };
+    const insert = () => store.connections.insert({ ...row, document: documentOf(row.id, 1), createdAt: new Date() });
+    expect(await insert()).toEqual({ outcome: 'inserted' });
+    expect(await insert()).toEqual({ outcome: 'inserted' });
+  });
+
+  it('records only what is newer, with its timeline', async () => {
+    const { store } = context();
+    const id = await addConnection(store);
+    const at = new Date();
+    const record = (revision: number, event: TimelineEvent) =>
+      store.connections.record({ id, revision, document: documentOf(id, revision), createdAt: at, timeline: [event] });
+    expect(await record(3, { ...EVENT, id: `${id}_e` })).toBe(true);
+    expect(await record(2, { ...EVENT, id: `${id}_e`, status: 'FAILED' })).toBe(false);
+    expect(await record(3, { ...EVENT, id: `${id}_e`, status: 'FAILED' })).toBe(false);
+    expect(await record(4, { ...EVENT, id: `${id}_e`, status: 'SUCCESS' })).toBe(true);
+    expect((await store.connections.byId(SCOPE, id))?.document.revision).toBe(4);
+    expect((await store.connections.statesSince(id, 1)).map((state) => state.revision)).toEqual([3, 4]);
+    const { rows } = await store.timeline.list(SCOPE, id, { limit: 10, offset: 0 });
+    expect(rows).toEqual([{ ...EVENT, id: `${id}_e`, status: 'SUCCESS' }]);
+  });
+
+  it('keeps what a page may say: NUL, lone surrogates, any script', async () => {
+    const { store } = context();
+    const id = await addConnection(store);
+    const said = 'a\u0000b \ud800 ünï 密碼';
+    await store.connections.record({
+      id,
+      revision: 2,
+      document: documentOf(id, 2, { post_login_url: said }),
+      createdAt: new Date(),
+    });
+    expect((await store.connections.byId(SCOPE, id))?.document.post_login_url).toBe(said);
+  });
+
+  it('keeps the last 200 states at least, and not many more', async () => {
+    const { store } = context();
+    const id = await addConnection(store);
+    for (let revision = 2; revision <= 260; revision += 1)
+      await store.connections.record({ id, revision, document: documentOf(id, revision), createdAt: new Date() });
+    const states = await store.connections.statesSince(id, 0);
+    expect(states.length).toBeGreaterThanOrEqual(200);
+    expect(states.length).toBeLessThan(220);
+    expect(states.at(-1)?.revision).toBe(260);
+  });
+
+  it('pages newest first, filters, and takes % and _ of a query as they are', async () => {
+    const { store } = context();
+    const project = await store.projects.create(SCOPE.organizationId, { name: 'lists' });
+    const scope = { ...SCOPE, projectId: project.id };
+    const ids: string[] = [];
+    for (let index = 0; index < 7; index += 1)
+      ids.unshift(
+        await addConnection(store, {
+          scope,
+          domain: index < 3 ? 'Shop_A.example' : 'other.example',
+          profileName: `Ünna ${index}`,
+          createdAt: new Date(1_700_000_000_000 + (index >> 1)),
+        }),
+      );
+    const seen: string[] = [];
+    for (let offset = 0, more = true; more; offset += 3) {
+      const page = await store.connections.list(scope, { limit: 3, offset });
+      seen.push(...page.rows.map((row) => row.id));
+      more = page.hasMore;
+    }
+    expect(new Set(seen)).toEqual(new Set(ids));
+    expect(seen).toHaveLength(7);
+    const count = async (filter: { query?: string; domain?: string; profileName?: string }) =>
+      (await store.connections.list(scope, { limit: 50, offset: 0, ...filter })).rows.length;
+    expect(await count({ query: 'SHOP_a' })).toBe(3);
+    expect(await count({ query: 'shop%a' })).toBe(0);
+    expect(await count({ query: 'ünna' })).toBe(7);
+    expect(await count({ query: '\\' })).toBe(0);
+    expect(await count({ domain: 'other.example' })).toBe(4);
+    expect(await count({ profileName: 'Ünna 2', domain: 'other.example' })).toBe(0);
+  });
+
+  it('shows nothing to another project or organization', async () => {
+    const { store } = context();
+    await store.organizations.create({ id: 'org_other', name: 'Other', plan: 'free' });
+    const otherProject = await store.projects.create('org_other', { name: 'theirs' });
+    const mine = await addConnection(store, { domain: 'mine.example' });
+    await store.connections.record({
+      id: mine,
+      revision: 2,
+      document: documentOf(mine, 2),
+      createdAt: new Date(),
+      timeline: [{ ...EVENT, id: `${mine}_e` }],
+    });
+    const sibling = await store.projects.create(SCOPE.organizationId, { name: 'sibling' });
+    for (const scope of [
+      { organizationId: 'org_other', projectId: null },
+      { organizationId: 'org_other', projectId: otherProject.id },
+      { organizationId: 'org_other', projectId: SCOPE.projectId },
+      { organizationId: SCOPE.organizationId, projectId: sibling.id },
+    ]) {
+      expect(await store.connections.byId(scope, mine)).toBeNull();
+      expect(await store.connections.byProfileAndDomain(scope, 'ann', 'mine.example')).toBeNull();
+      expect((await store.connections.list(scope, { limit: 50, offset: 0 })).rows).toEqual([]);
+      expect((await store.timeline.list(scope, mine, { limit: 50, offset: 0 })).rows).toEqual([]);
+      expect(await store.connections.remove(scope, mine)).toBe(false);
+    }
+    expect(await store.connections.byId({ ...SCOPE, projectId: null }, mine)).not.toBeNull();
+  });
+
+  it('removes all that belongs to a connection, for good', async () => {
+    const { store } = context();
+    const id = await addConnection(store, { domain: 'gone.example' });
+    const values = { connectionId: id, interactionId: 'int_1', values: { a: 'b' }, expiresAt: inMinutes(5) };
+    const { submissionId } = await store.submissions.seal(values);
+    const redeem = () => store.handoffs.redeem(Buffer.from('code of the removed'), id, 'flow_1', inMinutes(5));
+    expect(await redeem()).toBe(true);
+    expect(await store.connections.remove(SCOPE, id)).toBe(true);
+    expect(await store.connections.remove(SCOPE, id)).toBe(false);
+    expect(await store.connections.byIdUnscoped(id)).toBeNull();
+    expect(await store.submissions.open(submissionId)).toBeNull();
+    await expect(store.submissions.seal(values)).rejects.toMatchObject({ code: 'not_found' });
+    const late = { id, revision: 9, document: documentOf(id, 9), createdAt: new Date() };
+    expect(await store.connections.record(late)).toBe(false);
+    const again = await addConnection(store, { domain: 'gone.example' });
+    expect(again).not.toBe(id);
+  });
+
+  describe('timeline', () => {
+    it('lists newest first, by page and by type', async () => {
+      const { store } = context();
+      const id = await addConnection(store);
+      const timeline = Array.from({ length: 5 }, (_, index): TimelineEvent => ({
+        ...EVENT,
+        id: `${id}_${index}`,
+        type: index % 2 === 0 ? 'login' : 'health_check',
+        timestamp: new Date(1_700_000_000_000 + index).toISOString(),
+      }));
+      await store.connections.record({
+        id,
+        revision: 2,
+        document: documentOf(id, 2),
+        createdAt: new Date(),
+        timeline,
+      });
+      const first = await store.timeline.list(SCOPE, id, { limit: 2, offset: 0 });
+      expect(first.rows.map((event) => event.id)).toEqual([`${id}_4`, `${id}_3`]);
+      expect(first.hasMore).toBe(true);
+      const checks = await store.timeline.list(SCOPE, id, { limit: 2, offset: 0, type: 'health_check' });
+      expect(checks).toEqual({ rows: [timeline[3], timeline[1]], hasMore: false });
+    });
+  });
+});
+
+function inMinutes(minutes: number): Date {
+  return new Date(Date.now() + minutes * 60_000);
+}
