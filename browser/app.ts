@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify';
+import fastify from 'fastify';
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import type { BrowserDeps } from './deps.ts';
+import { createBearerCheck } from './http/authentication.ts';
+import { registerErrors } from './http/errors.ts';
+import { acceptEmptyJson } from './http/json-body.ts';
+import { serveWebsockets } from './routes/cdp.ts';
+import { computerRoutes } from './routes/computer.ts';
+import { createBrowserRoute } from './routes/create-browser.ts';
+import { deleteBrowserRoute } from './routes/delete-browser.ts';
+import { listBrowsersRoute } from './routes/list-browsers.ts';
+import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
+import { unbuiltRoutes } from './routes/unbuilt.ts';
+import { updateBrowserRoute } from './routes/update-browser.ts';
+
+/** Largest body of a call, in bytes: text to type is the largest part of any. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The HTTP application of the browser service. It holds no state of its own. */
+export function createBrowserService(deps: BrowserDeps): FastifyInstance {
+  const app = fastify({
+    bodyLimit: MAX_BODY_BYTES,
+    logger: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 512 },
+  });
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  registerErrors(app, deps.logger);
+  acceptEmptyJson(app);
+
+  app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));
+  const checkBearer = createBearerCheck(deps.apiKey);
+  void app.register((guarded, _, done) => {
+    // Before anything of the request is parsed.
+    guarded.addHook('onRequest', (request, _reply, next) => {
+      checkBearer(request);
+      next();
+    });
+    createBrowserRoute(guarded, deps);
+    listBrowsersRoute(guarded, deps);
+    retrieveBrowserRoute(guarded, deps);
+    updateBrowserRoute(guarded, deps);
+    deleteBrowserRoute(guarded, deps);
+    computerRoutes(guarded, deps);
+    unbuiltRoutes(guarded, deps);
+    done();
+  });
+  serveWebsockets(app.server, deps);
+  return app;
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+
+/** What a token opens. A token for one is refused by the others. */
+export type TokenPurpose = 'cdp' | 'bidi' | 'live';
+
+const ISSUER = 'holdfast-browser';
+/**
+ * How long a URL that was handed out can be connected to, in seconds. A connection that stands is not cut; reading the
+ * session again gives a fresh URL.
+ */
+export const TOKEN_LIFETIME_S = 3600;
+
+/** Makes and checks the tokens in the URLs of sessions. */
+export interface SessionTokens {
+  sign(sessionId: string, purpose: TokenPurpose): Promise<string>;
+  /** True when the token is ours, not expired, and made for this session and purpose. */
+  verify(token: string, sessionId: string, purpose: TokenPurpose): Promise<boolean>;
+}
+
+/** The key lives and dies with the service, as its sessions do. */
+export function createSessionTokens(key: Uint8Array = randomBytes(32)): SessionTokens {
+  return {
+    sign: (sessionId, purpose) =>
+      new SignJWT()
+        .setProtectedHeader({ alg: 'HS256' })
+        .setIssuer(ISSUER)
+        .setAudience(purpose)
+        .setSubject(sessionId)
+        .setIssuedAt()
+        .setExpirationTime(`${String(TOKEN_LIFETIME_S)}s`)
+        .sign(key),
+    verify: async (token, sessionId, purpose) => {
+      try {
+        await jwtVerify(token, key, { algorithms: ['HS256'], issuer: ISSUER, audience: purpose, subject: sessionId });
+        return true;
+      } catch {
+        // Wrong, expired, or for something else: one answer for all.
+        return false;
+      }
+    },
+  };
+}

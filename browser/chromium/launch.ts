@@ -1,0 +1,145 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { CdpConnection } from '../cdp/connection.ts';
+import { createCdpConnection } from '../cdp/connection.ts';
+import { createPipeTransport } from '../cdp/pipe.ts';
+import type { ChromiumBinary } from './binary.ts';
+import { windowedUserAgent } from './binary.ts';
+import type { LaunchChoices } from './flags.ts';
+import { chromiumFlags } from './flags.ts';
+import type { PageTracker } from './pages.ts';
+import { trackPages } from './pages.ts';
+import { createUserData, removeUserData } from './user-data.ts';
+
+/** Longest a Chromium may take until it listens, in milliseconds. A loaded machine needs seconds, not more. */
+const START_TIMEOUT_MS = 30_000;
+/** How much of what it says while it starts is looked at, in characters. */
+const MAX_START_OUTPUT = 65_536;
+
+/** One running Chromium. */
+export interface Chromium {
+  choices: LaunchChoices;
+  viewport: { width: number; height: number };
+  pid: number;
+  /** Our own connection, over a pipe. */
+  cdp: CdpConnection;
+  pages: PageTracker;
+  /** Its private folder; nothing of the host but this may be written by it. */
+  userDataDir: string;
+  /** Websocket of its browser endpoint on loopback, for clients that the proxy lets in. */
+  wsEndpoint: string;
+  /** Resolves when the process has ended, whoever ended it. */
+  exited: Promise<void>;
+  /** Kills it with all its processes and removes its folder. May be called twice. */
+  dispose(): Promise<void>;
+}
+
+/** What {@link launchChromium} needs. */
+export interface LaunchDeps {
+  binary: ChromiumBinary;
+  workDir: string;
+  egressProxyUrl: string;
+  noSandbox: boolean;
+  /** Environment of the process, for example DISPLAY. Nothing of ours is inherited: it may hold keys. */
+  env?: Record<string, string>;
+}
+
+/** Starts a Chromium of its own folder and waits until it can be driven. Rejects when it ends before that. */
+export async function launchChromium(
+  deps: LaunchDeps,
+  name: string,
+  choices: LaunchChoices,
+  viewport: { width: number; height: number },
+): Promise<Chromium> {
+  const userDataDir = await createUserData(deps.workDir, name);
+  const flags = chromiumFlags({
+    choices,
+    viewport,
+    userDataDir,
+    egressProxyUrl: deps.egressProxyUrl,
+    noSandbox: deps.noSandbox,
+    userAgent: choices.stealth && choices.headless ? windowedUserAgent(deps.binary.version) : null,
+  });
+  const child = spawn(deps.binary.path, flags, {
+    // A group of its own, so that all its processes can be ended at once.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    env: { ...baseEnvironment(), HOME: userDataDir, ...deps.env },
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+    child.once('error', () => {
+      resolve();
+    });
+  });
+  let disposed: Promise<void> | null = null;
+  const dispose = (): Promise<void> => {
+    disposed ??= (async () => {
+      killGroup(child);
+      await exited;
+      await removeUserData(userDataDir);
+    })();
+    return disposed;
+  };
+  try {
+    const [, , , toBrowser, fromBrowser] = child.stdio;
+    const cdp = createCdpConnection(createPipeTransport(toBrowser as Writable, fromBrowser as Readable));
+    const [pages, wsEndpoint] = await Promise.all([trackPages(cdp), readWsEndpoint(child, exited)]);
+    return { choices, viewport, userDataDir, pages, pid: child.pid ?? -1, cdp, wsEndpoint, exited, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+/** What a program needs of the environment to run at all; keys and settings of the service stay out. */
+function baseEnvironment(): Record<string, string> {
+  const kept = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
+  return Object.fromEntries(
+    kept.flatMap((key) => {
+      const value = process.env[key];
+      return value === undefined ? [] : [[key, value]];
+    }),
+  );
+}
+
+/** Chromium says on standard error where it listens, the moment it does: no polling of its port file. */
+function readWsEndpoint(child: ChildProcess, exited: Promise<void>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    let listening = false;
+    const timer = setTimeout(() => {
+      reject(new Error(`Chromium did not start within ${String(START_TIMEOUT_MS)} ms`));
+    }, START_TIMEOUT_MS);
+    child.stderr?.on('data', (data: Buffer) => {
+      // Later output is drained and dropped: pages can write into it.
+      if (listening || said.length > MAX_START_OUTPUT) return;
+      said += data.toString('utf8');
+      const url = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1];
+      if (url === undefined) return;
+      listening = true;
+      clearTimeout(timer);
+      resolve(url);
+    });
+    void exited.then(() => {
+      clearTimeout(timer);
+      reject(new Error(`Chromium ended while it started: ${lastLine(said)}`));
+    });
+  });
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? 'it said nothing';
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The whole group has ended already.
+  }
+}

@@ -1,0 +1,156 @@
+import type { Protocol } from 'devtools-protocol';
+import type { CdpConnection } from '../cdp/connection.ts';
+
+/** Marks targets that the service opens for itself: they are nobody's page. */
+export const OWN_TARGET_URL = 'about:blank#holdfast';
+
+/** A dialog (alert, confirm, prompt, beforeunload) that holds its page until somebody answers it. */
+export interface OpenDialog {
+  type: Protocol.Page.DialogType;
+}
+
+/** One page (tab or popup) of a session. */
+export interface Page {
+  targetId: string;
+  /** Our flat session on it. */
+  sessionId: string;
+  browserContextId: string | undefined;
+  dialog: OpenDialog | null;
+  /** Sessions on its frames that run in processes of their own. */
+  frameSessions: Set<string>;
+}
+
+/** Knows the pages of one browser, which of them is in use, and where they have been. */
+export interface PageTracker {
+  /** The page opened or brought to front last. Undefined when all are closed. */
+  active(): Page | undefined;
+  all(): Page[];
+  /** Resolves when a dialog opens on the page, or the page goes: input to it will get no answer then. */
+  interrupted(page: Page): { promise: Promise<void>; stop: () => void };
+  /** Notes that a client brought a page to front, by its target or by any client's session on it. */
+  activated(target: { targetId: string }): void;
+  /** Origins (http and https) that pages and frames of the default context have been at. */
+  visitedOrigins(): Set<string>;
+  /** The context that a profile belongs to. */
+  defaultContextId(): string | undefined;
+}
+
+/** Follows targets from now on, and resolves when the first page is there. */
+export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
+  const pages = new Map<string, Page>();
+  /** Page of each of our sessions, frames included. */
+  const bySession = new Map<string, Page>();
+  /** Target ids, the one in use last. */
+  let order: string[] = [];
+  const origins = new Set<string>();
+  const interruptions = new Map<Page, Set<() => void>>();
+  let firstContext: string | undefined;
+  let announceFirst: () => void = () => undefined;
+  const first = new Promise<void>((resolve) => (announceFirst = resolve));
+
+  const noteUrl = (page: Page, url: string): void => {
+    if (page.browserContextId !== firstContext || !/^https?:/i.test(url) || !URL.canParse(url)) return;
+    origins.add(new URL(url).origin);
+  };
+  const interrupt = (page: Page): void => {
+    for (const wake of interruptions.get(page) ?? []) wake();
+  };
+  const enable = (sessionId: string): void => {
+    // A page that closes right away makes these fail; its detach event tells what there is to know.
+    void cdp.send('Page.enable', {}, sessionId).catch(() => undefined);
+    const attach = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: 'iframe' }] };
+    void cdp.send('Target.setAutoAttach', attach, sessionId).catch(() => undefined);
+  };
+
+  cdp.on('Target.attachedToTarget', ({ sessionId, targetInfo }, parentSession) => {
+    const parent = parentSession === undefined ? undefined : bySession.get(parentSession);
+    if (parent !== undefined && targetInfo.type === 'iframe') {
+      parent.frameSessions.add(sessionId);
+      bySession.set(sessionId, parent);
+      noteUrl(parent, targetInfo.url);
+      enable(sessionId);
+      return;
+    }
+    if (targetInfo.type !== 'page' || targetInfo.url.startsWith(OWN_TARGET_URL) || pages.has(targetInfo.targetId))
+      return;
+    const page: Page = {
+      targetId: targetInfo.targetId,
+      sessionId,
+      browserContextId: targetInfo.browserContextId,
+      dialog: null,
+      frameSessions: new Set(),
+    };
+    firstContext ??= targetInfo.browserContextId;
+    pages.set(page.targetId, page);
+    bySession.set(sessionId, page);
+    order.push(page.targetId);
+    noteUrl(page, targetInfo.url);
+    enable(sessionId);
+    announceFirst();
+  });
+  cdp.on('Target.detachedFromTarget', ({ sessionId }) => {
+    const page = bySession.get(sessionId);
+    bySession.delete(sessionId);
+    if (page === undefined) return;
+    page.frameSessions.delete(sessionId);
+    if (page.sessionId !== sessionId) return;
+    pages.delete(page.targetId);
+    order = order.filter((id) => id !== page.targetId);
+    interrupt(page);
+  });
+  cdp.on('Target.targetInfoChanged', ({ targetInfo }) => {
+    const page = pages.get(targetInfo.targetId);
+    if (page !== undefined) noteUrl(page, targetInfo.url);
+  });
+  cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
+    const page = bySession.get(sessionId ?? '');
+    if (page !== undefined) noteUrl(page, frame.url);
+  });
+  cdp.on('Page.javascriptDialogOpening', ({ type }, sessionId) => {
+    const page = bySession.get(sessionId ?? '');
+    if (page === undefined) return;
+    page.dialog = { type };
+    interrupt(page);
+  });
+  cdp.on('Page.javascriptDialogClosed', (_, sessionId) => {
+    const page = bySession.get(sessionId ?? '');
+    if (page !== undefined) page.dialog = null;
+  });
+
+  await Promise.all([
+    cdp.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'page' }] }),
+    cdp.send('Target.setAutoAttach', {
+      autoAttach: true,
+      waitForDebuggerOnStart: false,
+      flatten: true,
+      filter: [{ type: 'page' }],
+    }),
+  ]);
+  await Promise.race([first, cdp.closed]);
+
+  return {
+    active: () => pages.get(order.at(-1) ?? ''),
+    all: () => [...pages.values()],
+    interrupted: (page) => {
+      const wakers = interruptions.get(page) ?? new Set();
+      interruptions.set(page, wakers);
+      let wake: () => void = () => undefined;
+      const promise = new Promise<void>((resolve) => (wake = resolve));
+      wakers.add(wake);
+      if (page.dialog !== null || !pages.has(page.targetId)) wake();
+      return {
+        promise,
+        stop: () => {
+          wakers.delete(wake);
+          if (wakers.size === 0) interruptions.delete(page);
+        },
+      };
+    },
+    activated: ({ targetId }) => {
+      if (!pages.has(targetId)) return;
+      order = [...order.filter((id) => id !== targetId), targetId];
+    },
+    visitedOrigins: () => origins,
+    defaultContextId: () => firstContext,
+  };
+}

@@ -1,0 +1,45 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** Name of the folder, inside the work folder, that holds one folder per running browser. */
+const SESSIONS_FOLDER = 'sessions';
+
+/**
+ * Addresses no page and no client may open: they show the host's files or the browser's own insides. Preferences of a
+ * fresh user-data folder carry the same list that an administrator's policy would, without writing to the host.
+ */
+const BLOCKED_URLS = [
+  'file://*',
+  'chrome://*',
+  'chrome-untrusted://*',
+  'devtools://*',
+  'view-source:*',
+  'filesystem:*',
+  'chrome-extension://*',
+];
+
+/** Where the browsers of a service keep their temporary folders; leftovers are found by this path. */
+export function sessionsFolder(workDir: string): string {
+  return path.join(path.resolve(workDir), SESSIONS_FOLDER);
+}
+
+/** Makes the private (0700) user-data folder of one browser. */
+export async function createUserData(workDir: string, name: string): Promise<string> {
+  const folder = path.join(sessionsFolder(workDir), name);
+  const profile = path.join(folder, 'Default');
+  await mkdir(profile, { recursive: true, mode: 0o700 });
+  const preferences = {
+    policy: { url_blocklist: BLOCKED_URLS },
+    credentials_enable_service: false,
+    profile: { password_manager_enabled: false, exit_type: 'Normal' },
+    autofill: { profile_enabled: false, credit_card_enabled: false },
+    browser: { check_default_browser: false },
+  };
+  await writeFile(path.join(profile, 'Preferences'), JSON.stringify(preferences), { mode: 0o600 });
+  return folder;
+}
+
+/** Removes it, with everything the browser left there. Files of processes that are just dying make it try again. */
+export async function removeUserData(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PressKey, TypeText } from '../../contract/computer.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { Session } from '../session/session.ts';
+import { answerDialog } from './dialog.ts';
+import type { InputTarget } from './input.ts';
+import { inputTarget } from './input.ts';
+import type { KeyDefinition, TypedCharacter } from './keys.ts';
+import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Alt, Ctrl and Meta turn a character key into a command: nothing is typed then. */
+const COMMAND_MODIFIERS = 1 | 2 | 4;
+
+/**
+ * Types text into whatever has the focus: characters of a US keyboard as key events, so that pages which watch keys see
+ * them, all others inserted as an input method would. Line breaks press Enter, tabs press Tab. The text is never logged.
+ */
+export async function typeText(session: Session, { text, delay }: TypeText): Promise<void> {
+  let first = true;
+  for (const { segment } of graphemes.segment(text)) {
+    if (!first && delay > 0) await sleep(delay);
+    first = false;
+    await typeSegment(inputTarget(session), segment);
+  }
+}
+
+async function typeSegment(target: InputTarget, segment: string): Promise<void> {
+  if (segment === '\n' || segment === '\r' || segment === '\r\n') return tap(target, ENTER, 0);
+  if (segment === '\t') return tap(target, TAB, 0);
+  const character = keyOfCharacter(segment);
+  if (character === undefined) return target.dispatch('Input.insertText', { text: segment });
+  if (!character.shift) return tap(target, character.definition, 0);
+  await keyDown(target, SHIFT, 8);
+  await tap(target, character.definition, 8);
+  await keyUp(target, SHIFT, 0);
+}
+
+/**
+ * Presses keys and combinations one after the other; with `duration` all of them together for that long. When a dialog
+ * is open, Enter and Escape answer it, as they would on a screen.
+ */
+export async function pressKeys(session: Session, { keys, duration, hold_keys }: PressKey): Promise<void> {
+  const combinations = keys.map((text, index) => readKeys(text, `keys[${String(index)}]`));
+  await withHeldKeys(session, hold_keys, async (modifiers) => {
+    if (duration > 0) {
+      await pressTogether(inputTarget(session), combinations.flat(), modifiers, duration);
+      return;
+    }
+    for (const combination of combinations) {
+      if (await answerDialog(session, combination)) continue;
+      await pressTogether(inputTarget(session), combination, modifiers, 0);
+    }
+  });
+}
+
+/** Runs an action while keys are held down; they are let go when it fails, too. Gives it their modifier bits. */
+export async function withHeldKeys(
+  session: Session,
+  names: string[] | undefined,
+  action: (modifiers: number) => Promise<void>,
+): Promise<void> {
+  const held = (names ?? []).flatMap((name, index) => readKeys(name, `hold_keys[${String(index)}]`));
+  if (held.length === 0) return action(0);
+  const target = inputTarget(session);
+  let modifiers = 0;
+  for (const { definition } of held) {
+    modifiers |= definition.modifier ?? 0;
+    await keyDown(target, definition, modifiers);
+  }
+  try {
+    await action(modifiers);
+  } finally {
+    for (const { definition } of held.reverse()) {
+      modifiers &= ~(definition.modifier ?? 0);
+      await keyUp(target, definition, modifiers);
+    }
+  }
+}
+
+async function pressTogether(
+  target: InputTarget,
+  keys: TypedCharacter[],
+  heldModifiers: number,
+  duration: number,
+): Promise<void> {
+  let modifiers = heldModifiers;
+  // `!` and `A` stand for a key with Shift; inside a combination the modifiers are what the caller wrote.
+  const withShift = keys.length === 1 && keys[0]?.shift === true && (modifiers & 8) === 0;
+  const sequence = withShift ? [{ definition: SHIFT, shift: false }, ...keys] : keys;
+  for (const { definition } of sequence) {
+    modifiers |= definition.modifier ?? 0;
+    await keyDown(target, definition, modifiers);
+  }
+  if (duration > 0) await sleep(duration);
+  for (const { definition } of [...sequence].reverse()) {
+    modifiers &= ~(definition.modifier ?? 0) | heldModifiers;
+    await keyUp(target, definition, modifiers);
+  }
+}
+
+async function tap(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
+  await keyDown(target, definition, modifiers);
+  await keyUp(target, definition, modifiers);
+}
+
+function keyDown(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
+  const text = (modifiers & COMMAND_MODIFIERS) === 0 ? definition.text : undefined;
+  return target.dispatch('Input.dispatchKeyEvent', {
+    type: text === undefined ? 'rawKeyDown' : 'keyDown',
+    ...keyParameters(definition, modifiers),
+    ...(text === undefined ? {} : { text, unmodifiedText: text }),
+  });
+}
+
+function keyUp(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
+  return target.dispatch('Input.dispatchKeyEvent', { type: 'keyUp', ...keyParameters(definition, modifiers) });
+}
+
+function keyParameters(definition: KeyDefinition, modifiers: number) {
+  const { key, code, keyCode, location = 0 } = definition;
+  return { key, code, windowsVirtualKeyCode: keyCode, location, isKeypad: location === 3, modifiers };
+}
+
+function readKeys(text: string, field: string): TypedCharacter[] {
+  const parsed = parseCombination(text);
+  if ('keys' in parsed) return parsed.keys;
+  const message = `${field}: one of its parts is not the name of a key; use names such as Return, Tab, Ctrl, a`;
+  throw new HoldfastError('invalid_input', message, { details: [{ code: 'unknown_key', message }] });
+}

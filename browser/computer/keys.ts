@@ -1,0 +1,192 @@
+/** How one key of a US keyboard shows itself to a page. */
+export interface KeyDefinition {
+  /** `KeyboardEvent.key` without Shift. */
+  key: string;
+  /** `KeyboardEvent.code`. */
+  code: string;
+  keyCode: number;
+  /** What it types; absent for keys that type nothing. */
+  text?: string;
+  /** 0 standard, 1 left, 2 right, 3 numeric pad. */
+  location?: 0 | 1 | 2 | 3;
+  /** Its bit in the protocol's modifier field: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift. */
+  modifier?: 1 | 2 | 4 | 8;
+}
+
+/** A character that the keyboard has: its key, and whether Shift is held for it. */
+export interface TypedCharacter {
+  definition: KeyDefinition;
+  shift: boolean;
+}
+
+const named = (key: string, code: string, keyCode: number, more: Partial<KeyDefinition> = {}): KeyDefinition => ({
+  key,
+  code,
+  keyCode,
+  ...more,
+});
+
+/** Rows of keys by the characters they type: plain, shifted, code, key code. */
+const PRINTABLE: readonly (readonly [string, string, string, number])[] = [
+  ['`', '~', 'Backquote', 192],
+  ['-', '_', 'Minus', 189],
+  ['=', '+', 'Equal', 187],
+  ['[', '{', 'BracketLeft', 219],
+  [']', '}', 'BracketRight', 221],
+  ['\\', '|', 'Backslash', 220],
+  [';', ':', 'Semicolon', 186],
+  ["'", '"', 'Quote', 222],
+  [',', '<', 'Comma', 188],
+  ['.', '>', 'Period', 190],
+  ['/', '?', 'Slash', 191],
+  [' ', ' ', 'Space', 32],
+  ...[...'abcdefghijklmnopqrstuvwxyz'].map((letter) => {
+    const upper = letter.toUpperCase();
+    return [letter, upper, `Key${upper}`, upper.charCodeAt(0)] as const;
+  }),
+  ...[...'0123456789'].map((digit) => {
+    const shifted = ')!@#$%^&*('[Number(digit)] ?? digit;
+    return [digit, shifted, `Digit${digit}`, digit.charCodeAt(0)] as const;
+  }),
+];
+
+const CHARACTERS: ReadonlyMap<string, TypedCharacter> = new Map(
+  PRINTABLE.flatMap(([plain, shifted, code, keyCode]) => {
+    const definition = named(plain, code, keyCode, { text: plain });
+    const upper = named(shifted, code, keyCode, { text: shifted });
+    const entries: [string, TypedCharacter][] = [[plain, { definition, shift: false }]];
+    if (shifted !== plain) entries.push([shifted, { definition: upper, shift: true }]);
+    return entries;
+  }),
+);
+
+export const ENTER = named('Enter', 'Enter', 13, { text: '\r' });
+export const TAB = named('Tab', 'Tab', 9);
+export const SHIFT = named('Shift', 'ShiftLeft', 16, { location: 1, modifier: 8 });
+const CONTROL = named('Control', 'ControlLeft', 17, { location: 1, modifier: 2 });
+const ALT = named('Alt', 'AltLeft', 18, { location: 1, modifier: 1 });
+const META = named('Meta', 'MetaLeft', 91, { location: 1, modifier: 4 });
+const BACKSPACE = named('Backspace', 'Backspace', 8);
+const ESCAPE = named('Escape', 'Escape', 27);
+const DELETE = named('Delete', 'Delete', 46);
+const PAGE_UP = named('PageUp', 'PageUp', 33);
+const PAGE_DOWN = named('PageDown', 'PageDown', 34);
+
+/** Names of keys in lower case without `_` and `-`: those of X11 (keysyms), of the DOM, and the usual short ones. */
+const NAMED: ReadonlyMap<string, KeyDefinition> = new Map<string, KeyDefinition>([
+  ['return', ENTER],
+  ['enter', ENTER],
+  ['kpenter', named('Enter', 'NumpadEnter', 13, { text: '\r', location: 3 })],
+  ['tab', TAB],
+  ['backspace', BACKSPACE],
+  ['escape', ESCAPE],
+  ['esc', ESCAPE],
+  ['delete', DELETE],
+  ['del', DELETE],
+  ['insert', named('Insert', 'Insert', 45)],
+  ['home', named('Home', 'Home', 36)],
+  ['end', named('End', 'End', 35)],
+  ['pageup', PAGE_UP],
+  ['prior', PAGE_UP],
+  ['pagedown', PAGE_DOWN],
+  ['next', PAGE_DOWN],
+  ...(['Left', 'Up', 'Right', 'Down'] as const).flatMap((direction, index): [string, KeyDefinition][] => {
+    const definition = named(`Arrow${direction}`, `Arrow${direction}`, 37 + index);
+    return [
+      [direction.toLowerCase(), definition],
+      [`arrow${direction.toLowerCase()}`, definition],
+    ];
+  }),
+  ...Array.from({ length: 12 }, (_, index): [string, KeyDefinition] => {
+    const name = `F${String(index + 1)}`;
+    return [name.toLowerCase(), named(name, name, 112 + index)];
+  }),
+  ['shift', SHIFT],
+  ['shiftl', SHIFT],
+  ['shiftr', named('Shift', 'ShiftRight', 16, { location: 2, modifier: 8 })],
+  ['ctrl', CONTROL],
+  ['control', CONTROL],
+  ['controll', CONTROL],
+  ['controlr', named('Control', 'ControlRight', 17, { location: 2, modifier: 2 })],
+  ['alt', ALT],
+  ['altl', ALT],
+  ['option', ALT],
+  ['altr', named('Alt', 'AltRight', 18, { location: 2, modifier: 1 })],
+  ['meta', META],
+  ['metal', META],
+  ['super', META],
+  ['superl', META],
+  ['superr', named('Meta', 'MetaRight', 92, { location: 2, modifier: 4 })],
+  ['cmd', META],
+  ['command', META],
+  ['win', META],
+  ['capslock', named('CapsLock', 'CapsLock', 20)],
+  ['menu', named('ContextMenu', 'ContextMenu', 93)],
+  ['pause', named('Pause', 'Pause', 19)],
+  ['print', named('PrintScreen', 'PrintScreen', 44)],
+  ['space', named(' ', 'Space', 32, { text: ' ' })],
+]);
+
+/** X11's names of characters (`exclam`, `at`, …): a combination can only be written with names. */
+const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    exclam: '!',
+    quotedbl: '"',
+    numbersign: '#',
+    dollar: '$',
+    percent: '%',
+    ampersand: '&',
+    apostrophe: "'",
+    parenleft: '(',
+    parenright: ')',
+    asterisk: '*',
+    plus: '+',
+    comma: ',',
+    minus: '-',
+    period: '.',
+    slash: '/',
+    colon: ':',
+    semicolon: ';',
+    less: '<',
+    equal: '=',
+    greater: '>',
+    question: '?',
+    at: '@',
+    bracketleft: '[',
+    backslash: '\\',
+    bracketright: ']',
+    asciicircum: '^',
+    underscore: '_',
+    grave: '`',
+    braceleft: '{',
+    bar: '|',
+    braceright: '}',
+    asciitilde: '~',
+  }),
+);
+
+/** The key that types a character on a US keyboard, or undefined when there is none. */
+export function keyOfCharacter(character: string): TypedCharacter | undefined {
+  return CHARACTERS.get(character);
+}
+
+/** A key by its name or by the one character it types; undefined when the name is unknown. */
+export function keyOfName(name: string): TypedCharacter | undefined {
+  const character = CHARACTERS.get(name) ?? CHARACTERS.get(KEYSYM_CHARACTERS.get(name.toLowerCase()) ?? '');
+  if (character !== undefined) return character;
+  const definition = NAMED.get(name.toLowerCase().replace(/(?<=.)[_-](?=.)/g, ''));
+  return definition === undefined ? undefined : { definition, shift: false };
+}
+
+/** Keys of a combination such as `Ctrl+Shift+Tab`, in order. Null names the first part that is no key. */
+export function parseCombination(text: string): { keys: TypedCharacter[] } | { unknown: string } {
+  // A plus sign is a key too: alone, or as the last part (`Ctrl++`).
+  const parts = text === '+' ? ['+'] : text.endsWith('++') ? [...text.slice(0, -2).split('+'), '+'] : text.split('+');
+  const keys: TypedCharacter[] = [];
+  for (const part of parts) {
+    const key = keyOfName(part);
+    if (key === undefined) return { unknown: part };
+    keys.push(key);
+  }
+  return { keys };
+}

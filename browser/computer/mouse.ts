@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClickMouse, DragMouse, MoveMouse, Scroll } from '../../contract/computer.ts';
+import type { Session } from '../session/session.ts';
+import type { Point } from './curve.ts';
+import { linearPath, moveDuration, smoothPath } from './curve.ts';
+import type { InputTarget } from './input.ts';
+import { inputTarget } from './input.ts';
+import { withHeldKeys } from './keyboard.ts';
+
+type Button = ClickMouse['button'];
+
+/** Bits of the protocol's `buttons` field. */
+const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
+/** Pause between two moves of a smooth path, in milliseconds: near one frame of a screen. */
+const FRAME_MS = 16;
+/** Pixels that one notch of a wheel scrolls. */
+const NOTCH_PX = 120;
+
+/** Moves to the point and presses, releases or clicks there, `num_clicks` times in a row (2 is a double click). */
+export function clickMouse(session: Session, action: ClickMouse): Promise<void> {
+  return withHeldKeys(session, action.hold_keys, async (modifiers) => {
+    const target = inputTarget(session);
+    await moveTo(session, target, action, modifiers);
+    const down = action.click_type !== 'up';
+    const up = action.click_type !== 'down';
+    for (let count = 1; count <= action.num_clicks; count += 1) {
+      if (down) await press(session, target, action.button, count, modifiers);
+      if (up) await release(session, target, action.button, count, modifiers);
+    }
+  });
+}
+
+/** Moves the mouse at once, or along a curve as a hand does. */
+export function moveMouse(session: Session, action: MoveMouse): Promise<void> {
+  return withHeldKeys(session, action.hold_keys, async (modifiers) => {
+    const target = inputTarget(session);
+    if (!action.smooth) {
+      await moveTo(session, target, action, modifiers);
+      return;
+    }
+    const from = { x: session.input.x, y: session.input.y };
+    await follow(
+      session,
+      target,
+      smoothPath(from, action),
+      action.duration_ms ?? moveDuration(from, action),
+      modifiers,
+    );
+  });
+}
+
+/** Turns the wheel over a point. */
+export function scroll(session: Session, action: Scroll): Promise<void> {
+  return withHeldKeys(session, action.hold_keys, async (modifiers) => {
+    const target = inputTarget(session);
+    await moveTo(session, target, action, modifiers);
+    await target.dispatch('Input.dispatchMouseEvent', {
+      type: 'mouseWheel',
+      x: action.x,
+      y: action.y,
+      deltaX: action.delta_x * NOTCH_PX,
+      deltaY: action.delta_y * NOTCH_PX,
+      modifiers,
+      pointerType: 'mouse',
+    });
+  });
+}
+
+/** Presses at the first point, moves through the others and releases at the last. */
+export function dragMouse(session: Session, action: DragMouse): Promise<void> {
+  return withHeldKeys(session, action.hold_keys, async (modifiers) => {
+    const target = inputTarget(session);
+    const points = action.path.map(([x, y]) => ({ x, y }));
+    const [start, ...rest] = points;
+    if (start === undefined) return;
+    await moveTo(session, target, start, modifiers);
+    await press(session, target, action.button, 1, modifiers);
+    try {
+      if (action.delay > 0) await sleep(action.delay);
+      let from = start;
+      const total = points.reduce((sum, point, index) => sum + distance(points[index - 1] ?? point, point), 0);
+      for (const to of rest) {
+        if (action.smooth) {
+          const share = total === 0 ? 1 / rest.length : distance(from, to) / total;
+          const duration = action.duration_ms === undefined ? moveDuration(from, to) : action.duration_ms * share;
+          await follow(session, target, smoothPath(from, to), duration, modifiers);
+        } else {
+          const steps = linearPath(from, to, action.steps_per_segment);
+          await follow(session, target, steps, action.step_delay_ms * steps.length, modifiers);
+        }
+        from = to;
+      }
+    } finally {
+      await release(session, target, action.button, 1, modifiers);
+    }
+  });
+}
+
+/** Visits every point, spread evenly over the duration. A page that is slow does not make it longer than needed. */
+async function follow(
+  session: Session,
+  target: InputTarget,
+  points: Point[],
+  duration: number,
+  modifiers: number,
+): Promise<void> {
+  const started = performance.now();
+  // Points closer in time than a frame are left out, but never the last.
+  const stride = Math.max(1, Math.ceil((points.length * FRAME_MS) / Math.max(duration, 1)));
+  const kept =
+    duration >= points.length * FRAME_MS
+      ? points
+      : points.filter((_, index) => (points.length - 1 - index) % stride === 0);
+  for (const [index, point] of kept.entries()) {
+    const due = started + (duration * (index + 1)) / kept.length;
+    const wait = due - performance.now();
+    if (wait > 1) await sleep(wait);
+    await moveTo(session, target, point, modifiers);
+  }
+}
+
+async function moveTo(session: Session, target: InputTarget, point: Point, modifiers: number): Promise<void> {
+  const { x, y } = point;
+  const { buttons } = session.input;
+  session.input.x = x;
+  session.input.y = y;
+  const button = buttons === 0 ? 'none' : heldButton(buttons);
+  await target.dispatch('Input.dispatchMouseEvent', {
+    type: 'mouseMoved',
+    x,
+    y,
+    button,
+    buttons,
+    modifiers,
+    pointerType: 'mouse',
+  });
+}
+
+async function press(
+  session: Session,
+  target: InputTarget,
+  button: Button,
+  clickCount: number,
+  modifiers: number,
+): Promise<void> {
+  session.input.buttons |= BUTTON_BITS[button];
+  const { x, y, buttons } = session.input;
+  await target.dispatch('Input.dispatchMouseEvent', {
+    type: 'mousePressed',
+    x,
+    y,
+    button,
+    buttons,
+    clickCount,
+    modifiers,
+    pointerType: 'mouse',
+  });
+}
+
+async function release(
+  session: Session,
+  target: InputTarget,
+  button: Button,
+  clickCount: number,
+  modifiers: number,
+): Promise<void> {
+  session.input.buttons &= ~BUTTON_BITS[button];
+  const { x, y, buttons } = session.input;
+  await target.dispatch('Input.dispatchMouseEvent', {
+    type: 'mouseReleased',
+    x,
+    y,
+    button,
+    buttons,
+    clickCount,
+    modifiers,
+    pointerType: 'mouse',
+  });
+}
+
+function heldButton(buttons: number): Button {
+  return (Object.keys(BUTTON_BITS) as Button[]).find((button) => (buttons & BUTTON_BITS[button]) !== 0) ?? 'left';
+}
+
+function distance(from: Point, to: Point): number {
+  return Math.hypot(to.x - from.x, to.y - from.y);
+}

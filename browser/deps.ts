@@ -1,0 +1,18 @@
+import type { CdpProxy } from './cdp/proxy.ts';
+import type { SessionTokens } from './cdp/token.ts';
+import type { Logger } from './logger.ts';
+import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
+import type { SessionRegistry } from './session/registry.ts';
+import type { EgressPolicy } from '../egress/policy.ts';
+
+/** What the routes of the browser service work with. */
+export interface BrowserDeps {
+  apiKey: string;
+  registry: SessionRegistry;
+  lifecycle: SessionLifecycle;
+  profiles: SessionProfiles;
+  tokens: SessionTokens;
+  cdpProxy: CdpProxy;
+  policy: EgressPolicy;
+  logger: Logger;
+}

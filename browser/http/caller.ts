@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify';
+
+/** Project of callers that name none: the one every installation has. */
+const DEFAULT_PROJECT = 'prj_default';
+
+/** The project a request acts in. Only holders of the service's key get this far, so the header is trusted. */
+export function projectOf(request: FastifyRequest): string {
+  const header = request.headers['x-kernel-project-id'];
+  return typeof header === 'string' && header !== '' ? header : DEFAULT_PROJECT;
+}
+
+/**
+ * Where the caller reached us, as a websocket URL without a trailing slash: through another service (which tells by
+ * `X-Forwarded-Host` and `-Proto`) or directly.
+ */
+export function websocketBaseOf(request: FastifyRequest): string {
+  const host = firstOf(request.headers['x-forwarded-host']) ?? request.headers.host ?? 'localhost';
+  const secure = (firstOf(request.headers['x-forwarded-proto']) ?? request.protocol) === 'https';
+  return `${secure ? 'wss' : 'ws'}://${host}`;
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  const text = Array.isArray(header) ? header[0] : header;
+  const first = text?.split(',')[0]?.trim();
+  return first === undefined || first === '' || /[^\w.:[\]-]/.test(first) ? undefined : first;
+}

@@ -1,0 +1,41 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TokenPurpose } from '../cdp/token.ts';
+import { refuseUpgrade } from '../cdp/proxy.ts';
+import type { BrowserDeps } from '../deps.ts';
+
+/** Websocket endpoints of a session by the last part of their path. */
+const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi' };
+
+/**
+ * `GET /browsers/{id}/cdp?jwt=…` as a websocket: the token in the URL is the only key, and good for this session alone.
+ * Everything is checked before the connection is taken over.
+ */
+export function serveWebsockets(server: Server, deps: BrowserDeps): void {
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => undefined);
+    void (async () => {
+      const url = new URL(request.url ?? '/', 'http://service');
+      const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi)$/.exec(url.pathname);
+      const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
+      const purpose = PURPOSE[end ?? ''];
+      if (id === undefined || purpose === undefined) {
+        refuseUpgrade(socket, 404, 'There is no websocket at this path');
+        return;
+      }
+      if (!(await deps.tokens.verify(url.searchParams.get('jwt') ?? '', id, purpose))) {
+        refuseUpgrade(
+          socket,
+          401,
+          'The token in the URL is missing, expired or not for this session; read the session again',
+        );
+        return;
+      }
+      const session = deps.registry.byId(id);
+      if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
+      else if (purpose === 'bidi')
+        refuseUpgrade(socket, 501, 'This build of the browser service has no WebDriver BiDi yet');
+      else deps.cdpProxy.accept(session, request, socket, head);
+    })();
+  });
+}

@@ -1,0 +1,50 @@
+import type { FastifyInstance, HTTPMethods } from 'fastify';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { BrowserDeps } from '../deps.ts';
+import { withSession } from '../http/with-session.ts';
+
+/** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
+const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
+  ['POST', 'process/spawn'],
+  ['POST', 'process/exec'],
+  ['GET', 'process/:processId/status'],
+  ['GET', 'process/:processId/stdout/stream'],
+  ['POST', 'process/:processId/kill'],
+  ['POST', 'process/:processId/stdin'],
+  ['POST', 'process/:processId/resize'],
+  ['GET', 'fs/*'],
+  ['PUT', 'fs/*'],
+  ['POST', 'fs/*'],
+  ['DELETE', 'fs/*'],
+  ['GET', 'logs/stream'],
+  ['GET', 'telemetry/stream'],
+  ['GET', 'telemetry/events'],
+  ['POST', 'replays'],
+  ['GET', 'replays'],
+  ['GET', 'replays/:replayId'],
+  ['POST', 'replays/:replayId/stop'],
+  ['POST', 'computer/clipboard/read'],
+  ['POST', 'computer/clipboard/write'],
+  ['POST', 'playwright/execute'],
+  ['POST', 'curl'],
+  ['POST', 'extensions'],
+];
+
+/** They answer 501 (404 when the session is gone), so that a caller knows what is missing instead of guessing. */
+export function unbuiltRoutes(app: FastifyInstance, deps: BrowserDeps): void {
+  for (const [method, path] of UNBUILT) {
+    app.route<{ Params: { id: string } }>({
+      method,
+      url: `/browsers/:id/${path}`,
+      handler: (request) =>
+        withSession(deps, request, request.params.id, () =>
+          Promise.reject(
+            new HoldfastError(
+              'not_implemented',
+              `This build of the browser service has no ${path.split('/')[0] ?? path} operations yet`,
+            ),
+          ),
+        ),
+    });
+  }
+}

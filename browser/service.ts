@@ -1,0 +1,113 @@
+import path from 'node:path';
+import { pino } from 'pino';
+import type { EgressPolicy } from '../egress/policy.ts';
+import { startEgressProxy } from '../egress/proxy.ts';
+import type { Resolver } from '../egress/resolve.ts';
+import { DEFAULT_VIEWPORT } from '../contract/browsers.ts';
+import { createBrowserService } from './app.ts';
+import { createCdpProxy } from './cdp/proxy.ts';
+import { createSessionTokens } from './cdp/token.ts';
+import { inspectChromium } from './chromium/binary.ts';
+import type { LaunchChoices } from './chromium/flags.ts';
+import type { Chromium } from './chromium/launch.ts';
+import { launchChromium } from './chromium/launch.ts';
+import { removeLeftovers } from './chromium/leftovers.ts';
+import { createWarmPool } from './chromium/warm-pool.ts';
+import type { Logger } from './logger.ts';
+import type { ProfileStore } from './profile/profile-store.ts';
+import { createSessionProfiles } from './profile/session-profiles.ts';
+import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
+import { createSessionRegistry } from './session/registry.ts';
+
+/** How a browser service is set up. */
+export interface BrowserServiceOptions {
+  /** 0 takes a free port. */
+  port: number;
+  /** Loopback by default: callers reach it through the API. */
+  host?: string;
+  /** Bearer key of its callers. */
+  apiKey: string;
+  chromiumPath: string;
+  /** Folder for the private, temporary folders of browsers. Nothing in it outlives a session. */
+  workDir: string;
+  maxSessions: number;
+  /** Browsers of the usual kind that are kept started: 1 by default, 0 for none. */
+  warmBrowsers?: number;
+  /** Chromium's own sandbox cannot run as root: by default off for root, on for everybody else. */
+  noSandbox?: boolean;
+  policy: EgressPolicy;
+  /** Name resolution of the egress proxy; the machine's own by default. */
+  resolver?: Resolver;
+  profiles: ProfileStore;
+  logger?: Logger;
+}
+
+/** A running browser service. */
+export interface BrowserServiceHandle {
+  /** For example `http://127.0.0.1:8082`. */
+  url: string;
+  /** Ends every session (saving profiles that are to be saved), then the service. */
+  close(): Promise<void>;
+}
+
+/** The browsers that are kept started: what most sessions ask for. */
+const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false };
+
+/** Starts the browser service. Rejects when Chromium cannot be run or the port is taken. */
+export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {
+  const logger = options.logger ?? pino({ name: 'browser' });
+  const workDir = path.resolve(options.workDir);
+  const [binary, leftovers, egress] = await Promise.all([
+    inspectChromium(options.chromiumPath),
+    removeLeftovers(workDir),
+    startEgressProxy({
+      policy: options.policy,
+      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
+      onRefused: ({ range }) => {
+        logger.warn({ range }, 'egress refused');
+      },
+    }),
+  ]);
+  if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'ended browsers of a dead service');
+
+  const noSandbox = options.noSandbox ?? process.getuid?.() === 0;
+  const launch = (
+    name: string,
+    choices: LaunchChoices,
+    viewport: { width: number; height: number },
+  ): Promise<Chromium> =>
+    launchChromium({ binary, workDir, egressProxyUrl: egress.url, noSandbox }, name, choices, viewport);
+  const registry = createSessionRegistry(options.maxSessions);
+  const pool = createWarmPool({
+    size: options.warmBrowsers ?? 1,
+    choices: WARM_CHOICES,
+    launch: () => launch(folderName('warm'), WARM_CHOICES, DEFAULT_VIEWPORT),
+    onError: () => {
+      logger.error({}, 'a browser could not be started ahead of need');
+    },
+  });
+  const profiles = createSessionProfiles(options.profiles);
+  const lifecycle = createSessionLifecycle({ registry, pool, launch, profiles, logger });
+  const app = createBrowserService({
+    apiKey: options.apiKey,
+    registry,
+    lifecycle,
+    profiles,
+    tokens: createSessionTokens(),
+    cdpProxy: createCdpProxy(),
+    policy: options.policy,
+    logger,
+  });
+  const close = async (): Promise<void> => {
+    await lifecycle.endAll();
+    await Promise.all([app.close(), pool.close()]);
+    await egress.close();
+  };
+  try {
+    const url = await app.listen({ port: options.port, host: options.host ?? '127.0.0.1' });
+    return { url, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

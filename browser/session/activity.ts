@@ -1,0 +1,54 @@
+/** Tells when a session has been left alone for long enough. */
+export interface ActivityClock {
+  /** Something uses the session until the answer is called: a call, or an open connection. */
+  begin(): () => void;
+  /** A changed time-out counts from the last activity. */
+  setTimeout(milliseconds: number): void;
+  stop(): void;
+}
+
+/** Calls `onIdle` once when nothing has used the session for the given time. */
+export function createActivityClock(milliseconds: number, onIdle: () => void): ActivityClock {
+  let limit = milliseconds;
+  let uses = 0;
+  let lastUse = Date.now();
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
+
+  const arm = (): void => {
+    clearTimeout(timer);
+    if (stopped || uses > 0) return;
+    timer = setTimeout(
+      () => {
+        stopped = true;
+        onIdle();
+      },
+      Math.max(0, lastUse + limit - Date.now()),
+    );
+    timer.unref();
+  };
+  arm();
+
+  return {
+    begin: () => {
+      uses += 1;
+      clearTimeout(timer);
+      let ended = false;
+      return () => {
+        if (ended) return;
+        ended = true;
+        uses -= 1;
+        lastUse = Date.now();
+        arm();
+      };
+    },
+    setTimeout: (value) => {
+      limit = value;
+      arm();
+    },
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '../../contract/ids.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { BrowserCreate } from '../../contract/browsers.ts';
+import { DEFAULT_VIEWPORT, SESSION_TIMEOUT } from '../../contract/browsers.ts';
+import type { LaunchChoices } from '../chromium/flags.ts';
+import type { Chromium } from '../chromium/launch.ts';
+import { resizeViewport } from '../chromium/viewport.ts';
+import type { WarmPool } from '../chromium/warm-pool.ts';
+import { createInputState } from '../computer/input-state.ts';
+import type { AttachedProfile } from '../profile/attached.ts';
+import type { Logger } from '../logger.ts';
+import { createActivityClock } from './activity.ts';
+import type { SessionRegistry } from './registry.ts';
+import type { Session, SessionEnd, SessionRecord } from './session.ts';
+import { createQueue } from './session.ts';
+
+/** Profiles as the life of a session needs them. */
+export interface SessionProfiles {
+  /** Loads the profile into a fresh browser; throws `not_found`. */
+  attach(
+    session: Pick<Session, 'chromium' | 'record'>,
+    ref: NonNullable<BrowserCreate['profile']>,
+  ): Promise<AttachedProfile>;
+  /** Saves what the session changed. */
+  save(session: Session, profile: AttachedProfile): Promise<void>;
+}
+
+/** Starts and ends sessions. */
+export interface SessionLifecycle {
+  create(projectId: string, request: BrowserCreate): Promise<Session>;
+  /**
+   * Ends a session, saving its profile first when it is to be saved. Calls at the same time share one end. Rejects when
+   * saving failed; the session has ended all the same.
+   */
+  end(session: Session, cause: SessionEnd): Promise<void>;
+  endAll(): Promise<void>;
+}
+
+/** What {@link createSessionLifecycle} needs. */
+export interface LifecycleDeps {
+  registry: SessionRegistry;
+  pool: WarmPool;
+  launch: (name: string, choices: LaunchChoices, viewport: { width: number; height: number }) => Promise<Chromium>;
+  profiles: SessionProfiles;
+  logger: Logger;
+}
+
+export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
+  const { registry, logger } = deps;
+  const ends = new WeakMap<Session, Promise<void>>();
+
+  const end = (session: Session, cause: SessionEnd): Promise<void> => {
+    const running = ends.get(session);
+    if (running !== undefined) return running;
+    const ending = endOnce(session, cause);
+    ends.set(session, ending);
+    return ending;
+  };
+
+  const endOnce = async (session: Session, cause: SessionEnd): Promise<void> => {
+    const { record, chromium } = session;
+    session.activity.stop();
+    try {
+      if (cause !== 'crashed' && record.profile?.saveChanges === true)
+        await deps.profiles.save(session, record.profile);
+    } finally {
+      record.endedAt = new Date();
+      registry.retire(session);
+      for (const tell of session.onEnd) tell();
+      await chromium.dispose();
+      logger.info({ session_id: record.id, cause }, 'browser session ended');
+    }
+  };
+
+  const endQuietly = (session: Session, cause: SessionEnd): void => {
+    end(session, cause).catch((error: unknown) => {
+      logger.error(
+        { session_id: session.record.id, cause, error: nameOf(error) },
+        'profile not saved at the end of a session',
+      );
+    });
+  };
+
+  const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
+    const choices: LaunchChoices = { headless: record.headless, stealth: record.stealth, kioskMode: record.kioskMode };
+    const chromium = deps.pool.take(choices) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
+    try {
+      await resizeViewport(chromium, record.viewport);
+      if (request.profile !== undefined) {
+        record.profile = await deps.profiles.attach({ chromium, record }, request.profile);
+      }
+      const session: Session = {
+        record,
+        chromium,
+        input: createInputState(),
+        onEnd: new Set(),
+        exclusively: createQueue(),
+        activity: createActivityClock(record.timeoutSeconds * 1000, () => {
+          endQuietly(session, 'timeout');
+        }),
+      };
+      return session;
+    } catch (error) {
+      await chromium.dispose();
+      throw error;
+    }
+  };
+
+  return {
+    end,
+    create: async (projectId, request) => {
+      const record = newRecord(projectId, request);
+      const release = registry.reserve(record);
+      try {
+        const session = await start(record, request);
+        registry.add(session);
+        void session.chromium.exited.then(() => {
+          endQuietly(session, 'crashed');
+        });
+        openStartUrl(session);
+        logger.info({ session_id: record.id, profile_id: record.profile?.id }, 'browser session started');
+        return session;
+      } catch (error) {
+        if (error instanceof HoldfastError) throw error;
+        logger.error({ session_id: record.id, error: nameOf(error) }, 'browser session did not start');
+        throw new HoldfastError('browser_error', 'The browser could not be started; try again');
+      } finally {
+        release();
+      }
+    },
+    endAll: async () => {
+      await Promise.allSettled(registry.sessions().map((session) => end(session, 'shutdown')));
+    },
+  };
+}
+
+function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
+  return {
+    id: newId('brw'),
+    projectId,
+    createdAt: new Date(),
+    endedAt: null,
+    headless: request.headless ?? true,
+    stealth: request.stealth ?? true,
+    kioskMode: request.kiosk_mode ?? false,
+    timeoutSeconds: request.timeout_seconds ?? SESSION_TIMEOUT.default,
+    name: request.name,
+    tags: request.tags,
+    startUrl: request.start_url,
+    viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
+    profile: null,
+  };
+}
+
+/** Fire and forget: whether the page loads is seen in the browser. */
+function openStartUrl(session: Session): void {
+  const { startUrl } = session.record;
+  const page = session.chromium.pages.active();
+  if (startUrl === undefined || page === undefined) return;
+  void session.chromium.cdp.send('Page.navigate', { url: startUrl }, page.sessionId).catch(() => undefined);
+}
+
+/** Folders of browsers that waited in the pool have no session's id; a random part keeps all names apart. */
+export function folderName(prefix: string): string {
+  return `${prefix}-${randomBytes(4).toString('hex')}`;
+}
+
+/** Only the kind of an error is logged: messages of foreign errors may quote what a page or a profile holds. */
+function nameOf(error: unknown): string {
+  return error instanceof HoldfastError ? error.code : error instanceof Error ? error.name : 'unknown';
+}

@@ -1,0 +1,110 @@
+import { HoldfastError } from '../../contract/errors.ts';
+import type { Session, SessionRecord } from './session.ts';
+
+/** How many ended sessions can still be read; older ones are forgotten. */
+const REMEMBERED_ENDED = 500;
+
+/** Which sessions a list shows. */
+export interface SessionFilter {
+  status: 'active' | 'deleted' | 'all';
+  query?: string | undefined;
+  tags: Record<string, string>;
+}
+
+/** The sessions of this service: those that run, and the records of those that ended lately. */
+export interface SessionRegistry {
+  /** Running sessions, those that are just starting included. */
+  count(): number;
+  /** Takes a place for a session that is being started; throws `capacity_exhausted` or `already_exists`. */
+  reserve(record: SessionRecord): () => void;
+  add(session: Session): void;
+  /** Moves a session to the ended ones. */
+  retire(session: Session): void;
+  /** A running session by id or name; throws `not_found`. */
+  running(projectId: string, idOrName: string): Session;
+  /** A running session by id, whatever its project: for URLs that carry their own token. */
+  byId(id: string): Session | undefined;
+  /** A record, of an ended session too when asked; throws `not_found`. */
+  find(projectId: string, idOrName: string, includeDeleted: boolean): SessionRecord;
+  list(projectId: string, filter: SessionFilter): SessionRecord[];
+  assertNameFree(projectId: string, name: string, exceptId?: string): void;
+  sessions(): Session[];
+}
+
+/** `maxSessions` bounds how many run at once. */
+export function createSessionRegistry(maxSessions: number): SessionRegistry {
+  const starting = new Set<SessionRecord>();
+  const running = new Map<string, Session>();
+  const ended = new Map<string, SessionRecord>();
+
+  const activeRecords = (): SessionRecord[] => [...[...running.values()].map((session) => session.record), ...starting];
+  const assertNameFree = (projectId: string, name: string, exceptId?: string): void => {
+    const taken = activeRecords().find(
+      (record) => record.projectId === projectId && record.name === name && record.id !== exceptId,
+    );
+    if (taken === undefined) return;
+    throw new HoldfastError('already_exists', 'name: another running session of the project has this name', {
+      existingId: taken.id,
+    });
+  };
+  const notFound = (idOrName: string): HoldfastError =>
+    new HoldfastError('not_found', `There is no running browser session ${idOrName.slice(0, 100)}; it may have ended`);
+
+  return {
+    count: () => running.size + starting.size,
+    reserve: (record) => {
+      if (record.name !== undefined) assertNameFree(record.projectId, record.name);
+      if (running.size + starting.size >= maxSessions) {
+        throw new HoldfastError(
+          'capacity_exhausted',
+          `All ${String(maxSessions)} browser sessions are in use; end one, or try again later`,
+          { retryAfterSeconds: 5 },
+        );
+      }
+      starting.add(record);
+      return () => starting.delete(record);
+    },
+    add: (session) => {
+      starting.delete(session.record);
+      running.set(session.record.id, session);
+    },
+    retire: (session) => {
+      if (!running.delete(session.record.id)) return;
+      ended.set(session.record.id, session.record);
+      const oldest = ended.keys().next();
+      if (ended.size > REMEMBERED_ENDED && oldest.done !== true) ended.delete(oldest.value);
+    },
+    running: (projectId, idOrName) => {
+      const session =
+        running.get(idOrName) ??
+        [...running.values()].find(({ record }) => record.name === idOrName && record.projectId === projectId);
+      if (session?.record.projectId !== projectId) throw notFound(idOrName);
+      return session;
+    },
+    byId: (id) => running.get(id),
+    find: (projectId, idOrName, includeDeleted) => {
+      const candidates = [...running.values()].map((session) => session.record);
+      if (includeDeleted) candidates.push(...[...ended.values()].reverse());
+      const found = candidates.find(
+        (record) => record.projectId === projectId && (record.id === idOrName || record.name === idOrName),
+      );
+      if (found === undefined) throw notFound(idOrName);
+      return found;
+    },
+    list: (projectId, filter) => {
+      const active = filter.status === 'deleted' ? [] : [...running.values()].map((session) => session.record);
+      const deleted = filter.status === 'active' ? [] : [...ended.values()];
+      return [...active, ...deleted]
+        .filter((record) => record.projectId === projectId && matches(record, filter))
+        .sort((left, right) => right.createdAt.getTime() - left.createdAt.getTime());
+    },
+    assertNameFree,
+    sessions: () => [...running.values()],
+  };
+}
+
+function matches(record: SessionRecord, { query, tags }: SessionFilter): boolean {
+  const texts = [record.id, record.name, record.profile?.id, record.profile?.name];
+  const found = query === undefined || texts.some((text) => text?.toLowerCase().includes(query.toLowerCase()));
+  return found && Object.entries(tags).every(([key, value]) => record.tags?.[key] === value);
+}

@@ -1,0 +1,47 @@
+import type { BrowserViewport } from '../../contract/browsers.ts';
+import type { Chromium } from '../chromium/launch.ts';
+import type { InputState } from '../computer/input-state.ts';
+import type { AttachedProfile } from '../profile/attached.ts';
+import type { ActivityClock } from './activity.ts';
+
+/** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
+export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown';
+
+/** What a session keeps after its browser is gone. */
+export interface SessionRecord {
+  id: string;
+  projectId: string;
+  createdAt: Date;
+  endedAt: Date | null;
+  headless: boolean;
+  stealth: boolean;
+  kioskMode: boolean;
+  timeoutSeconds: number;
+  name: string | undefined;
+  tags: Record<string, string> | undefined;
+  startUrl: string | undefined;
+  viewport: BrowserViewport;
+  profile: AttachedProfile | null;
+}
+
+/** A running session. */
+export interface Session {
+  record: SessionRecord;
+  chromium: Chromium;
+  input: InputState;
+  activity: ActivityClock;
+  /** Ends open client connections when the session ends. */
+  onEnd: Set<() => void>;
+  /** Runs one at a time what must not mix: input, and changes of the session. */
+  exclusively<T>(action: () => Promise<T>): Promise<T>;
+}
+
+/** A queue of one: actions run in the order in which they were handed in. */
+export function createQueue(): <T>(action: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (action) => {
+    const run = last.then(action, action);
+    last = run.catch(() => undefined);
+    return run;
+  };
+}

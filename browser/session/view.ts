@@ -1,0 +1,44 @@
+import type { Browser } from '../../contract/browsers.ts';
+import { REGION } from '../../contract/browsers.ts';
+import type { SessionTokens } from '../cdp/token.ts';
+import type { AttachedProfile } from '../profile/attached.ts';
+import type { SessionRecord } from './session.ts';
+
+/** A session as callers see it. `wsBase` is where the caller reached us, as a websocket URL without a trailing slash. */
+export async function browserView(record: SessionRecord, wsBase: string, tokens: SessionTokens): Promise<Browser> {
+  const [cdpToken, bidiToken] = await Promise.all([tokens.sign(record.id, 'cdp'), tokens.sign(record.id, 'bidi')]);
+  const session = `${wsBase}/browsers/${record.id}`;
+  return {
+    session_id: record.id,
+    created_at: record.createdAt.toISOString(),
+    ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
+    cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
+    webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
+    region: REGION,
+    stealth: record.stealth,
+    headless: record.headless,
+    gpu: false,
+    kiosk_mode: record.kioskMode,
+    memory: { limit_mb: null },
+    timeout_seconds: record.timeoutSeconds,
+    ...(record.name === undefined ? {} : { name: record.name }),
+    ...(record.startUrl === undefined ? {} : { start_url: record.startUrl }),
+    ...(record.tags === undefined ? {} : { tags: record.tags }),
+    ...(record.profile === null
+      ? {}
+      : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),
+    telemetry: null,
+    usage: { uptime_ms: (record.endedAt?.getTime() ?? Date.now()) - record.createdAt.getTime() },
+    viewport: record.viewport,
+  };
+}
+
+function profileView(profile: AttachedProfile): NonNullable<Browser['profile']> {
+  return {
+    id: profile.id,
+    name: profile.name,
+    created_at: profile.createdAt.toISOString(),
+    updated_at: profile.updatedAt.toISOString(),
+    ...(profile.lastUsedAt === undefined ? {} : { last_used_at: profile.lastUsedAt.toISOString() }),
+  };
+}

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import Kernel from '@onkernel/sdk';
+import { inject } from 'vitest';
+import type { Logger } from '../../browser/logger.ts';
+import type { ProfileStore, StoredProfile } from '../../browser/profile/profile-store.ts';
+import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
+import { startBrowserService } from '../../browser/service.ts';
+import { createEgressPolicy } from '../../egress/policy.ts';
+
+export const API_KEY = 'test-key-of-the-browser-service';
+
+/** Profiles in memory, with the store's promise that saves run one after the other. */
+export interface MemoryProfiles extends ProfileStore {
+  create(name: string, state?: unknown): StoredProfile;
+  get(name: string): StoredProfile | undefined;
+}
+
+export function memoryProfiles(): MemoryProfiles {
+  const profiles = new Map<string, StoredProfile>();
+  const byRef = (ref: { id: string } | { name: string }): StoredProfile | undefined =>
+    [...profiles.values()].find((profile) => ('id' in ref ? profile.id === ref.id : profile.name === ref.name));
+  return {
+    create: (name, state = null) => {
+      const now = new Date();
+      const profile: StoredProfile = { id: `prof_${name}`, name, createdAt: now, updatedAt: now, state, revision: 0 };
+      profiles.set(profile.id, profile);
+      return profile;
+    },
+    get: (name) => byRef({ name }),
+    load: async (_projectId, ref) => {
+      const profile = byRef(ref);
+      return profile === undefined ? null : structuredClone(profile);
+    },
+    save: async (_projectId, id, merge) => {
+      const profile = byRef({ id });
+      if (profile === undefined) throw new Error('gone');
+      profile.state = JSON.parse(JSON.stringify(merge(profile.state)));
+      profile.revision += 1;
+      return profile;
+    },
+  };
+}
+
+/** A running service with the public client beside it. */
+export interface ServiceUnderTest {
+  handle: BrowserServiceHandle;
+  kernel: Kernel;
+  profiles: MemoryProfiles;
+  workDir: string;
+  /** What was logged, one JSON text each. */
+  logs: string[];
+  stop(): Promise<void>;
+}
+
+export async function startService(options: Partial<BrowserServiceOptions> = {}): Promise<ServiceUnderTest> {
+  const workDir = options.workDir ?? (await mkdtemp(path.join(os.tmpdir(), 'holdfast-browser-')));
+  const profiles = memoryProfiles();
+  const logs: string[] = [];
+  const log = (fields: Record<string, unknown>, message: string): void =>
+    void logs.push(JSON.stringify({ ...fields, message }));
+  const logger: Logger = { info: log, warn: log, error: log };
+  const handle = await startBrowserService({
+    port: 0,
+    apiKey: API_KEY,
+    chromiumPath: inject('chromiumPath'),
+    workDir,
+    maxSessions: 6,
+    warmBrowsers: 0,
+    policy: createEgressPolicy('localhost,127.0.0.1'),
+    profiles,
+    logger,
+    ...options,
+  });
+  return {
+    handle,
+    kernel: new Kernel({ apiKey: API_KEY, baseURL: handle.url, maxRetries: 0 }),
+    profiles,
+    workDir,
+    logs,
+    stop: async () => {
+      await handle.close();
+      await rm(workDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A small site: the body of each path, or a handler. */
+export type Pages = Record<string, string | ((request: http.IncomingMessage, response: http.ServerResponse) => void)>;
+
+export interface Site {
+  /** `http://localhost:port`. */
+  origin: string;
+  port: number;
+  /** Paths that were asked for. */
+  requests: string[];
+  close(): void;
+}
+
+export async function startSite(pages: Pages): Promise<Site> {
+  const requests: string[] = [];
+  const server = http.createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site');
+    requests.push(pathname);
+    const page = pages[pathname];
+    if (typeof page === 'function') {
+      page(request, response);
+      return;
+    }
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end(page ?? 'nothing here');
+  });
+  await new Promise<void>((resolve) => server.listen(0, resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://localhost:${String(port)}`,
+    port,
+    requests,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** Waits until a check holds; fails after five seconds. */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 5_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+}

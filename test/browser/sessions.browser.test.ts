@@ -1,0 +1,136 @@
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import puppeteer from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceUnderTest, Site } from './service-under-test.ts';
+import { API_KEY, eventually, startService, startSite } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startService();
+  site = await startSite({ '/': '<title>Home</title><h1>Home</h1>' });
+});
+afterAll(async () => {
+  await service.stop();
+  site.close();
+});
+
+describe('sessions by the SDK', () => {
+  it('creates, reads, lists, updates and deletes', async () => {
+    const created = await service.kernel.browsers.create({
+      name: 'my browser',
+      tags: { team: 'a' },
+      timeout_seconds: 30,
+      viewport: { width: 800, height: 600 },
+      start_url: `${site.origin}/`,
+    });
+    expect(created).toMatchObject({
+      name: 'my browser',
+      tags: { team: 'a' },
+      timeout_seconds: 30,
+      viewport: { width: 800, height: 600 },
+      stealth: true,
+      region: 'aws.us-east-1a',
+    });
+    expect(created.cdp_ws_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/browsers\/brw_\w+\/cdp\?jwt=/);
+    await eventually(() => expect(site.requests).toContain('/'));
+
+    const read = await service.kernel.browsers.retrieve(created.session_id);
+    expect(read.session_id).toBe(created.session_id);
+    expect((await service.kernel.browsers.retrieve('my browser')).session_id).toBe(created.session_id);
+    const listed = await service.kernel.browsers.list({ tags: { team: 'a' } });
+    expect(listed.getPaginatedItems().map((item) => item.session_id)).toEqual([created.session_id]);
+    expect((await service.kernel.browsers.list({ tags: { team: 'b' } })).getPaginatedItems()).toEqual([]);
+
+    const updated = await service.kernel.browsers.update(created.session_id, { name: '', tags: { team: 'c' } });
+    expect(updated.name).toBeUndefined();
+    expect(updated.tags).toEqual({ team: 'c' });
+
+    await service.kernel.browsers.deleteByID(created.session_id);
+    await expect(service.kernel.browsers.retrieve(created.session_id)).rejects.toMatchObject({ status: 404 });
+    await expect(service.kernel.browsers.deleteByID(created.session_id)).rejects.toMatchObject({ status: 404 });
+    const deleted = await service.kernel.browsers.retrieve(created.session_id, { include_deleted: true });
+    expect(deleted.deleted_at).toBeDefined();
+    expect(await readdir(path.join(service.workDir, 'sessions'))).toEqual([]);
+  });
+
+  it('names the field that is wrong', async () => {
+    const ask = async (body: unknown): Promise<{ status: number; code: string; message: string }> => {
+      const response = await fetch(`${service.handle.url}/browsers`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      return { status: response.status, ...((await response.json()) as { code: string; message: string }) };
+    };
+    expect(await ask({ colour: 'red' })).toMatchObject({
+      status: 400,
+      code: 'invalid_input',
+      message: expect.stringContaining('colour'),
+    });
+    expect(await ask({ timeout_seconds: 1 })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('timeout_seconds'),
+    });
+    expect(await ask({ profile: {} })).toMatchObject({ status: 400, message: expect.stringContaining('profile') });
+    expect(await ask({ profile: { name: 'nobody' } })).toMatchObject({
+      status: 404,
+      message: expect.stringContaining('profile'),
+    });
+    expect(await ask({ start_url: 'file:///etc/passwd' })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('start_url'),
+    });
+    expect(await ask({ start_url: 'http://10.0.0.1/' })).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('start_url'),
+    });
+    expect(await ask({ proxy_id: 'p' })).toMatchObject({ status: 501, message: expect.stringContaining('proxy_id') });
+  });
+
+  it('answers 401 without the key, and 501 for what is not built yet', async () => {
+    expect((await fetch(`${service.handle.url}/browsers`)).status).toBe(401);
+    expect((await fetch(`${service.handle.url}/health`)).status).toBe(200);
+    const session = await service.kernel.browsers.create();
+    const { session_id: id } = session;
+    await expect(service.kernel.browsers.process.exec(id, { command: 'ls' })).rejects.toMatchObject({ status: 501 });
+    await expect(service.kernel.browsers.process.exec('brw_none', { command: 'ls' })).rejects.toMatchObject({
+      status: 404,
+    });
+    await service.kernel.browsers.deleteByID(id);
+  });
+});
+
+describe('the CDP URL', () => {
+  it('serves Playwright, in the context that the profile belongs to', async () => {
+    const session = await service.kernel.browsers.create({ viewport: { width: 1024, height: 700 } });
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const page = browser.contexts()[0]?.pages()[0];
+    await page?.goto(`${site.origin}/`);
+    expect(await page?.title()).toBe('Home');
+    expect(await page?.evaluate(() => [innerWidth, innerHeight])).toEqual([1024, 700]);
+    expect(await page?.evaluate(() => [navigator.webdriver, navigator.userAgent.includes('Headless')])).toEqual([
+      false,
+      false,
+    ]);
+    await browser.close();
+    const again = await chromium.connectOverCDP(session.cdp_ws_url);
+    expect(again.contexts()[0]?.pages()).toHaveLength(1);
+    await again.close();
+    await service.kernel.browsers.deleteByID(session.session_id);
+  });
+
+  it('serves Puppeteer, whose close leaves the session running', async () => {
+    const session = await service.kernel.browsers.create();
+    const browser = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
+    const page = await browser.newPage();
+    await page.goto(`${site.origin}/`);
+    expect(await page.title()).toBe('Home');
+    await browser.close();
+    expect((await service.kernel.browsers.retrieve(session.session_id)).session_id).toBe(session.session_id);
+    await service.kernel.browsers.deleteByID(session.session_id);
+  });
+});
