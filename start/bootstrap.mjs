@@ -139,8 +139,9 @@ try {
   // The entry reads its own arguments as if it had been started directly.
   process.argv.splice(1, 2, entry);
   process.chdir(root);
-  const { register } = await import('tsx/esm/api');
-  register();
+  // Both kinds: Temporal's SDK loads the failure converter with `require`.
+  (await import('tsx/cjs/api')).register();
+  (await import('tsx/esm/api')).register();
   await import(pathToFileURL(entry).href);
 } catch (error) {
   if (!(error instanceof BootstrapError)) throw error;

@@ -35,8 +35,11 @@ export async function loadKeys(
   };
 }
 
+/** Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections. */
+export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity';
+
 /** A key for one purpose, so that no two parts ever use the master key for different things. 32 bytes. */
-export function purposeKey(masterKey: Buffer, purpose: 'hosted-page' | 'temporal-payloads'): Buffer {
+export function purposeKey(masterKey: Buffer, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `holdfast/${purpose}`, MASTER_KEY_BYTES));
 }
 

@@ -17,6 +17,9 @@ import { onStopRequest } from './stop-request.ts';
 /** `npm start`: sets up what is missing, runs everything as one process tree, and prints how to use it. */
 async function main(): Promise<void> {
   const settings = parseSettings();
+  if (settings.browserBaseUrl !== undefined && settings.browserApiKey === undefined) {
+    throw new SetupError('Wrong settings: BROWSER_API_KEY must be set together with BROWSER_BASE_URL.');
+  }
   const held: { lock?: DataLock; supervisor?: Supervisor; stopping?: boolean } = {};
 
   const stop = async (how: string): Promise<void> => {

@@ -106,13 +106,10 @@ export interface Settings {
  */
 export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const parsed = Environment.safeParse(env);
-  const wrong = parsed.success
-    ? []
-    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${ruleOf(issue.message, issue.code)}`);
-  if (parsed.success && parsed.data.BROWSER_BASE_URL !== undefined && parsed.data.BROWSER_API_KEY === undefined) {
-    wrong.push('BROWSER_API_KEY must be set together with BROWSER_BASE_URL');
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${ruleOf(issue.message, issue.code)}`);
+    throw new SetupError(`Wrong settings: ${wrong.join('; ')}.`);
   }
-  if (!parsed.success || wrong.length > 0) throw new SetupError(`Wrong settings: ${wrong.join('; ')}.`);
   const read = parsed.data;
   const port = read.HOLDFAST_PORT ?? 8080;
   return {

@@ -1,3 +1,4 @@
+import { HoldfastError } from '../../contract/errors.ts';
 import { loadKeys } from '../keys.ts';
 import type { Keys } from '../keys.ts';
 import { say } from '../say.ts';
@@ -8,6 +9,8 @@ import { onStopRequest } from '../stop-request.ts';
 
 /** A started role. */
 export interface RunningRole {
+  /** Settles when it ended by itself, which it should not; rejects when it failed. */
+  ended?: Promise<unknown>;
   /** Ends it: nothing new is taken, what runs is finished or handed back. */
   close(): Promise<void>;
 }
@@ -57,11 +60,20 @@ export async function runRole(
       return;
     }
     state.role = role;
+    void role.ended?.then(
+      () => fail(`${name} ended by itself`),
+      (error: unknown) => fail(error instanceof Error ? error.message : `${name} failed`),
+    );
     if (supervised) process.send?.('ready');
     else say(`Holdfast ${name} is ready.`);
   } catch (error) {
     const line = explain(error);
     if (line === undefined) throw error;
+    fail(line);
+  }
+
+  function fail(line: string): void {
+    if (state.stopping) return;
     process.stderr.write(`holdfast: ${line}\n`);
     process.exit(1);
   }
@@ -69,7 +81,7 @@ export async function runRole(
 
 /** One line for a fault of the surroundings; undefined for a fault of ours, which shows its stack trace. */
 function explain(error: unknown): string | undefined {
-  if (error instanceof SetupError) return error.message;
+  if (error instanceof SetupError || error instanceof HoldfastError) return error.message;
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const where = 'port' in error && typeof error.port === 'number' ? `port ${error.port}` : 'an address it needs';
   if (error.code === 'EADDRINUSE') return `${where} is taken. Stop what listens there, or set HOLDFAST_PORT.`;

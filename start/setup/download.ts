@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { fetch } from 'undici';
 import { z } from 'zod';
 import type { Progress } from './progress.ts';
 

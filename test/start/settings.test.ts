@@ -55,10 +55,6 @@ describe('settings', () => {
     expect(attempt).not.toThrow(new RegExp(`${secret}|gold|maybe`));
   });
 
-  test('a browser service elsewhere needs its key', () => {
-    expect(() => parseSettings({ BROWSER_BASE_URL: 'https://browsers.example.com' })).toThrow(/BROWSER_API_KEY/);
-  });
-
   test("Temporal's own names lead to a server elsewhere", () => {
     const settings = parseSettings({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'logins' });
     expect(settings.externalTemporal?.connectionOptions.address).toBe('temporal:7233');

@@ -1,0 +1,26 @@
+# One image for the API, the worker and the browser service; docker-compose.yml says which one a container is.
+FROM node:20-bookworm-slim
+
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates chromium fonts-liberation fonts-noto-color-emoji \
+  && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /app
+COPY package.json package-lock.json ./
+# Nothing we use needs install scripts.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+COPY . .
+
+RUN mkdir /data && chown node:node /data
+USER node
+ENV NODE_ENV=production \
+  HOLDFAST_DATA_DIR=/data \
+  HOLDFAST_HOST=0.0.0.0 \
+  HOLDFAST_SANDBOX=off \
+  CHROMIUM_PATH=/usr/bin/chromium
+VOLUME /data
+EXPOSE 8080 8082
+
+# Without npm in between: the container's signals go straight to the role.
+ENTRYPOINT ["node", "--import", "tsx"]
+CMD ["start/roles/api.ts"]

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import type { ClientConnectConfig } from '@temporalio/envconfig';
+import { HoldfastError } from '../contract/errors.ts';
+import { chooseSocketDir } from '../store/server.ts';
+import { createStore } from '../store/store.ts';
+import type { Store, StoreConnection } from '../store/store.ts';
+import type { Keys } from './keys.ts';
+import type { Settings } from './settings.ts';
+import { SetupError } from './setup/setup-error.ts';
+
+/** Where the embedded store listens. */
+export function storeSocketDir(settings: Settings): string {
+  return chooseSocketDir(join(settings.dataDir, 'run'));
+}
+
+/** Where a role finds the database: DATABASE_URL, else the store process of `npm start` on the same data folder. */
+export function storeConnection(settings: Settings): StoreConnection {
+  return settings.databaseUrl === undefined ? { socketDir: storeSocketDir(settings) } : { url: settings.databaseUrl };
+}
+
+/** Where a role finds Temporal: the TEMPORAL_* variables, else the dev server of `npm start`. */
+export function temporalConnection(settings: Settings): ClientConnectConfig {
+  return (
+    settings.externalTemporal ?? {
+      connectionOptions: { address: `127.0.0.1:${settings.ports.temporal}` },
+      namespace: 'default',
+    }
+  );
+}
+
+/** Where a role finds the browser service: BROWSER_BASE_URL, else the one of `npm start`. */
+export function browserBaseUrl(settings: Settings): string {
+  return settings.browserBaseUrl ?? `http://${localAddress(settings.host)}:${settings.ports.browser}`;
+}
+
+/** The address at which a process of this machine reaches one that listens on `host`. */
+function localAddress(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/**
+ * The store, its schema up to date and the default organization, project and key in it. Several processes may come at once.
+ * Rejects with a {@link SetupError} when the database cannot be used.
+ */
+export async function openStore(settings: Settings, keys: Keys): Promise<Store> {
+  const store = createStore({ connection: storeConnection(settings), masterKey: keys.masterKey });
+  try {
+    await store.migrate();
+    await store.bootstrap({ plan: settings.plan, apiKey: keys.apiKey });
+    return store;
+  } catch (error) {
+    await store.close().catch(() => undefined);
+    const database =
+      settings.databaseUrl === undefined ? 'the store of this data folder' : 'the database at DATABASE_URL';
+    const hint =
+      settings.databaseUrl === undefined ? 'Is `npm start` running on it? Or set DATABASE_URL' : 'Correct it';
+    if (error instanceof HoldfastError) throw error;
+    throw new SetupError(`Cannot use ${database} (${codeOf(error)}). ${hint}.`);
+  }
+}
+
+/** What went wrong, in the words of the system or the database; they name no password. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown fault';
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0]);
+  return error.message === '' && 'code' in error ? String(error.code) : error.message;
+}
+
+/** Connects to Temporal, or rejects with a {@link SetupError} that names the address. */
+export async function connectTemporal<T>(
+  settings: Settings,
+  connect: (options: ClientConnectConfig['connectionOptions']) => Promise<T>,
+): Promise<{ connection: T; namespace: string }> {
+  const { connectionOptions, namespace = 'default' } = temporalConnection(settings);
+  try {
+    return { connection: await connect(connectionOptions), namespace };
+  } catch (error) {
+    const address = connectionOptions.address ?? 'localhost:7233';
+    const hint = settings.externalTemporal
+      ? 'Check the TEMPORAL_* variables'
+      : 'Is `npm start` running? Or set TEMPORAL_ADDRESS';
+    throw new SetupError(`Cannot reach Temporal at ${address} (${codeOf(error)}). ${hint}.`);
+  }
+}

@@ -1,0 +1,80 @@
+import type { Connection } from '@temporalio/client';
+import protos from '@temporalio/proto';
+import { request } from 'undici';
+import type { HealthParts } from '../api/context.ts';
+import type { Store } from '../store/store.ts';
+import { TASK_QUEUE } from '../workflows/messages.ts';
+
+/** The parts that `/health` asks. */
+export interface HealthDeps {
+  store: Pick<Store, 'ping'>;
+  connection: Pick<Connection, 'workflowService' | 'withDeadline'>;
+  namespace: string;
+  browser: { baseUrl: string; apiKey: string };
+}
+
+const ANSWER_WITHIN_MS = 3_000;
+/** A worker polls at least once a minute; one that has not is taken as gone. */
+const POLLER_FRESH_MS = 70_000;
+
+/** Asks every part at the same time, each for a few seconds at most. Never rejects. */
+export function createHealth(deps: HealthDeps): () => Promise<HealthParts> {
+  const checks: Record<string, () => Promise<unknown>> = {
+    store: () => deps.store.ping(),
+    temporal: () => describeQueue(deps),
+    worker: async () => {
+      if (!(await hasWorker(deps))) throw new PartNotReady('no worker polls the task queue');
+    },
+    browser: () => askBrowser(deps.browser),
+  };
+  return async () => {
+    const asked = Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const);
+    return Object.fromEntries(await Promise.all(asked));
+  };
+}
+
+/** A message that is safe to show to who has no key. */
+class PartNotReady extends Error {}
+
+async function stateOf(check: () => Promise<unknown>): Promise<{ ready: boolean; message?: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new PartNotReady('does not answer in time'));
+    }, ANSWER_WITHIN_MS);
+  });
+  try {
+    await Promise.race([check(), late]);
+    return { ready: true };
+  } catch (error) {
+    return { ready: false, message: error instanceof PartNotReady ? error.message : 'does not answer' };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function describeQueue({ connection, namespace }: HealthDeps) {
+  return connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: TASK_QUEUE },
+      taskQueueType: protos.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    }),
+  );
+}
+
+async function hasWorker(deps: HealthDeps): Promise<boolean> {
+  const { pollers } = await describeQueue(deps);
+  return pollers.some((poller) => Date.now() - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_FRESH_MS);
+}
+
+async function askBrowser({ baseUrl, apiKey }: HealthDeps['browser']): Promise<void> {
+  const answer = await request(`${baseUrl}/browsers?limit=1`, {
+    headers: { authorization: `Bearer ${apiKey}` },
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+  });
+  await answer.body.dump();
+  if (answer.statusCode === 401 || answer.statusCode === 403) throw new PartNotReady('refuses BROWSER_API_KEY');
+  if (answer.statusCode >= 400) throw new PartNotReady(`answers HTTP ${answer.statusCode}`);
+}

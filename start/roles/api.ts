@@ -1,0 +1,49 @@
+import { Client, Connection } from '@temporalio/client';
+import { pino } from 'pino';
+import { startApi } from '../../api/service.ts';
+import { createConnectionsClient } from '../../client/create-connections-client.ts';
+import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
+import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
+import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
+import { createHealth } from '../health.ts';
+import { purposeKey } from '../keys.ts';
+import { runRole } from './run-role.ts';
+
+await runRole('api', async (settings, keys) => {
+  const { connection, namespace } = await connectTemporal(settings, (options) => Connection.connect(options));
+  const store = await openStore(settings, keys);
+  const temporal = new Client({
+    connection,
+    namespace,
+    dataConverter: createDataConverter(purposeKey(keys.masterKey, 'temporal-payloads')),
+  });
+  const policy = createEgressPolicy(settings.allowPrivateHosts);
+  const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
+  const api = await startApi({
+    port: settings.ports.api,
+    host: settings.host,
+    store,
+    connections: createConnectionsClient({
+      temporal,
+      identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+    }),
+    settings: {
+      publicUrl: settings.publicUrl,
+      plan: settings.plan,
+      browserBaseUrl: browser.baseUrl,
+      browserApiKey: browser.apiKey,
+    },
+    addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
+    signingKey: purposeKey(keys.masterKey, 'hosted-page'),
+    logger: pino({ name: 'api', base: null }),
+    clock: () => new Date(),
+    health: createHealth({ store, connection, namespace, browser }),
+  });
+  return {
+    async close() {
+      await api.close();
+      await store.close();
+      await connection.close();
+    },
+  };
+});

@@ -1,0 +1,27 @@
+import { NativeConnection } from '@temporalio/worker';
+import { createEgressPolicy } from '../../egress/policy.ts';
+import { startWorker } from '../../workers/worker.ts';
+import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
+import { purposeKey } from '../keys.ts';
+import { runRole } from './run-role.ts';
+
+await runRole('worker', async (settings, keys) => {
+  const { connection, namespace } = await connectTemporal(settings, (options) => NativeConnection.connect(options));
+  const store = await openStore(settings, keys);
+  const worker = await startWorker({
+    connection,
+    namespace,
+    store,
+    browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
+    egress: createEgressPolicy(settings.allowPrivateHosts),
+    payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
+  });
+  return {
+    ended: worker.ended,
+    async close() {
+      await worker.close();
+      await store.close();
+      await connection.close();
+    },
+  };
+});
