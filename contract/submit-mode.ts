@@ -123,7 +123,10 @@ function requireChoice(property: string, id: string | undefined): string {
 function refuseUnknown(property: string, given: string[], known: string[]): void {
   const unknown = given.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
-  throw refusal('unknown_field', ...unknown.map((name) => `${property}.${cut(name)}: is not one of the fields that wait`));
+  throw refusal(
+    'unknown_field',
+    ...unknown.map((name) => `${property}.${cut(name)}: is not one of the fields that wait`),
+  );
 }
 
 function refuseMissing(property: string, values: Record<string, string>, interaction: Interaction): void {

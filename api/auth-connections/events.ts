@@ -1,0 +1,123 @@
+import type { FastifyReply } from 'fastify';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import { IdParams, refusals } from '../answer-schemas.ts';
+import { callerOf, type Caller } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { toHoldfastError } from '../error-answers.ts';
+import { startEvents, type EventWriter } from '../event-writer.ts';
+import type { ApiParts } from '../parts.ts';
+import { recordedStates } from './recorded-states.ts';
+import { stateEvent } from './state-event.ts';
+
+/** Past a flow's expiry its workflow says EXPIRED; after this grace, in milliseconds, the stream says it by itself. */
+const EXPIRY_GRACE_MS = 2000;
+/** Longest delay that a timer takes. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+/**
+ * `GET /auth/connections/{id}/events`: every state of the current flow as it is recorded, whole each time, until the flow
+ * ends. `Last-Event-ID` resumes. Before the first flow there is nothing to tell but heartbeats.
+ */
+export function registerEvents(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/auth/connections/:id/events',
+    config: { access: 'hosted' },
+    schema: {
+      operationId: 'followAuthConnection',
+      tags: ['auth connections'],
+      description: 'Server-sent events: managed_auth_state, error, sse_heartbeat.',
+      params: IdParams,
+      response: refusals(401, 404),
+    },
+    handler: async (request, reply) => {
+      const caller = callerOf(request);
+      const { id } = await parts.answers.find(caller, request.params.id);
+      const stream = parts.streams.open(caller.kind === 'hosted' ? caller.flowId : caller.key.id);
+      try {
+        await follow(parts, reply, { caller, id, afterRevision: revisionOf(request.headers['last-event-id']), stream });
+      } finally {
+        stream.close();
+      }
+    },
+  });
+}
+
+interface Following {
+  caller: Caller;
+  id: string;
+  afterRevision: number | null;
+  stream: { signal: AbortSignal; close: () => void };
+}
+
+async function follow(parts: ApiParts, reply: FastifyReply, following: Following): Promise<void> {
+  const { caller, id, afterRevision, stream } = following;
+  const writer = startEvents(reply, parts.clock, stream.close);
+  const current = await parts.store.connections.byIdUnscoped(id).catch(() => null);
+  // A reader that has the end already is told nothing more.
+  if (current !== null && current.revision === afterRevision && hasEnded(current.document)) {
+    writer.end();
+    return;
+  }
+
+  let expiry: NodeJS.Timeout | undefined;
+  try {
+    let isFirst = true;
+    for await (const state of recordedStates(parts.store, id, { afterRevision, signal: stream.signal })) {
+      clearTimeout(expiry);
+      const { flow } = state.document;
+      if (caller.kind === 'hosted' && flow?.flow_id !== caller.flowId) break;
+      // The current state is told as of now (it may have expired unsaid), a past one as it was.
+      const at = isFirst && afterRevision === null ? parts.clock() : state.at;
+      isFirst = false;
+      if (await tell(parts, writer, caller, state, at)) break;
+      if (flow?.flow_status !== 'IN_PROGRESS') continue;
+      const left = Date.parse(flow.flow_expires_at) - parts.clock().getTime() + EXPIRY_GRACE_MS;
+      expiry = setTimeout(
+        () =>
+          void tell(parts, writer, caller, state, parts.clock())
+            .catch(() => false)
+            .finally(stream.close),
+        Math.min(Math.max(left, 0), MAX_DELAY_MS),
+      );
+    }
+  } catch (error) {
+    await tellFault(parts, writer, error);
+  } finally {
+    clearTimeout(expiry);
+    writer.end();
+  }
+}
+
+/** Sends one state; true when it is the end of its flow. */
+async function tell(
+  parts: ApiParts,
+  writer: EventWriter,
+  caller: Caller,
+  state: { revision: number; document: ConnectionDocument; at: Date },
+  at: Date,
+): Promise<boolean> {
+  const connection = parts.answers.present(state.document, caller.kind, at);
+  const event = stateEvent(connection, state.at);
+  if (event === null) return false;
+  await writer.send('managed_auth_state', event, state.revision);
+  return connection.flow_status !== 'IN_PROGRESS';
+}
+
+async function tellFault(parts: ApiParts, writer: EventWriter, error: unknown): Promise<void> {
+  const { code, message } = toHoldfastError(error);
+  const timestamp = parts.clock().toISOString();
+  try {
+    await writer.send('error', { event: 'error', timestamp, error: { code, message } });
+  } catch {
+    // The reader has gone: nobody is left to tell.
+  }
+}
+
+function hasEnded(document: ConnectionDocument): boolean {
+  return document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
+}
+
+function revisionOf(header: string | string[] | undefined): number | null {
+  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
+}

@@ -1,0 +1,37 @@
+import type { ConnectionState } from '../../store/queries/connections.ts';
+import type { ApiDeps } from '../context.ts';
+
+/** From where, and for how long, {@link recordedStates} reads. */
+export interface StatesRequest {
+  /** The last revision that the reader has; null: the current state first. One that is not reached yet counts as null. */
+  afterRevision: number | null;
+  signal: AbortSignal;
+}
+
+/**
+ * The states of a connection in the order in which they were recorded, without a gap: what is stored after
+ * `afterRevision`, then each new one. Ends when `signal` aborts or the connection is removed. A slow reader holds nothing
+ * up: what it has not asked for lies in the store.
+ */
+export async function* recordedStates(
+  store: ApiDeps['store'],
+  connectionId: string,
+  { afterRevision, signal }: StatesRequest,
+): AsyncGenerator<ConnectionState> {
+  const row = await store.connections.byIdUnscoped(connectionId);
+  if (row === null) return;
+  let seen = afterRevision ?? Number.POSITIVE_INFINITY;
+  if (seen > row.revision) {
+    seen = row.revision;
+    yield { revision: row.revision, document: row.document, at: row.updatedAt };
+  }
+  // The first revision of the watch is the current one, so nothing between the read above and now is missed.
+  for await (const revision of store.changes.watch(connectionId, signal)) {
+    if (revision <= seen) continue;
+    for (const state of await store.connections.statesSince(connectionId, seen)) {
+      if (signal.aborted) return;
+      seen = state.revision;
+      yield state;
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { FastifyRequest } from 'fastify';
+import { HoldfastError } from '../contract/errors.ts';
+import type { Caller } from './caller.ts';
+import type { ApiDeps } from './context.ts';
+import type { HostedTokens } from './hosted-token.ts';
+import { resolveScope } from './scope.ts';
+
+/** Longest bearer token that is looked at. */
+const MAX_TOKEN_LENGTH = 4096;
+
+/**
+ * Finds out who asks, before anything of the request is parsed. Throws `unauthorized` for a token that is missing,
+ * wrong, expired or revoked, `gone` when the hosted page's flow was replaced by a newer one.
+ */
+export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: HostedTokens) {
+  async function hostedCaller(token: string): Promise<Caller | null> {
+    const grant = await tokens.verify(token);
+    if (grant === null) return null;
+    const row = await deps.store.connections.byIdUnscoped(grant.connectionId);
+    if (row === null) throw new HoldfastError('unauthorized', 'the connection of this token is gone');
+    if (row.document.flow?.flow_id !== grant.flowId) {
+      throw new HoldfastError('gone', 'a newer login replaced the one this token is for; open the newer link');
+    }
+    const scope = { organizationId: row.organizationId, projectId: row.projectId };
+    return { kind: 'hosted', connectionId: grant.connectionId, flowId: grant.flowId, scope };
+  }
+
+  async function keyCaller(token: string, request: FastifyRequest): Promise<Caller | null> {
+    const key = await deps.store.apiKeys.authenticate(token);
+    if (key === null) return null;
+    return { kind: 'api_key', key, scope: await resolveScope(deps.store, key, projectHeaderOf(request)) };
+  }
+
+  return async function authenticate(request: FastifyRequest): Promise<Caller> {
+    const token = bearerTokenOf(request);
+    const caller = (await hostedCaller(token)) ?? (await keyCaller(token, request));
+    if (caller === null) throw new HoldfastError('unauthorized', 'the bearer token is wrong, expired or revoked');
+    return caller;
+  };
+}
+
+function bearerTokenOf(request: FastifyRequest): string {
+  const header = request.headers.authorization ?? '';
+  const token = /^bearer +(.+)$/i.exec(header)?.[1]?.trim();
+  // NUL never stands in a key of ours, and the database refuses it.
+  if (token === undefined || token === '' || token.length > MAX_TOKEN_LENGTH || token.includes('\0')) {
+    throw new HoldfastError('unauthorized', 'send `Authorization: Bearer <API key>`');
+  }
+  return token;
+}
+
+function projectHeaderOf(request: FastifyRequest): string | undefined {
+  const header = request.headers['x-kernel-project-id'];
+  return Array.isArray(header) ? header[0] : header;
+}

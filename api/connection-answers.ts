@@ -1,0 +1,62 @@
+import type { ManagedAuth } from '../contract/connections.ts';
+import { presentConnection, type ConnectionDocument } from '../contract/document.ts';
+import { HoldfastError } from '../contract/errors.ts';
+import type { ConnectionRow } from '../store/queries/connections.ts';
+import type { Scope } from '../store/scope.ts';
+import type { Accepted } from '../workflows/messages.ts';
+import type { Caller } from './caller.ts';
+import type { ApiDeps } from './context.ts';
+import type { HandoffCodes } from './handoff.ts';
+
+/** How long an answer waits for the store to show what the workflow has accepted, in milliseconds. */
+const READ_YOUR_WRITES_MS = 5000;
+
+/** What the routes of connections share: finding one, waiting for a write to show, and the public shape. */
+export interface ConnectionAnswers {
+  /** The connection in the caller's scope; `not_found` otherwise. The hosted page reaches its own one only. */
+  find(caller: Caller, id: string): Promise<ConnectionRow>;
+  /** The newest recorded document, once it includes what `accepted` says; the accepted one when that takes too long. */
+  settled(accepted: Accepted): Promise<ConnectionDocument>;
+  /** The public shape. The hosted page sees neither links to itself nor the ways into the browser. */
+  present(document: ConnectionDocument, audience: 'api_key' | 'hosted', at?: Date): ManagedAuth;
+  /** A fresh link to the hosted page for one flow, and the code in it. */
+  hostedLink(connectionId: string, flowId: string): { url: string; code: string };
+}
+
+export function createConnectionAnswers(
+  deps: Pick<ApiDeps, 'store' | 'settings' | 'clock'>,
+  codes: HandoffCodes,
+): ConnectionAnswers {
+  const publicUrl = deps.settings.publicUrl.replace(/\/+$/, '');
+
+  function hostedLink(connectionId: string, flowId: string) {
+    const code = codes.mint(connectionId, flowId);
+    return { url: `${publicUrl}/login/${connectionId}?code=${code}`, code };
+  }
+
+  return {
+    async find(caller, id) {
+      if (caller.kind === 'hosted' && caller.connectionId !== id) {
+        throw new HoldfastError('forbidden', 'this token is for another connection');
+      }
+      return findInScope(deps.store, caller.scope, id);
+    },
+    async settled({ revision, document }) {
+      const row = await deps.store.connections.waitForRevision(document.id, revision, READ_YOUR_WRITES_MS);
+      return row?.document ?? document;
+    },
+    present(document, audience, at = deps.clock()) {
+      if (audience === 'api_key')
+        return presentConnection(document, at, (flowId) => hostedLink(document.id, flowId).url);
+      return { ...presentConnection(document, at, null), browser_session_id: null, live_view_url: null };
+    },
+    hostedLink,
+  };
+}
+
+/** The connection with that id, when the scope holds it; `not_found` otherwise. */
+export async function findInScope(store: ApiDeps['store'], scope: Scope, id: string): Promise<ConnectionRow> {
+  const row = await store.connections.byId(scope, id);
+  if (row === null) throw new HoldfastError('not_found', 'no such connection');
+  return row;
+}

@@ -1,0 +1,91 @@
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ConnectionsClient } from '../client/connections-client.ts';
+import type { Plan } from '../contract/limits.ts';
+import type { Store } from '../store/store.ts';
+
+/** A Fastify instance whose routes are typed by their zod schemas. */
+export type ApiServer = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  ZodTypeProvider
+>;
+
+/** The part of a pino logger that the API uses. Only fields of {@link LogFields} are ever written. */
+export interface ApiLogger {
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+/** Everything that may stand in a log line of the API: no URL, header, body, name or foreign error message. */
+export interface LogFields {
+  request_id?: string;
+  method?: string;
+  /** The matched route pattern, not the path: a path may hold the names of credentials. */
+  route?: string;
+  status?: number;
+  duration_ms?: number;
+  credential_id?: string;
+  connection_id?: string;
+  error_name?: string;
+  error_code?: string;
+  /** Places in our code (`file:line`), without messages. */
+  frames?: string[];
+}
+
+/** Which hosts a browser may be sent to. The start-up code makes it from the egress policy. */
+export interface AddressPolicy {
+  /** True when the operator listed this host, for this port, in HOLDFAST_ALLOW_PRIVATE_HOSTS. */
+  isListed(host: string, port: number): boolean;
+  /** Why a literal address is forbidden (the name of its range), or null when it is public. */
+  forbiddenRange(address: string): string | null;
+}
+
+/** A token bucket: `burst` requests at once, refilled by `perSecond`. */
+export interface RateLimit {
+  burst: number;
+  perSecond: number;
+}
+
+/** Settings of the API. */
+export interface ApiSettings {
+  /** Base URL under which callers and persons reach this service, without a slash at the end. */
+  publicUrl: string;
+  plan: Plan;
+  /** Base URL of the browser service that /browsers is passed on to, and its key. */
+  browserBaseUrl: string;
+  browserApiKey: string;
+  /** Before authentication, per client address. Default {@link DEFAULT_RATE_LIMITS}. */
+  addressRateLimit?: RateLimit;
+  /** After authentication, per credential. */
+  credentialRateLimit?: RateLimit;
+  /** Proxies in front of this service whose X-Forwarded-For is believed (Fastify's `trustProxy`). Default none. */
+  trustProxy?: boolean | string;
+}
+
+/** Generous: they stop a runaway client, not a busy one. */
+export const DEFAULT_RATE_LIMITS: { address: RateLimit; credential: RateLimit } = {
+  address: { burst: 2000, perSecond: 400 },
+  credential: { burst: 1000, perSecond: 200 },
+};
+
+/** State of the parts that the service needs, by name. */
+export type HealthParts = Record<string, { ready: boolean; message?: string }>;
+
+/** What the API is made of. */
+export interface ApiDeps {
+  store: Store;
+  connections: ConnectionsClient;
+  settings: ApiSettings;
+  addressPolicy: AddressPolicy;
+  /** 32 bytes or more. Signs handoff codes and the tokens of the hosted page; the same on every API process. */
+  signingKey: Uint8Array;
+  logger: ApiLogger;
+  clock: () => Date;
+  /** Asks every part how it is; must not throw and must answer within a few seconds. */
+  health: () => Promise<HealthParts>;
+}

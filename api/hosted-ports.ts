@@ -1,0 +1,39 @@
+import { submitAnswer } from './auth-connections/submit-answer.ts';
+import { exchangeCode } from './auth-connections/exchange.ts';
+import { recordedStates } from './auth-connections/recorded-states.ts';
+import { HoldfastError } from '../contract/errors.ts';
+import type { ConnectionDocument } from '../contract/document.ts';
+import type { HostedPorts, HostedState } from './hosted/ports.ts';
+import type { ApiParts } from './parts.ts';
+
+/** Gives the hosted page its view of the API: the same rules, the same store, one person's flow. */
+export function createHostedPorts(parts: ApiParts): HostedPorts {
+  function stateOf({ revision, document }: { revision: number; document: ConnectionDocument }): HostedState {
+    return {
+      flowId: document.flow?.flow_id ?? null,
+      revision,
+      connection: parts.answers.present(document, 'hosted'),
+    };
+  }
+
+  return {
+    publicUrl: parts.settings.publicUrl,
+    async exchange(connectionId, code) {
+      const { jwt, flowId } = await exchangeCode(parts, connectionId, code);
+      return { jwt, flowId };
+    },
+    verify: (jwt) => parts.tokens.verify(jwt),
+    async read(connectionId) {
+      const row = await parts.store.connections.byIdUnscoped(connectionId);
+      return row === null ? null : stateOf(row);
+    },
+    async *states(connectionId, request) {
+      for await (const state of recordedStates(parts.store, connectionId, request)) yield stateOf(state);
+    },
+    async submit(connectionId, body) {
+      const row = await parts.store.connections.byIdUnscoped(connectionId);
+      if (row === null) throw new HoldfastError('not_found', 'no such connection');
+      await submitAnswer(parts, row, body);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import swagger from '@fastify/swagger';
+import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import type { ApiServer } from './context.ts';
+
+/** Describes every route from its own schemas. Register before the routes. */
+export async function describeRoutes(app: ApiServer, publicUrl: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Holdfast', description: 'Keeps browser profiles logged in.', version: '0.1.0' },
+      servers: [{ url: publicUrl }],
+      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      security: [{ bearer: [] }],
+    },
+    transform: jsonSchemaTransform,
+  });
+}
+
+/** `GET /openapi.json`, without a key: the document says nothing about anyone's data. */
+export function registerOpenApi(app: ApiServer): void {
+  app.route({
+    method: 'GET',
+    url: '/openapi.json',
+    config: { access: 'public' },
+    schema: { hide: true },
+    handler: () => app.swagger(),
+  });
+}

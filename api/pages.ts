@@ -1,0 +1,33 @@
+import type { FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { PAGE } from '../contract/limits.ts';
+import type { Page, PageRequest } from '../store/scope.ts';
+
+/** Furthest start of a page; beyond it a list is not what the caller needs. */
+const MAX_OFFSET = 10_000_000;
+
+/** A whole number in a query string. */
+const Integer = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number);
+
+/** `limit` and `offset` of every list. */
+export const pageQuery = {
+  limit: Integer.pipe(z.int().min(1).max(PAGE.max)).optional(),
+  offset: Integer.pipe(z.int().min(0).max(MAX_OFFSET)).optional(),
+};
+
+/** The page that a query asks for, with the defaults. */
+export function pageOf(query: { limit?: number | undefined; offset?: number | undefined }): PageRequest {
+  return { limit: query.limit ?? PAGE.default, offset: query.offset ?? 0 };
+}
+
+/** A flag in a query string. */
+export const QueryFlag = z.enum(['true', 'false']).transform((value) => value === 'true');
+
+/** Headers of a bare-array list: whether rows follow, and the absolute start of the next page (0 on the last). */
+export function sendPageHeaders(reply: FastifyReply, request: PageRequest, page: Page<unknown>): void {
+  void reply.header('x-has-more', String(page.hasMore));
+  void reply.header('x-next-offset', String(page.hasMore ? request.offset + page.rows.length : 0));
+}

@@ -1,0 +1,155 @@
+import Fastify from 'fastify';
+import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { AddressInfo } from 'node:net';
+import { HoldfastError } from '../contract/errors.ts';
+import { auditBeforeAnswer } from './audit.ts';
+import { createAuthentication } from './authentication.ts';
+import { DEFAULT_RATE_LIMITS, type ApiDeps, type ApiServer } from './context.ts';
+import { answerError } from './error-answers.ts';
+import { hostedPage } from './hosted/plugin.ts';
+import { createHostedPorts } from './hosted-ports.ts';
+import { describeRoutes } from './openapi.ts';
+import { createApiParts, type ApiParts } from './parts.ts';
+import { createRateLimiter } from './rate-limit.ts';
+import { registerRoutes } from './routes.ts';
+import { refuseOddText } from './text-check.ts';
+
+/** Largest body of a request to the API itself, in bytes. What is passed on to the browser service is not held here. */
+const BODY_LIMIT = 1024 * 1024;
+/** How long a client may take to send its headers, and its whole request, in milliseconds. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+/** Longest path parameter: names of 255 characters, percent-encoded in up to 12 bytes each. */
+const MAX_PARAM_LENGTH = 4096;
+
+/**
+ * The HTTP service, not listening yet: for tests by injection, and for {@link startApi}.
+ * Order of a request: rate limit by address, authentication, rate limit by credential, and only then parsing.
+ */
+export async function createApi(deps: ApiDeps): Promise<ApiServer> {
+  const parts = createApiParts(deps);
+  const app: ApiServer = Fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    trustProxy: deps.settings.trustProxy ?? false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.logger),
+  }).withTypeProvider<ZodTypeProvider>();
+
+  app.server.headersTimeout = HEADERS_TIMEOUT_MS;
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.logger));
+  app.setNotFoundHandler(() => {
+    throw new HoldfastError('not_found', 'no such operation; see /openapi.json');
+  });
+  acceptEmptyJson(app);
+  guardRequests(app, parts);
+  await describeRoutes(app, deps.settings.publicUrl);
+  await app.register(async (scope) => {
+    // The page authenticates by its own cookie.
+    scope.addHook('onRoute', (route) => {
+      route.config = { ...route.config, access: 'public' };
+    });
+    await hostedPage(scope, createHostedPorts(parts));
+  });
+  await app.register((scope, _options, done) => {
+    registerRoutes(scope.withTypeProvider<ZodTypeProvider>(), parts);
+    done();
+  });
+  return app;
+}
+
+/** Where {@link startApi} listens. Port 0 picks a free one. */
+export interface ListenOptions {
+  port: number;
+  host?: string;
+}
+
+/** The running service. `close` ends open streams first; their readers connect again elsewhere. */
+export interface RunningApi {
+  url: string;
+  app: ApiServer;
+  close(): Promise<void>;
+}
+
+/** Starts the service. Throws what `listen` throws (a taken port: `EADDRINUSE`). */
+export async function startApi(options: ApiDeps & ListenOptions): Promise<RunningApi> {
+  const app = await createApi(options);
+  await app.listen({ port: options.port, host: options.host ?? '127.0.0.1' });
+  const { port } = app.server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, app, close: () => app.close() };
+}
+
+/** A JSON body may be empty (a login needs none): it counts as absent. */
+function acceptEmptyJson(app: ApiServer): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = body.toString();
+    if (text.trim() === '') done(null, undefined);
+    else void parseJson(request, text, done);
+  });
+}
+
+function guardRequests(app: ApiServer, parts: ApiParts): void {
+  const authenticate = createAuthentication(parts, parts.tokens);
+  const { addressRateLimit, credentialRateLimit } = parts.settings;
+  const byAddress = createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address, parts.clock);
+  const byCredential = createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential, parts.clock);
+
+  app.decorateRequest('caller', null);
+  app.decorateRequest('auditScope', null);
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.header('cache-control', 'no-store');
+    byAddress.take(request.ip);
+    const access = request.routeOptions.config.access ?? 'api_key';
+    if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;
+    const caller = await authenticate(request);
+    byCredential.take(caller.kind === 'api_key' ? caller.key.id : caller.flowId);
+    if (caller.kind === 'hosted' && access !== 'hosted') {
+      throw new HoldfastError('forbidden', 'the token of the hosted page may not do this; use an API key');
+    }
+    request.caller = caller;
+  });
+  app.addHook('preValidation', (request, _reply, done) => {
+    refuseOddText('path', request.params);
+    refuseOddText('query', request.query);
+    if (!isStream(request.body)) refuseOddText('body', request.body);
+    done();
+  });
+  app.addHook('onSend', async (request, reply) => auditBeforeAnswer(parts, request, reply));
+  app.addHook('onResponse', (request, reply, done) => {
+    const { caller } = request;
+    parts.logger.info(
+      {
+        request_id: request.id,
+        method: request.method,
+        route: request.routeOptions.url ?? '',
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime),
+        ...(caller?.kind === 'api_key' ? { credential_id: caller.key.id } : {}),
+        ...(caller?.kind === 'hosted' ? { connection_id: caller.connectionId } : {}),
+      },
+      'request',
+    );
+    done();
+  });
+  // Streams never end by themselves while a flow waits; the server would wait for them.
+  app.addHook('preClose', (done) => {
+    parts.streams.closeAll();
+    done();
+  });
+}
+
+/** The browser service checks such a token itself; a bearer beside it is not looked at and not passed on. */
+export function hasBrowserToken(query: unknown): boolean {
+  return typeof query === 'object' && query !== null && 'jwt' in query && query.jwt !== '';
+}
+
+function isStream(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'pipe' in body && typeof body.pipe === 'function';
+}

@@ -1,0 +1,35 @@
+import { HoldfastError } from '../contract/errors.ts';
+
+/** Most event streams that one credential, or one hosted flow, may hold open in this process. */
+const MAX_STREAMS_PER_CALLER = 500;
+
+/** The event streams that are open. They end together when the service closes: a client connects again elsewhere. */
+export interface OpenStreams {
+  /** Counts a stream in; `rate_limited` when the caller has too many. Call `close` when it ends. */
+  open(callerKey: string): { signal: AbortSignal; close: () => void };
+  closeAll(): void;
+}
+
+export function createOpenStreams(): OpenStreams {
+  const open = new Map<AbortController, string>();
+  return {
+    open(callerKey) {
+      const held = [...open.values()].filter((key) => key === callerKey).length;
+      if (held >= MAX_STREAMS_PER_CALLER) {
+        throw new HoldfastError('rate_limited', 'too many event streams are open', { retryAfterSeconds: 5 });
+      }
+      const controller = new AbortController();
+      open.set(controller, callerKey);
+      return {
+        signal: controller.signal,
+        close: () => {
+          open.delete(controller);
+          controller.abort();
+        },
+      };
+    },
+    closeAll() {
+      for (const controller of open.keys()) controller.abort();
+    },
+  };
+}

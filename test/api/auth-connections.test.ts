@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { ManagedAuth } from '../../contract/connections.ts';
+import { useService } from './service-fixture.ts';
+
+const fixture = useService();
+
+describe('create', () => {
+  it('answers 201 with the whole shape and the defaults, and makes the profile', async () => {
+    const { call, store } = fixture();
+    const response = await call('POST', '/auth/connections', { domain: 'Example.COM', profile_name: 'ann' });
+    expect(response.statusCode).toBe(201);
+    expect(response.headers['cache-control']).toBe('no-store');
+    const body = ManagedAuth.parse(response.json());
+    expect(body).toMatchObject({
+      profile_name: 'ann',
+      domain: 'example.com',
+      status: 'NEEDS_AUTH',
+      save_credentials: true,
+      record_session: false,
+      auto_reauth: true,
+      health_checks: true,
+      health_check_interval: 3600,
+      can_reauth: false,
+      can_reauth_reason: 'no_prior_successful_login',
+      flow_status: null,
+      flow_step: null,
+      fields: null,
+    });
+    expect(await store.profiles.find({ organizationId: 'org_default', projectId: null }, 'ann')).not.toBeNull();
+    const read = await call('GET', `/auth/connections/${body.id}`);
+    expect(read.json()).toEqual(response.json());
+  });
+
+  it('answers 409 with existing_id for a second one, and says that it is final', async () => {
+    const { call } = fixture();
+    const body = { domain: 'twice.example', profile_name: 'ann' };
+    const first = (await call('POST', '/auth/connections', body)).json<{ id: string }>();
+    const second = await call('POST', '/auth/connections', body);
+    expect(second.statusCode).toBe(409);
+    expect(second.headers['x-should-retry']).toBe('false');
+    expect(second.json()).toMatchObject({ code: 'already_exists', existing_id: first.id });
+  });
+
+  it('makes exactly one of fifty at once', async () => {
+    const { call } = fixture();
+    const body = { domain: 'fifty.example', profile_name: 'ann' };
+    const responses = await Promise.all(Array.from({ length: 50 }, () => call('POST', '/auth/connections', body)));
+    const created = responses.filter(({ statusCode }) => statusCode === 201);
+    expect(created).toHaveLength(1);
+    const ids = responses.map((response) => response.json<{ id?: string; existing_id?: string }>());
+    expect(new Set(ids.map(({ id, existing_id: existing }) => id ?? existing)).size).toBe(1);
+  });
+
+  it.each([
+    [{ profile_name: 'ann' }, 'domain'],
+    [{ domain: 'a.example' }, 'profile_name'],
+    [{ domain: 'https://a.example/x', profile_name: 'ann' }, 'domain'],
+    [{ domain: 'a.example', profile_name: 'ann', colour: 'red' }, 'colour'],
+    [{ domain: 'a.example', profile_name: 'ann', browser: { headless: true } }, 'browser.headless'],
+    [{ domain: 'a.example', profile_name: 'ann', health_check_interval: 299 }, 'health_check_interval'],
+    [{ domain: 'a.example', profile_name: 'ann', health_check_interval: 86401 }, 'health_check_interval'],
+    [{ domain: 'a.example', profile_name: 'ann', credential: { name: 'none of that name' } }, 'credential.name'],
+    [{ domain: 'a.example', profile_name: 'ann', credential: { provider: 'vault' } }, 'credential'],
+    [{ domain: 'a.example', profile_name: 'ann', proxy: { id: 'a', name: 'b' } }, 'proxy'],
+    [{ domain: 'a.example', profile_name: 'ann', allowed_domains: ['a b'] }, 'allowed_domains.0'],
+    [{ domain: 'a.example', profile_name: 'ann', login_url: 'ftp://a.example' }, 'login_url'],
+    [{ domain: 'a.example', profile_name: 'ann', login_url: 'http://a.example' }, 'login_url'],
+    [{ domain: 'a.example', profile_name: 'ann', login_url: 'https://127.1/' }, 'login_url'],
+    [{ domain: 'a.example', profile_name: 'ann', login_url: 'https://[::ffff:10.0.0.1]/' }, 'login_url'],
+    [{ domain: '10.0.0.1', profile_name: 'ann' }, 'domain'],
+    [{ domain: 'localhost', profile_name: 'ann' }, 'domain'],
+    [{ domain: '0x7f.1:8443', profile_name: 'ann' }, 'domain'],
+  ])('refuses %j, naming the field, and changes nothing', async (body, field) => {
+    const { call } = fixture();
+    const before = (await call('GET', '/auth/connections?limit=100')).json<unknown[]>().length;
+    const response = await call('POST', '/auth/connections', body);
+    expect(response.statusCode).toBe(400);
+    const { code, details } = response.json<{ code: string; details: { message: string }[] }>();
+    expect(code).toBe('invalid_input');
+    expect(details.map(({ message }) => message.split(':')[0])).toContain(field);
+    expect((await call('GET', '/auth/connections?limit=100')).json<unknown[]>()).toHaveLength(before);
+  });
+
+  it('accepts what the operator listed, provider references, and normalizes allowed domains', async () => {
+    const { call } = fixture();
+    const response = await call('POST', '/auth/connections', {
+      domain: 'localhost:8081',
+      profile_name: 'operator',
+      login_url: 'http://localhost:8081/login',
+      allowed_domains: ['www.Shop.example', '*.shop.example', 'pay.example'],
+      credential: { provider: 'vault', path: 'team/item' },
+      health_check_interval: 300,
+    });
+    expect(response.statusCode).toBe(201);
+    expect(response.json()).toMatchObject({
+      domain: 'localhost:8081',
+      allowed_domains: ['shop.example', 'pay.example'],
+      credential: { provider: 'vault', path: 'team/item' },
+      login_url: 'http://localhost:8081/login',
+    });
+  });
+});
+
+describe('list', () => {
+  it('pages with X-Has-More and X-Next-Offset, and filters', async () => {
+    const { call } = fixture();
+    for (const name of ['l1', 'l2', 'l3']) {
+      await call('POST', '/auth/connections', { domain: `${name}.list.example`, profile_name: 'lister' });
+    }
+    const first = await call('GET', '/auth/connections?profile_name=lister&limit=2');
+    expect(first.headers).toMatchObject({ 'x-has-more': 'true', 'x-next-offset': '2' });
+    const second = await call('GET', '/auth/connections?profile_name=lister&limit=2&offset=2');
+    expect(second.headers).toMatchObject({ 'x-has-more': 'false', 'x-next-offset': '0' });
+    const domains = [...first.json<{ domain: string }[]>(), ...second.json<{ domain: string }[]>()];
+    expect(domains.map(({ domain }) => domain)).toEqual(['l3.list.example', 'l2.list.example', 'l1.list.example']);
+    expect((await call('GET', '/auth/connections?query=L2.List')).json()).toHaveLength(1);
+    expect((await call('GET', '/auth/connections?domain=l3.list.example')).json()).toHaveLength(1);
+    for (const query of ['limit=0', 'limit=101', 'offset=-1', 'limit=x']) {
+      expect((await call('GET', `/auth/connections?${query}`)).statusCode).toBe(400);
+    }
+  });
+});
+
+describe('update and delete', () => {
+  it('changes what is given, clears login_url, replaces allowed_domains', async () => {
+    const { call } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', {
+        domain: 'update.example',
+        profile_name: 'ann',
+        login_url: 'https://update.example/login',
+        allowed_domains: ['a.example'],
+      })
+    ).json<{ id: string }>();
+    const url = `/auth/connections/${id}`;
+    const changed = await call('PATCH', url, { login_url: '', allowed_domains: ['b.example'], auto_reauth: false });
+    expect(changed.statusCode).toBe(200);
+    expect(changed.json()).toMatchObject({ allowed_domains: ['b.example'], auto_reauth: false });
+    expect(changed.json()).not.toHaveProperty('login_url');
+    expect((await call('GET', url)).json()).toEqual(changed.json());
+    expect((await call('PATCH', url, {})).json()).toEqual(changed.json());
+    expect((await call('PATCH', url, { domain: 'other.example' })).statusCode).toBe(400);
+    expect((await call('DELETE', url)).statusCode).toBe(204);
+    expect((await call('DELETE', url)).statusCode).toBe(404);
+    expect((await call('GET', url)).statusCode).toBe(404);
+    expect((await call('PATCH', url, { auto_reauth: true })).statusCode).toBe(404);
+  });
+
+  it('merges telemetry as interface.md says', async () => {
+    const { call } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', {
+        domain: 'telemetry.example',
+        profile_name: 'ann',
+        browser: { stealth: false, telemetry: { enabled: true, browser: { network: { enabled: true } } } },
+      })
+    ).json<{ id: string }>();
+    const merged = await call('PATCH', `/auth/connections/${id}`, {
+      browser: { telemetry: { browser: { page: { enabled: true } } } },
+    });
+    expect(merged.json()).toMatchObject({
+      browser: {
+        stealth: false,
+        telemetry: { enabled: true, browser: { network: { enabled: true }, page: { enabled: true } } },
+      },
+    });
+    const stopped = await call('PATCH', `/auth/connections/${id}`, { browser: { telemetry: { enabled: false } } });
+    expect(stopped.json()).toMatchObject({ browser: { stealth: false, telemetry: { enabled: false } } });
+  });
+});
+
+describe('login and check', () => {
+  it('answers the flow, a hosted link and its code; a second login is a final 409', async () => {
+    const { call } = fixture();
+    const { id } = (await call('POST', '/auth/connections', { domain: 'login.example', profile_name: 'ann' })).json<{
+      id: string;
+    }>();
+    const response = await call('POST', `/auth/connections/${id}/login`);
+    expect(response.statusCode).toBe(200);
+    const body = response.json<{ hosted_url: string; handoff_code: string; id: string; flow_type: string }>();
+    expect(body).toMatchObject({ id, flow_type: 'LOGIN' });
+    expect(body.hosted_url).toBe(`http://holdfast.test:8080/login/${id}?code=${body.handoff_code}`);
+    const read = (await call('GET', `/auth/connections/${id}`)).json<{ hosted_url: string; flow_status: string }>();
+    expect(read).toMatchObject({ flow_status: 'IN_PROGRESS', flow_step: 'DISCOVERING' });
+    expect(read.hosted_url).not.toBe(body.hosted_url);
+    const again = await call('POST', `/auth/connections/${id}/login`, {});
+    expect(again.statusCode).toBe(409);
+    expect(again.headers['x-should-retry']).toBe('false');
+    expect(again.json()).toMatchObject({ code: 'flow_in_progress' });
+  });
+
+  it.each([
+    ['null', 'application/json'],
+    ['', 'application/json'],
+    ['{}', 'application/json; charset=utf-8'],
+    [undefined, undefined],
+  ])('takes the body %j', async (payload, type) => {
+    const { call, app } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', { domain: `body-${Math.random()}.example`, profile_name: 'ann' })
+    ).json<{ id: string }>();
+    const response = await app.inject({
+      method: 'POST',
+      url: `/auth/connections/${id}/login`,
+      headers: {
+        authorization: 'Bearer an-operator-chosen-key-of-the-tests',
+        ...(type === undefined ? {} : { 'content-type': type }),
+      },
+      ...(payload === undefined ? {} : { payload }),
+    });
+    expect(response.statusCode).toBe(200);
+  });
+
+  it('checks by hand and lists what happened', async () => {
+    const { call, connections } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', { domain: 'check.example', profile_name: 'ann', health_checks: false })
+    ).json<{ id: string }>();
+    const checked = await call('POST', `/auth/connections/${id}/check`);
+    expect(checked.statusCode).toBe(200);
+    expect(checked.json()).toHaveProperty('last_auth_check_at');
+    expect(checked.json()).toHaveProperty('last_auth_at');
+    await connections.change(id, {}, [
+      { id: 'evt_1', type: 'health_check', status: 'NEEDS_AUTH', timestamp: new Date().toISOString() },
+    ]);
+    const timeline = await call('GET', `/auth/connections/${id}/timeline?type=health_check`);
+    expect(timeline.json()).toMatchObject([{ id: 'evt_1', type: 'health_check', status: 'NEEDS_AUTH' }]);
+    expect(timeline.headers['x-has-more']).toBe('false');
+    expect((await call('GET', `/auth/connections/${id}/timeline?type=party`)).statusCode).toBe(400);
+  });
+});

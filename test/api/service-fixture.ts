@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { InjectOptions, LightMyRequestResponse } from 'fastify';
+import { afterAll, beforeAll } from 'vitest';
+import type { ApiDeps, ApiServer, LogFields } from '../../api/context.ts';
+import { createApi } from '../../api/service.ts';
+import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
+import { startStoreServer } from '../../store/server.ts';
+import { createStore, type Store } from '../../store/store.ts';
+import { createFakeConnections, type FakeConnections } from './fake-connections.ts';
+
+/** An organization-wide key, as an operator sets it by HOLDFAST_API_KEY. */
+export const API_KEY = 'an-operator-chosen-key-of-the-tests';
+
+/** The service over a real store, with workflows that the test moves by hand. */
+export interface ServiceFixture {
+  app: ApiServer;
+  deps: ApiDeps;
+  store: Store;
+  connections: FakeConnections;
+  /** The service's time is the real one plus this many milliseconds. */
+  shiftClock: (milliseconds: number) => void;
+  logged: { fields: LogFields; message: string }[];
+  /** A request with the organization-wide key. */
+  call: (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: string,
+    payload?: object | null,
+    headers?: Record<string, string>,
+  ) => Promise<LightMyRequestResponse>;
+}
+
+/** Brings the service up once for a test file. `fixture()` is ready within tests and hooks. */
+export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixture {
+  let current: ServiceFixture | null = null;
+  let stop: () => Promise<void> = async () => undefined;
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hf-api-'));
+    const socketDir = join(folder, 'sock');
+    const server = await startStoreServer({ dataDir: join(folder, 'data'), socketDir });
+    const store = createStore({ connection: { socketDir }, masterKey: randomBytes(32) });
+    await store.migrate();
+    await store.bootstrap({ plan: 'enterprise', apiKey: API_KEY });
+    current = await createFixture(store, overrides);
+    const { app } = current;
+    stop = async () => {
+      await app.close();
+      await store.close();
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    };
+  });
+  afterAll(() => stop());
+
+  return () => {
+    if (current === null) throw new Error('The service is not up yet.');
+    return current;
+  };
+}
+
+async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise<ServiceFixture> {
+  let shift = 0;
+  const clock = () => new Date(Date.now() + shift);
+  const logged: ServiceFixture['logged'] = [];
+  const log = (fields: LogFields, message: string) => void logged.push({ fields, message });
+  const policy = createEgressPolicy('allowed.test, localhost:8081');
+  const connections = createFakeConnections(() => store, clock);
+  const deps: ApiDeps = {
+    store,
+    connections,
+    settings: {
+      publicUrl: 'http://holdfast.test:8080',
+      plan: 'enterprise',
+      browserBaseUrl: 'http://127.0.0.1:9',
+      browserApiKey: 'key of the browser service',
+    },
+    addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
+    signingKey: randomBytes(32),
+    logger: { info: log, warn: log, error: log },
+    clock,
+    health: async () => ({ store: { ready: true } }),
+    ...overrides,
+  };
+  const app = await createApi(deps);
+  await app.ready();
+  return {
+    app,
+    deps,
+    store,
+    connections,
+    logged,
+    shiftClock: (milliseconds) => {
+      shift = milliseconds;
+    },
+    call: (method, url, payload, headers = {}) => {
+      const options: InjectOptions = { method, url, headers: { authorization: `Bearer ${API_KEY}`, ...headers } };
+      return app.inject(
+        payload === undefined
+          ? options
+          : {
+              ...options,
+              payload: JSON.stringify(payload),
+              headers: { ...options.headers, 'content-type': 'application/json' },
+            },
+      );
+    },
+  };
+}
