@@ -62,6 +62,11 @@ const STEADY = [
 ];
 
 const DISABLED_FEATURES = [
+  // Address-bar pop-ups that are pages of their own: clients would see them, and each costs a process.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'AiModeOmniboxEntryPoint',
   'AutofillServerCommunication',
   'CertificateTransparencyComponentUpdater',
   'DestroyProfileOnBrowserClose',
