@@ -142,7 +142,7 @@ async function createOnce(
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
     try {
-      return await temporal.connection.withDeadline(deadline, () =>
+      const result = await temporal.connection.withDeadline(deadline, () =>
         translated(() =>
           temporal.workflow.executeUpdateWithStart(createUpdate, {
             args: [{ connectionId: id }],
@@ -151,11 +151,13 @@ async function createOnce(
           }),
         ),
       );
+      if (result.outcome !== 'ending') return result;
+      if (Date.now() > deadline) throw unavailable();
     } catch (error) {
       const again = error instanceof HoldfastError && error.code === 'rate_limited' && Date.now() < deadline;
       if (!again) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
     }
+    await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
   }
 }
 

@@ -45,8 +45,9 @@ export interface Addressed {
   connectionId: string;
 }
 
+/** `ending`: a connection that was just deleted still closes its browser; ask again in a moment. */
 export interface CreateResult {
-  outcome: 'created' | 'exists';
+  outcome: 'created' | 'exists' | 'ending';
   document: ConnectionDocument;
 }
 

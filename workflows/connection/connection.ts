@@ -28,13 +28,11 @@ export async function authConnection(input: ConnectionInput): Promise<void> {
     await condition(allHandlersFinished);
     return;
   }
-  const work = new CancellationScope({ cancellable: true });
-  const working = work.run(async () => {
-    await Promise.all([recordChanges(state), runFlows(state), runHealthChecks(state)]);
-  });
-  const stopped = working.catch((error: unknown) => {
-    if (!isCancellation(error)) throw error;
-  });
+  const work = new CancellationScope();
+  // Each loop ends for itself: a flow that is cancelled still has its browser to close.
+  const stopped = Promise.all(
+    [recordChanges, runFlows, runHealthChecks].map((loop) => work.run(() => untilCancelled(loop(state)))),
+  );
   await Promise.race([stopped, condition(() => state.removeRequested || mayContinueAsNew(state))]);
   work.cancel();
   if (state.removeRequested) {
@@ -44,6 +42,14 @@ export async function authConnection(input: ConnectionInput): Promise<void> {
   }
   await stopped;
   if (!state.removeRequested) await continueAsNew<typeof authConnection>({ ...input, carried: carriedOf(state) });
+}
+
+async function untilCancelled(loop: Promise<void>): Promise<void> {
+  try {
+    await loop;
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+  }
 }
 
 /** Between flows and checks, with every handler done and every change written, the history may be cut. */

@@ -25,6 +25,7 @@ export function registerHandlers(state: ConnectionState): void {
 
   setHandler(createUpdate, async (request) => {
     await condition(() => state.inserted || state.existingId !== null || state.removed);
+    if (state.removeRequested) return { outcome: 'ending', document: state.document };
     const ours = state.existingId === null && request.connectionId === state.document.id;
     const document = state.existingId === null ? state.document : { ...state.document, id: state.existingId };
     return { outcome: ours ? 'created' : 'exists', document };

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import { startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { CODE_PAGE, createScriptedWorld, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+
+let tests: WorkflowTests;
+
+beforeAll(async () => {
+  tests = await startWorkflowTests();
+});
+
+afterAll(async () => {
+  await tests.close();
+});
+
+beforeEach(async () => {
+  await tests.removeAll();
+  const { activities: _activities, ...fresh } = createScriptedWorld();
+  Object.assign(tests.world, fresh);
+});
+
+/** Reads until the document is as wanted; real time, a few seconds at most. */
+async function until(id: string, wanted: (document: ConnectionDocument) => boolean): Promise<ConnectionDocument> {
+  for (let i = 0; i < 200; i += 1) {
+    const document = await tests.client.read(id);
+    if (wanted(document)) return document;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`never: ${JSON.stringify(await tests.client.read(id))}`);
+}
+
+const waits = (document: ConnectionDocument): boolean => document.flow?.flow_step === 'AWAITING_INPUT';
+const ended = (document: ConnectionDocument): boolean =>
+  document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
+
+async function submitAll(id: string, submissionId: string): Promise<void> {
+  const document = await until(id, waits);
+  const interaction = document.flow?.interaction;
+  await tests.client.submit(id, {
+    submissionId,
+    interactionId: interaction?.interaction_id ?? '',
+    fieldIds: interaction?.fields.map((field) => field.id) ?? [],
+    selectedChoiceId: null,
+  });
+}
+
+describe('a login with a person', () => {
+  it('walks from DISCOVERING to COMPLETED and records every state', async () => {
+    const id = await tests.create();
+    tests.world.answers = [CODE_PAGE, INSIDE];
+    const started = await tests.client.login(id);
+    expect(started.document.flow).toMatchObject({ flow_status: 'IN_PROGRESS', flow_step: 'DISCOVERING' });
+    await submitAll(id, 'sub_1');
+    await until(id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
+    await submitAll(id, 'sub_2');
+    const done = await until(id, ended);
+    expect(done).toMatchObject({
+      status: 'AUTHENTICATED',
+      post_login_url: 'https://site.example/account',
+      flow: { flow_status: 'SUCCESS', flow_step: 'COMPLETED', interaction: null },
+    });
+    expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);
+    await until(id, () => tests.world.rows.get(id)?.flow?.flow_status === 'SUCCESS');
+    const steps = tests.world.states.map((state) => state.flow?.flow_step);
+    expect(steps).toEqual(expect.arrayContaining(['DISCOVERING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED']));
+    expect([...tests.world.timeline.values()]).toEqual([expect.objectContaining({ type: 'login', status: 'SUCCESS' })]);
+  });
+
+  it('asks again with reason rejected when the site shows the same form', async () => {
+    const id = await tests.create();
+    tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }, INSIDE];
+    await tests.client.login(id);
+    await submitAll(id, 'sub_wrong');
+    const again = await until(id, (document) => document.flow?.website_error === 'Wrong password.');
+    expect(again.flow?.interaction?.fields.map((field) => field.reason)).toContain('rejected');
+    await submitAll(id, 'sub_right');
+    expect((await until(id, ended)).flow?.flow_status).toBe('SUCCESS');
+  });
+
+  it('refuses stale, unknown and missing answers, and a second login', async () => {
+    const id = await tests.create();
+    await expect(tests.client.submit(id, answer('none', ['field_user']))).rejects.toMatchObject({
+      code: 'not_awaiting_input',
+    });
+    await tests.client.login(id);
+    const interaction = (await until(id, waits)).flow?.interaction?.interaction_id ?? '';
+    await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'flow_in_progress' });
+    await expect(tests.client.submit(id, answer('stale', ['field_user']))).rejects.toMatchObject({
+      code: 'stale_interaction',
+    });
+    await expect(tests.client.submit(id, answer(interaction, ['field_nobody']))).rejects.toMatchObject({
+      code: 'unknown_field',
+    });
+    await expect(tests.client.submit(id, answer(interaction, ['field_user']))).rejects.toMatchObject({
+      code: 'missing_field',
+    });
+    expect(tests.world.entered).toHaveLength(0);
+  });
+
+  it('takes a signal as it takes an update', async () => {
+    const id = await tests.create();
+    await tests.client.login(id);
+    const { flow } = await until(id, waits);
+    await tests.client.submitBySignal(
+      id,
+      answer(flow?.interaction?.interaction_id ?? '', ['field_user', 'field_password']),
+    );
+    expect((await until(id, ended)).flow?.flow_status).toBe('SUCCESS');
+  });
+
+  it('applies one of a hundred submits', async () => {
+    const id = await tests.create();
+    await tests.client.login(id);
+    const { flow } = await until(id, waits);
+    const body = answer(flow?.interaction?.interaction_id ?? '', ['field_user', 'field_password']);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 100 }, (_, i) => tests.client.submit(id, { ...body, submissionId: `sub_${String(i)}` })),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    await until(id, ended);
+    expect(tests.world.entered).toHaveLength(1);
+  });
+
+  function answer(interactionId: string, fieldIds: string[]) {
+    return { submissionId: 'sub_x', interactionId, fieldIds, selectedChoiceId: null };
+  }
+});
+
+describe('time', () => {
+  it('ends a flow that nobody answers within ten minutes', async () => {
+    const id = await tests.create();
+    await tests.client.login(id);
+    await until(id, waits);
+    await tests.env.sleep('11 minutes');
+    expect((await until(id, ended)).flow).toMatchObject({
+      flow_status: 'FAILED',
+      error_code: 'awaiting_input_timeout',
+    });
+    expect(tests.world.closed).toEqual(['brw_1']);
+  });
+
+  it('checks the session on its schedule, once the first login is done', async () => {
+    const id = await tests.create({ health_check_interval: 300 });
+    await tests.env.sleep('20 minutes');
+    expect(tests.world.checks).toBe(0);
+    tests.world.discovered = [INSIDE];
+    await tests.client.login(id);
+    await until(id, ended);
+    await tests.env.sleep('28 minutes');
+    expect(tests.world.checks).toBeGreaterThanOrEqual(5);
+    expect(tests.world.checks).toBeLessThanOrEqual(6);
+    await tests.client.configure(id, { health_check_interval: 86_400 });
+    const before = tests.world.checks;
+    await tests.env.sleep('60 minutes');
+    expect(tests.world.checks).toBe(before);
+  });
+});
+
+describe('an expired session', () => {
+  const stored = {
+    id: 'cred_1',
+    version: 1,
+    valueKeys: ['username', 'password'],
+    hasTotpSecret: false,
+    ssoProvider: null,
+  };
+
+  async function loggedIn(): Promise<string> {
+    tests.world.credential = stored;
+    const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 300 });
+    await tests.client.login(id);
+    const done = await until(id, ended);
+    expect(done).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    return id;
+  }
+
+  it('is logged in again by a REAUTH child, nobody there', async () => {
+    const id = await loggedIn();
+    tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+    await tests.client.check(id);
+    const done = await until(id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+    expect(done).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
+    expect(tests.world.entered).toHaveLength(2);
+  });
+
+  it('is left NEEDS_AUTH after one try of a password that the site refuses', async () => {
+    const id = await loggedIn();
+    tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+    tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }];
+    await tests.client.check(id);
+    const done = await until(id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+    expect(done).toMatchObject({
+      status: 'NEEDS_AUTH',
+      can_reauth: false,
+      can_reauth_reason: 'requires_customer_input',
+      flow: { flow_status: 'FAILED', error_code: 'credentials_invalid', website_error: 'Wrong password.' },
+    });
+    await tests.client.check(id);
+    await tests.client.check(id);
+    expect(tests.world.entered).toHaveLength(2);
+    tests.world.credential = { ...stored, version: 2 };
+    tests.world.answers = [INSIDE];
+    await tests.client.check(id);
+    await until(id, (document) => document.status === 'AUTHENTICATED');
+  });
+
+  it('stays as it was when a check is inconclusive', async () => {
+    const id = await loggedIn();
+    tests.world.health = [{ outcome: 'inconclusive', errorCode: 'network_error', credential: null }];
+    const { document } = await tests.client.check(id);
+    expect(document.status).toBe('AUTHENTICATED');
+    expect(document.last_auth_check_at).not.toBeNull();
+    expect(document.flow?.flow_type).toBe('LOGIN');
+  });
+});
+
+describe('identity', () => {
+  it('makes one connection of fifty creates at once', async () => {
+    const seed = {
+      organizationId: 'org_default',
+      projectId: 'prj_default',
+      settings: { ...(await tests.client.read(await tests.create())).settings, profile_name: 'fifty' },
+    };
+    const results = await Promise.all(Array.from({ length: 50 }, () => tests.client.create(seed)));
+    expect(results.filter(({ outcome }) => outcome === 'created')).toHaveLength(1);
+    expect(new Set(results.map(({ document }) => document.id)).size).toBe(1);
+  });
+
+  it('ends with the connection, and a new one of the same place is another', async () => {
+    const id = await tests.create({ profile_name: 'again' });
+    await tests.client.login(id);
+    await until(id, waits);
+    await tests.client.remove(id);
+    expect(tests.world.rows.has(id)).toBe(false);
+    await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'not_found' });
+    const next = await tests.create({ profile_name: 'again' });
+    expect(next).not.toBe(id);
+    await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});

@@ -1,0 +1,162 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type {
+  CredentialFacts,
+  EnterInput,
+  HealthOutcome,
+  LoginActivities,
+  RecordActivities,
+} from '../../contract/activities.ts';
+import type { TimelineEvent } from '../../contract/connections.ts';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import type { PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';
+
+/** A page as a reader would give it; tests name only what matters. */
+export function page(kind: PageReading['kind'], more: Partial<PageReading> = {}): PageReading {
+  return {
+    url: 'https://site.example/login',
+    kind,
+    title: '',
+    fields: [],
+    submit: { selector: '#go', frame: [] },
+    choices: [],
+    website_error: null,
+    external_action_message: null,
+    sign_in_link: null,
+    ...more,
+  };
+}
+
+/** A field of such a page. */
+export function field(type: ReadField['type'], name: string, more: Partial<ReadField> = {}): ReadField {
+  return {
+    type,
+    discovered_type: type === 'password' ? 'password' : 'text',
+    name,
+    label: name,
+    selector: `#${name}`,
+    placeholder: null,
+    hint: null,
+    required: true,
+    frame: [],
+    boxes: 1,
+    ...more,
+  };
+}
+
+/** A choice of such a page. */
+export function choice(type: ReadChoice['type'], label: string, more: Partial<ReadChoice> = {}): ReadChoice {
+  return { type, label, selector: '#c', xpath: '//a', masked_destination: null, description: null, frame: [], ...more };
+}
+
+export const LOGIN_PAGE = page('form', { fields: [field('identifier', 'user'), field('password', 'password')] });
+export const CODE_PAGE = page('form', { fields: [field('code', 'code', { label: 'Code we texted you' })] });
+export const INSIDE = page('logged_in', { url: 'https://site.example/account' });
+
+/** A login that fails like an activity does. */
+export function fault(type: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message: type, nonRetryable: true });
+}
+
+/** The world that a workflow under test acts on: what the site shows next, and what was written down. */
+export interface ScriptedWorld {
+  activities: LoginActivities & RecordActivities;
+  /** What discovery finds; the last one stays. */
+  discovered: (PageReading | ApplicationFailure)[];
+  /** What the site answers to each entering; the last one stays. */
+  answers: (PageReading | ApplicationFailure)[];
+  /** What a reading without an entering shows. */
+  shown: PageReading;
+  health: HealthOutcome[];
+  credential: CredentialFacts | null;
+  entered: EnterInput[];
+  sessions: string[];
+  closed: (string | null)[];
+  checks: number;
+  rows: Map<string, ConnectionDocument>;
+  states: ConnectionDocument[];
+  timeline: Map<string, TimelineEvent>;
+}
+
+/** Takes the next item of a script; the last one is given for ever. */
+function next<Item>(script: Item[]): Item {
+  const item = script.length > 1 ? script.shift() : script[0];
+  if (item === undefined) throw new Error('the script is empty');
+  if (item instanceof ApplicationFailure) throw item;
+  return item;
+}
+
+function passed(item: PageReading | ApplicationFailure): PageReading {
+  if (item instanceof ApplicationFailure) throw item;
+  return item;
+}
+
+/** Makes a world in which login goes well with one person's answer. */
+export function createScriptedWorld(): ScriptedWorld {
+  const world: ScriptedWorld = {
+    discovered: [LOGIN_PAGE],
+    answers: [INSIDE],
+    shown: LOGIN_PAGE,
+    health: [{ outcome: 'authenticated', errorCode: null, credential: null }],
+    credential: null,
+    entered: [],
+    sessions: [],
+    closed: [],
+    checks: 0,
+    rows: new Map(),
+    states: [],
+    timeline: new Map(),
+    activities: {
+      openSession: ({ flowId, attempt }) => {
+        world.sessions.push(`${flowId}-${String(attempt)}`);
+        return Promise.resolve({ sessionId: `brw_${String(world.sessions.length)}`, liveViewUrl: null });
+      },
+      discoverLogin: async () =>
+        Promise.resolve({ reading: passed(next(world.discovered)), credential: world.credential }),
+      readPage: async () => Promise.resolve({ reading: world.shown, credential: world.credential }),
+      enterAnswer: async (input) => {
+        world.entered.push(input);
+        const reading = passed(next(world.answers));
+        return Promise.resolve({ reading, credential: world.credential, keptId: 'kept' });
+      },
+      watchExternalAction: async () => Promise.resolve({ reading: world.shown, credential: world.credential }),
+      finishLogin: async () =>
+        Promise.resolve({
+          postLoginUrl: 'https://site.example/account',
+          credentialName: world.credential === null ? null : 'saved',
+          credential: world.credential,
+        }),
+      abandonLogin: async ({ sessionId }) => {
+        world.closed.push(sessionId);
+        return Promise.resolve();
+      },
+      checkHealth: async () => {
+        world.checks += 1;
+        const outcome = next(world.health);
+        return Promise.resolve({ ...outcome, credential: world.credential });
+      },
+      insertConnection: async (document) => {
+        const taken = [...world.rows.values()].find(
+          (row) =>
+            row.settings.profile_name === document.settings.profile_name &&
+            row.settings.domain === document.settings.domain,
+        );
+        if (taken !== undefined && taken.id !== document.id) return Promise.resolve({ existingId: taken.id });
+        world.rows.set(document.id, document);
+        return Promise.resolve({ existingId: null });
+      },
+      recordConnection: async ({ document, timeline }) => {
+        world.rows.set(document.id, document);
+        world.states.push(document);
+        for (const event of timeline) world.timeline.set(event.id, event);
+        return Promise.resolve();
+      },
+      discardSubmission: async () => Promise.resolve(),
+      readCredential: async () => Promise.resolve(world.credential),
+      removeConnection: async ({ connectionId }) => {
+        world.rows.delete(connectionId);
+        return Promise.resolve();
+      },
+    },
+  };
+  return world;
+}
