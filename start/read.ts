@@ -50,6 +50,10 @@ function unavailable(url: string): PageReading {
   };
 }
 
+function complain(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
 function chromiumPath(): string | undefined {
   return process.env['CHROMIUM_PATH'] || CANDIDATES.find((path) => existsSync(path));
 }
@@ -57,7 +61,7 @@ function chromiumPath(): string | undefined {
 async function main(): Promise<number> {
   const executablePath = chromiumPath();
   if (!executablePath) {
-    console.error('No Chromium found: set CHROMIUM_PATH, or install chromium.');
+    complain('No Chromium found: set CHROMIUM_PATH, or install chromium.');
     return 1;
   }
   const browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
@@ -67,7 +71,7 @@ async function main(): Promise<number> {
         const reading = await read(browser, asked);
         process.stdout.write(`${JSON.stringify({ ...reading, url: asked, final_url: reading.url })}\n`);
       } catch (error) {
-        console.error(`${asked}: ${error instanceof Error ? error.message.split('\n')[0] : 'could not be opened'}`);
+        complain(`${asked}: ${error instanceof Error ? error.message.split('\n')[0] : 'could not be opened'}`);
         process.stdout.write(`${JSON.stringify(unavailable(asked))}\n`);
       }
     }

@@ -85,8 +85,10 @@ export function dragMouse(session: Session, action: DragMouse): Promise<void> {
           const duration = action.duration_ms === undefined ? moveDuration(from, to) : action.duration_ms * share;
           await follow(session, target, smoothPath(from, to), duration, modifiers);
         } else {
-          const steps = linearPath(from, to, action.steps_per_segment);
-          await follow(session, target, steps, action.step_delay_ms * steps.length, modifiers);
+          for (const step of linearPath(from, to, action.steps_per_segment)) {
+            await moveTo(session, target, step, modifiers);
+            if (action.step_delay_ms > 0) await sleep(action.step_delay_ms);
+          }
         }
         from = to;
       }

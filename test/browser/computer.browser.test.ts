@@ -38,7 +38,7 @@ beforeAll(async () => {
       zone.ondragover = (e) => e.preventDefault();
       zone.ondrop = (e) => { e.preventDefault(); document.title = e.dataTransfer.getData('text/plain'); };</script>`,
     '/popup':
-      '<button style="position:absolute;left:10px;top:10px;width:100px;height:40px" onclick="open(\'/\')">open</button>',
+      '<button style="position:absolute;left:10px;top:10px;width:100px;height:40px" onclick="window.open(\'/\')">open</button>',
   });
   const session = await service.kernel.browsers.create({
     viewport: { width: 1000, height: 700 },
@@ -102,7 +102,7 @@ describe('mouse', () => {
 
   it('scrolls by notches', async () => {
     await computer().scroll(id, { x: 500, y: 300, delta_y: 3 });
-    expect(await seen()).toContainEqual(['wheel', 0, 360]);
+    await expect.poll(seen).toContainEqual(['wheel', 0, 360]);
     await page.waitForFunction(() => scrollY === 360);
   });
 
