@@ -20,7 +20,14 @@ import { createSubmissionQueries, type SubmissionQueries } from './queries/submi
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
+import { sweep } from './sweep.ts';
 import { createLocalKeyWrapper } from './vault/key-wrapper.ts';
+import {
+  rotateMasterKey,
+  rotateOrganizationKey,
+  type OrganizationKeyRotation,
+  type RotationOptions,
+} from './vault/rotation.ts';
 import { createVault } from './vault/vault.ts';
 
 export type { StoreConnection } from './database.ts';
@@ -68,6 +75,12 @@ export interface Store {
   bootstrap(input: { plan: Plan; apiKey?: string }): Promise<void>;
   /** Throws `unavailable` when the database does not answer or its schema is not the one of this build. */
   ping(): Promise<void>;
+  /** Deletes what has expired, in all tables; call it every minute or so. Answers how many rows went. */
+  sweep(): Promise<number>;
+  /** Wraps all data keys by `masterKey`; those wrapped by one of `retiredMasterKeys` are. Online, safe to repeat. */
+  rotateMasterKey(): Promise<{ rewrapped: number }>;
+  /** Gives an organization a new data key. Online; repeat it until `finished`. */
+  rotateOrganizationKey(organizationId: string, options?: RotationOptions): Promise<OrganizationKeyRotation>;
   close(): Promise<void>;
 }
 
@@ -75,10 +88,9 @@ export interface Store {
 export function createStore(options: StoreOptions): Store {
   const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
   const db = openDatabase(connection, maxConnections);
-  const vault = createVault({
-    wrapper: createLocalKeyWrapper(masterKey),
-    retired: retiredMasterKeys.map(createLocalKeyWrapper),
-  });
+  const wrapper = createLocalKeyWrapper(masterKey);
+  const retired = retiredMasterKeys.map(createLocalKeyWrapper);
+  const vault = createVault({ wrapper, retired });
   const organizations = createOrganizationQueries(db, vault, clock);
   const projects = createProjectQueries(db, clock);
   const apiKeys = createApiKeyQueries(db, clock);
@@ -117,6 +129,10 @@ export function createStore(options: StoreOptions): Store {
       const done = new Set(rows.map((row) => row.name));
       if (!names.every((name) => done.has(name))) notReady();
     },
+    sweep: () => sweep(db, clock()),
+    rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, wrapper, retired) }),
+    rotateOrganizationKey: (organizationId, rotation) =>
+      rotateOrganizationKey(db, vault, organizationId, clock(), rotation),
     close: async () => {
       await changes.close();
       await db.destroy();

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { timingSafeEqual } from 'node:crypto';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
@@ -42,8 +43,15 @@ export interface ApiKeyQueries {
   rename(scope: Scope, id: string, name: string): Promise<ApiKeyRecord | null>;
   /** Revokes. False when there is no such live key. */
   remove(scope: Scope, id: string): Promise<boolean>;
-  /** Replaces the secret under the same id; the old key stops working at once. Null when there is no such live key. */
-  rotate(scope: Scope, id: string): Promise<{ record: ApiKeyRecord; key: string } | null>;
+  /**
+   * Makes a key of the same name and project, and lets the former one end at `formerExpiresAt` (its own end, when that is
+   * sooner), so that its users can change over. Null when there is no such live key.
+   */
+  rotate(
+    scope: Scope,
+    id: string,
+    input: { expiresAt: Date | null; formerExpiresAt: Date; createdBy: ApiKeyRecord['createdBy'] },
+  ): Promise<{ record: ApiKeyRecord; key: string } | null>;
   /** Registers a key that the operator chose (`HOLDFAST_API_KEY`), organization-wide. May be called again. */
   register(
     organizationId: string,
@@ -149,12 +157,24 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       const { numUpdatedRows } = await change(scope, id).set({ deleted_at: clock() }).executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    rotate: async (scope, id) => {
+    rotate: async (scope, id, { expiresAt, formerExpiresAt, createdBy }) => {
+      const former = await find(scope, id);
+      if (former === null) return null;
+      const { organizationId, projectId, name } = former;
       const key = newApiKey();
-      await change(scope, id)
-        .set({ hash: hashApiKey(key), masked_key: maskApiKey(key) })
-        .execute();
-      const record = await find(scope, id);
+      const row = rowOf({ organizationId, projectId, name, key, createdBy, expiresAt });
+      const isLive = await db.transaction().execute(async (trx) => {
+        const ended = await trx
+          .updateTable('api_keys')
+          .set({ expires_at: sql<Date>`least(expires_at, ${formerExpiresAt})` })
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (ended.numUpdatedRows === 0n) return false;
+        await trx.insertInto('api_keys').values(row).execute();
+        return true;
+      });
+      const record = isLive ? await find(scope, row.id) : null;
       return record === null ? null : { record, key };
     },
     register: async (organizationId, key, { name, createdBy }) => {

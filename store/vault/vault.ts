@@ -49,7 +49,7 @@ export function organizationKeyPlace(keyId: string): SealedPlace {
 }
 
 /** How long a process trusts its memory of which organization key is the active one, in milliseconds. */
-const ACTIVE_KEY_MEMORY_MS = 30_000;
+export const ACTIVE_KEY_MEMORY_MS = 30_000;
 
 /** The vault over the tables `organization_keys` and `connection_keys`. Unwrapped keys stay in this process's memory. */
 export function createVault({ wrapper, retired = [] }: VaultDeps): Vault {

@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import type { Db } from '../database.ts';
+import type { KeyWrapper } from './key-wrapper.ts';
+import { seal, SealBroken, sealedBy, unseal, type SealedPlace, type SealingKey } from './seal.ts';
+import { ACTIVE_KEY_MEMORY_MS, organizationKeyPlace, type Vault } from './vault.ts';
+
+/** What the change of an organization's key has done so far. */
+export interface OrganizationKeyRotation {
+  /** Values that this call sealed anew. */
+  resealed: number;
+  /** Values that do not open, by table, column and row: they stay as they are, and keep the former key in place. */
+  broken: SealedPlace[];
+  /**
+   * True once the former key is destroyed. That takes a second call, a minute after the first: until then another process
+   * may still seal under the former key, not knowing better.
+   */
+  finished: boolean;
+}
+
+/** How a rotation runs: rows at a time, and a way to stop it. It goes on where it was when called again. */
+export interface RotationOptions {
+  batchSize?: number;
+  signal?: AbortSignal;
+}
+
+/** What is sealed under an organization's key: table, column, and the column that names the row. */
+const SEALED_COLUMNS = [
+  { table: 'connection_keys', column: 'sealed_key', rowId: 'connection_id' },
+  { table: 'profiles', column: 'sealed_state', rowId: 'id' },
+  { table: 'credentials', column: 'sealed_values', rowId: 'id' },
+  { table: 'credentials', column: 'sealed_totp_secret', rowId: 'id' },
+] as const;
+
+/** How long a former key is kept after the new one became active, in milliseconds. */
+const FORMER_KEY_KEPT_MS = 2 * ACTIVE_KEY_MEMORY_MS;
+
+/**
+ * Wraps every data key anew by `wrapper`, one row at a time, while others read and write. Safe to repeat.
+ * @returns how many keys were wrapped anew.
+ */
+export async function rotateMasterKey(db: Db, wrapper: KeyWrapper, retired: KeyWrapper[]): Promise<number> {
+  let rewrapped = 0;
+  const rows = await db
+    .selectFrom('organization_keys')
+    .select('id')
+    .where('wrapping_key_id', '!=', wrapper.keyId)
+    .execute();
+  for (const { id } of rows) {
+    const done = await db.transaction().execute(async (trx) => {
+      const row = await trx
+        .selectFrom('organization_keys')
+        .selectAll()
+        .where('id', '=', id)
+        .where('wrapping_key_id', '!=', wrapper.keyId)
+        .forUpdate()
+        .executeTakeFirst();
+      if (row === undefined) return false;
+      const former = retired.find((candidate) => candidate.keyId === row.wrapping_key_id);
+      if (former === undefined) throw new Error('A data key is wrapped by a master key that was not given.');
+      const place = organizationKeyPlace(id);
+      const wrapped = await wrapper.wrap(await former.unwrap(row.wrapped, place), place);
+      await trx
+        .updateTable('organization_keys')
+        .set({ wrapped, wrapping_key_id: wrapper.keyId })
+        .where('id', '=', id)
+        .execute();
+      return true;
+    });
+    if (done) rewrapped += 1;
+  }
+  return rewrapped;
+}
+
+/**
+ * Gives an organization a new data key and seals all its values under it, row by row, while others read and write. A call
+ * that finds a rotation unfinished goes on with that one.
+ */
+export async function rotateOrganizationKey(
+  db: Db,
+  vault: Vault,
+  organizationId: string,
+  now: Date,
+  { batchSize = 100, signal }: RotationOptions = {},
+): Promise<OrganizationKeyRotation> {
+  const activeSince = await startOrResume(db, vault, organizationId, now);
+  const active = await vault.activeKey(db, organizationId);
+  const broken: SealedPlace[] = [];
+  let resealed = 0;
+  for (const column of SEALED_COLUMNS)
+    for (let after: string | null = ''; after !== null;) {
+      signal?.throwIfAborted();
+      const batch: Batch = await resealBatch(db, vault, { organizationId, active, column, after, batchSize });
+      resealed += batch.resealed;
+      broken.push(...batch.broken);
+      after = batch.last;
+    }
+  const finished = broken.length === 0 && now.getTime() - activeSince.getTime() >= FORMER_KEY_KEPT_MS;
+  if (finished)
+    await db
+      .deleteFrom('organization_keys')
+      .where('organization_id', '=', organizationId)
+      .where('active', '=', false)
+      .execute();
+  return { resealed, broken, finished };
+}
+
+/** Makes a new key active unless a rotation is under way. Answers since when the active key is. */
+function startOrResume(db: Db, vault: Vault, organizationId: string, now: Date): Promise<Date> {
+  return db.transaction().execute(async (trx) => {
+    const keys = await trx
+      .selectFrom('organization_keys')
+      .select(['active', 'created_at'])
+      .where('organization_id', '=', organizationId)
+      .forUpdate()
+      .execute();
+    const active = keys.find((key) => key.active);
+    if (active !== undefined && keys.length > 1) return active.created_at;
+    await trx
+      .updateTable('organization_keys')
+      .set({ active: false })
+      .where('organization_id', '=', organizationId)
+      .execute();
+    await vault.createOrganizationKey(trx, organizationId, now);
+    return now;
+  });
+}
+
+/** What became of a few rows; `last` names the last of them, null when no row is left. */
+interface Batch {
+  resealed: number;
+  broken: SealedPlace[];
+  last: string | null;
+}
+
+/** Which rows come next: those of a column whose row id follows `after`. */
+interface BatchRequest {
+  organizationId: string;
+  active: SealingKey;
+  column: (typeof SEALED_COLUMNS)[number];
+  after: string;
+  batchSize: number;
+}
+
+function resealBatch(db: Db, vault: Vault, request: BatchRequest): Promise<Batch> {
+  const { organizationId, active, after, batchSize } = request;
+  const { table, column, rowId } = request.column;
+  return db.transaction().execute(async (trx) => {
+    // A sealed value starts with a format byte and the 16 bytes of its key's id.
+    const { rows } = await sql<{ id: string; blob: Buffer }>`
+      select ${sql.ref(rowId)} as id, ${sql.ref(column)} as blob from ${sql.table(table)}
+      where organization_id = ${organizationId} and ${sql.ref(rowId)} > ${after}
+        and substring(${sql.ref(column)} from 2 for 16) <> ${Buffer.from(active.id, 'hex')}
+      order by ${sql.ref(rowId)} limit ${batchSize} for update`.execute(trx);
+    const broken: SealedPlace[] = [];
+    for (const { id, blob } of rows) {
+      const place = { table, column, rowId: id };
+      try {
+        const former = await vault.keyById(trx, organizationId, sealedBy(blob));
+        const resealed = seal(active, place, unseal(former, place, blob));
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${resealed}
+          where ${sql.ref(rowId)} = ${id}`.execute(trx);
+      } catch (error) {
+        if (!(error instanceof SealBroken)) throw error;
+        broken.push(place);
+      }
+    }
+    const last = rows.length < batchSize ? null : (rows.at(-1)?.id ?? null);
+    return { resealed: rows.length - broken.length, broken, last };
+  });
+}

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startStoreServer } from '../../store/server.ts';
+import { createStore } from '../../store/store.ts';
+import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
+
+/** Every spelling in which a secret could lie in a file. Base64 differs by where in three bytes the secret starts. */
+function spellings(secret: string): Buffer[] {
+  const bytes = Buffer.from(secret, 'utf8');
+  const base64 = [0, 1, 2].map((shift) => {
+    const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
+    return text.slice(shift === 0 ? 0 : 4, -4);
+  });
+  const texts = [
+    secret,
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(),
+    encodeURIComponent(secret),
+    JSON.stringify(secret).slice(1, -1),
+    JSON.stringify(JSON.stringify(secret)).slice(3, -3),
+  ];
+  const utf16 = Buffer.from(secret, 'utf16le');
+  return [...texts.map((text) => Buffer.from(text, 'utf8')), utf16, Buffer.from(utf16).swap16()];
+}
+
+/** Names of the secrets that some file below `folder` holds in some spelling. */
+function secretsIn(folder: string, secrets: Record<string, string>): string[] {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const contents = files.map((file) => readFileSync(join(file.parentPath, file.name)));
+  return Object.entries(secrets)
+    .filter(([, secret]) => spellings(secret).some((needle) => contents.some((bytes) => bytes.includes(needle))))
+    .map(([name]) => name);
+}
+
+it('keeps no planted secret in any byte of the data folder, its log included', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hf-planted-'));
+  const socketDir = join(folder, 'sock');
+  const server = await startStoreServer({ dataDir: join(folder, 'data'), socketDir });
+  const store = createStore({ connection: { socketDir }, masterKey: MASTER_KEY });
+  await store.migrate();
+  const random = (): string => randomBytes(12).toString('base64');
+  const secrets: Record<string, string> = {
+    setUpKey: `operator-${random()}`,
+    masterKey: MASTER_KEY.toString('latin1'),
+    password: `p&"ä\\ ${random()}`,
+    patched: `<密>${random()}`,
+    merged: `%_'${random()}`,
+    long: random().repeat(256),
+    totpSecret: randomBytes(20).toString('hex').toUpperCase(),
+    submitted: `s/+ ${random()}`,
+    cookie: `session=${random()}`,
+  };
+  const secret = (name: string): string => secrets[name] ?? '';
+
+  await store.bootstrap({ plan: 'enterprise', apiKey: secret('setUpKey') });
+  const made = await store.apiKeys.create(SCOPE, {
+    name: 'planted',
+    expiresAt: null,
+    projectId: SCOPE.projectId,
+    createdBy: { id: 'usr', email: 'a@example.com', name: null },
+  });
+  secrets['apiKey'] = made.key;
+  const { id } = await store.credentials.create(SCOPE, {
+    name: 'planted',
+    domain: 'p.example',
+    values: { password: secret('password'), long: secret('long') },
+    totpSecret: secret('totpSecret'),
+  });
+  await store.credentials.patch(SCOPE, id, { values: { other: secret('patched') } });
+  await store.credentials.mergeValues(id, { merged: secret('merged') });
+  const profile = await store.profiles.findOrCreate(SCOPE, 'planted');
+  await store.profiles.save(SCOPE.projectId, profile.id, () => ({ cookies: [secret('cookie')] }));
+  const connectionId = await addConnection(store);
+  const { submissionId } = await store.submissions.seal({
+    connectionId,
+    interactionId: 'int',
+    values: { password: secret('submitted') },
+    expiresAt: new Date(Date.now() + 60_000),
+  });
+  expect((await store.submissions.open(submissionId))?.values).toEqual({ password: secret('submitted') });
+  await store.submissions.destroy(submissionId);
+
+  // Found on purpose: what lies in a document is in the folder, so the search works.
+  secrets['plantedInClear'] = `clear ${random()}`;
+  const document = documentOf(connectionId, 2, { post_login_url: secret('plantedInClear') });
+  await store.connections.record({ id: connectionId, revision: 2, document, createdAt: new Date() });
+
+  expect(secretsIn(folder, secrets)).toEqual(['plantedInClear']);
+  await store.close();
+  await server.close();
+  expect(secretsIn(folder, secrets)).toEqual(['plantedInClear']);
+  rmSync(folder, { recursive: true, force: true });
+});
