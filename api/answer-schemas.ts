@@ -24,3 +24,6 @@ export const NoContent = z.undefined().describe('No body');
 
 /** `{id}` in a path. */
 export const IdParams = z.object({ id: z.string().min(1).max(200) });
+
+/** `{id_or_name}` in a path: percent-encoded, so it may hold slashes and any script. */
+export const IdOrNameParams = z.object({ id_or_name: z.string().min(1).max(255) });

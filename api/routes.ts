@@ -10,6 +10,26 @@ import { registerRetrieveConnection } from './auth-connections/retrieve.ts';
 import { registerSubmit } from './auth-connections/submit.ts';
 import { registerTimeline } from './auth-connections/timeline.ts';
 import { registerUpdateConnection } from './auth-connections/update.ts';
+import { registerCreateApiKey } from './api-keys/create.ts';
+import { registerListApiKeys } from './api-keys/list.ts';
+import { registerRetrieveApiKey } from './api-keys/retrieve.ts';
+import { registerUpdateApiKey } from './api-keys/update.ts';
+import { registerDeleteApiKey } from './api-keys/delete.ts';
+import { registerRotateApiKey } from './api-keys/rotate.ts';
+import { registerCreateCredential } from './credentials/create.ts';
+import { registerListCredentials } from './credentials/list.ts';
+import { registerRetrieveCredential } from './credentials/retrieve.ts';
+import { registerUpdateCredential } from './credentials/update.ts';
+import { registerDeleteCredential } from './credentials/delete.ts';
+import { registerTotpCode } from './credentials/totp-code.ts';
+import { registerCreateProfile } from './profiles/create.ts';
+import { registerListProfiles } from './profiles/list.ts';
+import { registerRetrieveProfile } from './profiles/retrieve.ts';
+import { registerUpdateProfile } from './profiles/update.ts';
+import { registerDeleteProfile } from './profiles/delete.ts';
+import { registerCreateProject } from './projects/create.ts';
+import { registerListProjects } from './projects/list.ts';
+import { registerRetrieveProject } from './projects/retrieve.ts';
 import type { ApiServer } from './context.ts';
 import { registerHealth } from './health.ts';
 import { registerOpenApi } from './openapi.ts';
@@ -32,4 +52,28 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerTimeline(app, parts);
   registerExchange(app, parts);
   registerCheck(app, parts);
+
+  registerCreateApiKey(app, parts);
+  registerListApiKeys(app, parts);
+  registerRetrieveApiKey(app, parts);
+  registerUpdateApiKey(app, parts);
+  registerDeleteApiKey(app, parts);
+  registerRotateApiKey(app, parts);
+
+  registerCreateCredential(app, parts);
+  registerListCredentials(app, parts);
+  registerRetrieveCredential(app, parts);
+  registerUpdateCredential(app, parts);
+  registerDeleteCredential(app, parts);
+  registerTotpCode(app, parts);
+
+  registerCreateProfile(app, parts);
+  registerListProfiles(app, parts);
+  registerRetrieveProfile(app, parts);
+  registerUpdateProfile(app, parts);
+  registerDeleteProfile(app, parts);
+
+  registerCreateProject(app, parts);
+  registerListProjects(app, parts);
+  registerRetrieveProject(app, parts);
 }

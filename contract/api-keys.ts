@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+const Name = z.string().trim().min(1).max(255);
+const Days = z.int().min(1).max(3650);
+
+/** How long a rotated key goes on working when the caller does not say, in days: time to change over. */
+export const DEFAULT_ROTATION_GRACE_DAYS = 7;
+
+/** Body of `POST /org/api_keys`. `project_id` null or absent: organization-wide; `days_to_expire` likewise: never. */
+export const ApiKeyCreate = z.strictObject({
+  name: Name,
+  days_to_expire: Days.nullable().optional(),
+  project_id: z.string().min(1).max(200).nullable().optional(),
+});
+
+/** Body of `PATCH /org/api_keys/{id}`. */
+export const ApiKeyUpdate = z.strictObject({ name: Name });
+
+/**
+ * Body of `POST /org/api_keys/{id}/rotate`; may be absent. `days_to_expire` is the new key's lifetime (absent: that of the
+ * rotated key), `expire_in_days` how long the rotated key goes on working (0: not at all).
+ */
+export const ApiKeyRotate = z
+  .strictObject({
+    days_to_expire: Days.nullable().optional(),
+    expire_in_days: z.int().min(0).max(3650).nullable().optional(),
+  })
+  .nullish();
+
+/** An API key without the key (interface.md, "API key"). */
+export const ApiKey = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  created_at: z.string(),
+  created_by: z.strictObject({ id: z.string(), email: z.string(), name: z.string().nullable() }),
+  expires_at: z.string().nullable(),
+  deleted_at: z.string().nullable(),
+  project_id: z.string().nullable(),
+  project_name: z.string().nullable(),
+  masked_key: z.string(),
+});
+export type ApiKey = z.infer<typeof ApiKey>;
+
+/** Answer of create and rotate: the only ones that hold the key itself. */
+export const CreatedApiKey = z.strictObject({ ...ApiKey.shape, key: z.string() });

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { DomainName } from './addresses.ts';
+import { MAX_FIELD_VALUE_LENGTH } from './limits.ts';
+
+/** Most values that one credential holds. */
+const MAX_VALUES = 100;
+
+/** Values of a credential by their names (the `ref` of a field). Write-only: no answer holds one. */
+const Values = z
+  .record(z.string().min(1).max(200), z.string().max(MAX_FIELD_VALUE_LENGTH))
+  .refine((values) => Object.keys(values).length <= MAX_VALUES, `must hold ${MAX_VALUES} values or fewer`);
+
+/** Base32 in any spacing and case, in its one spelling. */
+const TotpSecret = z
+  .string()
+  .max(1024)
+  .transform((text, ctx) => {
+    const secret = normalizeTotpSecret(text);
+    if (secret === null) {
+      ctx.addIssue({ code: 'custom', message: 'must be a base32 secret of 16 characters or more (A-Z, 2-7)' });
+      return z.NEVER;
+    }
+    return secret;
+  });
+
+const Name = z.string().trim().min(1).max(255);
+
+/** Body of `POST /credentials`. */
+export const CredentialCreate = z.strictObject({
+  name: Name,
+  domain: DomainName,
+  values: Values,
+  totp_secret: TotpSecret.optional(),
+  sso_provider: z.string().min(1).max(200).optional(),
+});
+export type CredentialCreate = z.infer<typeof CredentialCreate>;
+
+/** Body of `PATCH /credentials/{id or name}`: removals first, then `values` merged; `totp_secret: ""` removes it. */
+export const CredentialUpdate = z.strictObject({
+  name: Name.optional(),
+  remove_value_keys: z.array(z.string().min(1).max(200)).max(MAX_VALUES).optional(),
+  values: Values.optional(),
+  totp_secret: z.union([z.literal(''), TotpSecret]).optional(),
+  sso_provider: z.string().max(200).nullable().optional(),
+});
+export type CredentialUpdate = z.infer<typeof CredentialUpdate>;
+
+/** A credential as it is answered. `value_keys` on single reads alone. */
+export const Credential = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  domain: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  has_values: z.boolean(),
+  has_totp_secret: z.boolean(),
+  sso_provider: z.string().nullable(),
+  value_keys: z.array(z.string()).optional(),
+});
+export type Credential = z.infer<typeof Credential>;
+
+/** Answer of `GET /credentials/{id or name}/totp-code`. */
+export const TotpCode = z.strictObject({ code: z.string(), expires_at: z.string() });
+
+/** A TOTP secret in its one spelling (upper case, no spaces, dashes or padding), or null when it is none. */
+export function normalizeTotpSecret(text: string): string | null {
+  const secret = text.replaceAll(/[\s-]/g, '').replace(/=+$/, '').toUpperCase();
+  return /^[A-Z2-7]{16,}$/.test(secret) ? secret : null;
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+
+const Name = z.string().trim().min(1).max(255);
+
+/** Body of `POST /profiles`; may be absent. */
+export const ProfileCreate = z.strictObject({ name: Name.optional() }).nullish();
+
+/** Body of `PATCH /profiles/{id or name}`. */
+export const ProfileUpdate = z.strictObject({ name: Name });
+
+/** A profile as it is answered. Its state (cookies and storage) never is. */
+export const Profile = z.strictObject({
+  id: z.string(),
+  name: z.string().nullable(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  last_used_at: z.string().nullable(),
+});
+export type Profile = z.infer<typeof Profile>;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+
+/** Body of `POST /org/projects`. */
+export const ProjectCreate = z.strictObject({ name: z.string().trim().min(1).max(255) });
+
+/** A project: isolation of resources inside an organization. */
+export const Project = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'archived']),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+export type Project = z.infer<typeof Project>;
