@@ -8,23 +8,18 @@ export function html(
   parts: TemplateStringsArray,
   ...values: readonly (string | number | Html | readonly Html[])[]
 ): Html {
-  let out = parts[0] ?? "";
+  let out = parts[0] ?? '';
   values.forEach((value, index) => {
-    out += render(value) + (parts[index + 1] ?? "");
+    out += render(value) + (parts[index + 1] ?? '');
   });
   return { html: out };
 }
 
 /** Nothing, where a page has no error to show. */
-export const nothing: Html = { html: "" };
+export const nothing: Html = { html: '' };
 
 /** A page of the site. Every login page brings its own styles, as pages of different sites do. */
-export function document(
-  title: string,
-  styles: string,
-  body: Html,
-  language = "en",
-): string {
+export function document(title: string, styles: string, body: Html, language = 'en'): string {
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -52,17 +47,16 @@ button { font: inherit; padding: .5rem 1rem; }
 `;
 
 function render(value: string | number | Html | readonly Html[]): string {
-  if (typeof value === "string" || typeof value === "number")
-    return escape(String(value));
-  if ("html" in value) return value.html;
-  return value.map((each) => each.html).join("");
+  if (typeof value === 'string' || typeof value === 'number') return escape(String(value));
+  if ('html' in value) return value.html;
+  return value.map((each) => each.html).join('');
 }
 
 function escape(text: string): string {
   return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

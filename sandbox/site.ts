@@ -1,14 +1,33 @@
-import type { AddressInfo } from "node:net";
-import { setTimeout as wait } from "node:timers/promises";
-import cookie from "@fastify/cookie";
-import Fastify, { type FastifyInstance } from "fastify";
-import { accountPages } from "./pages/account.ts";
-import { onePageLogin } from "./pages/one-page.ts";
-import { twoStepLogin } from "./pages/two-step.ts";
-import { SiteState } from "./state.ts";
-import { testControls } from "./test-controls.ts";
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import cookie from '@fastify/cookie';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { accountPages } from './pages/account.ts';
+import { smsLogin, totpLogin } from './pages/codes.ts';
+import { lateLogin } from './pages/late.ts';
+import { mfaChoiceLogin } from './pages/mfa-choice.ts';
+import { onePageLogin } from './pages/one-page.ts';
+import { magicLinkLogin, pushLogin } from './pages/outside.ts';
+import { ssoLogin } from './pages/sso.ts';
+import { twoStepLogin } from './pages/two-step.ts';
+import { walls } from './pages/walls.ts';
+import { SiteState } from './state.ts';
+import { testControls } from './test-controls.ts';
 
-export { SANDBOX_USERS, type SandboxUser } from "./users.ts";
+export { SANDBOX_USERS, type SandboxUser } from './users.ts';
+
+const PAGES = [
+  onePageLogin,
+  twoStepLogin,
+  lateLogin,
+  totpLogin,
+  smsLogin,
+  mfaChoiceLogin,
+  ssoLogin,
+  pushLogin,
+  magicLinkLogin,
+  walls,
+];
 
 /** Where the site listens and what it remembers. */
 export interface SandboxOptions {
@@ -41,10 +60,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   obeyMode(app, state);
   testControls(app, state);
   accountPages(app, state);
-  onePageLogin(app, state);
-  twoStepLogin(app, state);
+  for (const pages of PAGES) pages(app, state);
 
-  const host = options.host ?? "127.0.0.1";
+  const host = options.host ?? '127.0.0.1';
   await app.listen({ port: options.port, host });
   const { port } = app.server.address() as AddressInfo;
   return { url: `http://localhost:${port}`, port, close: () => app.close() };
@@ -52,37 +70,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 /** Plain HTML forms arrive URL-encoded. */
 function readForms(app: FastifyInstance): void {
-  app.addContentTypeParser(
-    "application/x-www-form-urlencoded",
-    { parseAs: "string" },
-    (_request, body, done) => {
-      done(null, Object.fromEntries(new URLSearchParams(String(body))));
-    },
-  );
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(String(body))));
+  });
 }
 
 /** Lets the whole site fail on demand; the test controls go on working. */
 function obeyMode(app: FastifyInstance, state: SiteState): void {
-  app.addHook("onRequest", async (request, reply) => {
-    if (request.url.startsWith("/test/")) return;
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.url.startsWith('/test/')) return;
     switch (state.mode) {
-      case "ok":
+      case 'ok':
         return;
-      case "slow":
+      case 'slow':
         await wait(state.slowMs);
         return;
-      case "down":
-        return reply
-          .code(503)
-          .type("text/html")
-          .send(
-            "<!doctype html><title>503</title><h1>Service Unavailable</h1>",
-          );
-      case "nonsense":
-        return reply
-          .code(200)
-          .type("text/html")
-          .send('<!doctype html><p>%PDF-0 \u0000 qzx {"ok": fal');
+      case 'down':
+        return reply.code(503).type('text/html').send('<!doctype html><title>503</title><h1>Service Unavailable</h1>');
+      case 'nonsense':
+        return reply.code(200).type('text/html').send('<!doctype html><p>%PDF-0 \u0000 qzx {"ok": fal');
     }
   });
 }

@@ -1,21 +1,10 @@
-import {
-  createHash,
-  randomBytes,
-  randomInt,
-  timingSafeEqual,
-} from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname } from "node:path";
-import { SANDBOX_USERS, type SandboxUser } from "./users.ts";
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SANDBOX_USERS, type SandboxUser } from './users.ts';
 
 /** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
-export type SiteMode = "ok" | "down" | "nonsense" | "slow";
+export type SiteMode = 'ok' | 'down' | 'nonsense' | 'slow';
 
 /** A login that has begun and is not finished; it lives in memory only, like its codes. */
 export interface Pending {
@@ -25,7 +14,7 @@ export interface Pending {
   /** Set when the person agreed on another device (a push, a link in a mail). */
   approved: boolean;
   /** How a second factor was asked for. */
-  method?: "sms" | "totp" | "email";
+  method?: 'sms' | 'totp' | 'email';
 }
 
 /** What was posted to the login pages for one user. It never holds what was typed. */
@@ -39,7 +28,7 @@ export interface LoginLog {
 }
 
 /** Counters that `GET /test/log` answers with. `identifier` posts carry no secret, the other two do. */
-export type LoginPost = "identifier" | "password" | "code";
+export type LoginPost = 'identifier' | 'password' | 'code';
 
 interface Saved {
   sessions: Record<string, string>;
@@ -60,7 +49,7 @@ export class SiteState {
   #emailLinks = new Map<string, string>();
   #logs = new Map<string, LoginLog>();
   #usedTotp = new Map<string, string>();
-  mode: SiteMode = "ok";
+  mode: SiteMode = 'ok';
   /** Milliseconds that every page waits in mode `slow`. */
   slowMs = 5_000;
 
@@ -68,8 +57,7 @@ export class SiteState {
     this.#stateFile = stateFile;
     if (stateFile && existsSync(stateFile)) this.#load(stateFile);
     for (const user of SANDBOX_USERS) {
-      if (!this.#passwords.has(user.username))
-        this.#passwords.set(user.username, hash(user.password));
+      if (!this.#passwords.has(user.username)) this.#passwords.set(user.username, hash(user.password));
     }
   }
 
@@ -94,9 +82,7 @@ export class SiteState {
 
   /** Ends every session of a user and answers how many there were. */
   expire(username: string): number {
-    const ids = [...this.#sessions]
-      .filter(([, owner]) => owner === username)
-      .map(([id]) => id);
+    const ids = [...this.#sessions].filter(([, owner]) => owner === username).map(([id]) => id);
     for (const id of ids) this.#sessions.delete(id);
     if (ids.length > 0) this.#save();
     return ids.length;
@@ -104,10 +90,7 @@ export class SiteState {
 
   passwordMatches(username: string, password: string): boolean {
     const stored = this.#passwords.get(username);
-    return (
-      stored !== undefined &&
-      timingSafeEqual(Buffer.from(stored), Buffer.from(hash(password)))
-    );
+    return stored !== undefined && timingSafeEqual(Buffer.from(stored), Buffer.from(hash(password)));
   }
 
   setPassword(username: string, password: string): void {
@@ -132,33 +115,25 @@ export class SiteState {
 
   /** Approves every login of a user that waits for another device; answers how many. */
   approve(username: string): number {
-    const waiting = [...this.#pending.values()].filter(
-      (each) => each.user === username && !each.approved,
-    );
+    const waiting = [...this.#pending.values()].filter((each) => each.user === username && !each.approved);
     for (const each of waiting) each.approved = true;
     return waiting.length;
   }
 
   /** Makes a new code, as if a message went out; the one before it is void. */
-  sendCode(channel: "sms" | "email", username: string): void {
-    const code = randomInt(0, 1_000_000).toString().padStart(6, "0");
-    (channel === "sms" ? this.#smsCodes : this.#emailCodes).set(username, code);
+  sendCode(channel: 'sms' | 'email', username: string): void {
+    const code = randomInt(0, 1_000_000).toString().padStart(6, '0');
+    (channel === 'sms' ? this.#smsCodes : this.#emailCodes).set(username, code);
   }
 
-  code(channel: "sms" | "email", username: string): string | undefined {
-    return (channel === "sms" ? this.#smsCodes : this.#emailCodes).get(
-      username,
-    );
+  code(channel: 'sms' | 'email', username: string): string | undefined {
+    return (channel === 'sms' ? this.#smsCodes : this.#emailCodes).get(username);
   }
 
   /** True once per code: a code that was accepted is void. */
-  redeemCode(
-    channel: "sms" | "email",
-    username: string,
-    code: string,
-  ): boolean {
+  redeemCode(channel: 'sms' | 'email', username: string, code: string): boolean {
     if (this.code(channel, username) !== code) return false;
-    (channel === "sms" ? this.#smsCodes : this.#emailCodes).delete(username);
+    (channel === 'sms' ? this.#smsCodes : this.#emailCodes).delete(username);
     return true;
   }
 
@@ -189,16 +164,11 @@ export class SiteState {
   }
 
   /** Counts one login post. `accepted` is undefined while the login goes on to another page. */
-  count(
-    username: string,
-    page: string,
-    post: LoginPost,
-    accepted: boolean | undefined,
-  ): void {
+  count(username: string, page: string, post: LoginPost, accepted: boolean | undefined): void {
     const log = this.log(username);
     log.posts += 1;
-    if (post === "password") log.passwords += 1;
-    if (post === "code") log.codes += 1;
+    if (post === 'password') log.passwords += 1;
+    if (post === 'code') log.codes += 1;
     if (accepted === true) log.accepted += 1;
     if (accepted === false) log.refused += 1;
     log.by_page[page] = (log.by_page[page] ?? 0) + 1;
@@ -220,25 +190,17 @@ export class SiteState {
 
   /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
   reset(): void {
-    for (const map of [
-      this.#sessions,
-      this.#pending,
-      this.#smsCodes,
-      this.#emailCodes,
-      this.#emailLinks,
-      this.#logs,
-    ]) {
+    for (const map of [this.#sessions, this.#pending, this.#smsCodes, this.#emailCodes, this.#emailLinks, this.#logs]) {
       map.clear();
     }
     this.#usedTotp.clear();
-    for (const user of SANDBOX_USERS)
-      this.#passwords.set(user.username, hash(user.password));
-    this.mode = "ok";
+    for (const user of SANDBOX_USERS) this.#passwords.set(user.username, hash(user.password));
+    this.mode = 'ok';
     this.#save();
   }
 
   #load(stateFile: string): void {
-    const saved = JSON.parse(readFileSync(stateFile, "utf8")) as Saved;
+    const saved = JSON.parse(readFileSync(stateFile, 'utf8')) as Saved;
     this.#sessions = new Map(Object.entries(saved.sessions));
     this.#passwords = new Map(Object.entries(saved.passwords));
   }
@@ -259,9 +221,9 @@ export class SiteState {
 }
 
 function randomId(): string {
-  return randomBytes(24).toString("base64url");
+  return randomBytes(24).toString('base64url');
 }
 
 function hash(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,9 +1,9 @@
-import type { FastifyInstance } from "fastify";
-import type { SiteMode, SiteState } from "./state.ts";
-import { findUser } from "./users.ts";
-import { asked, posted } from "./visit.ts";
+import type { FastifyInstance } from 'fastify';
+import type { SiteMode, SiteState } from './state.ts';
+import { findUser } from './users.ts';
+import { asked, posted } from './visit.ts';
 
-const MODES: readonly SiteMode[] = ["ok", "down", "nonsense", "slow"];
+const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
 
 /**
  * Levers for tests, in JSON and without a key: this is a practice site. They work in every mode of the site.
@@ -16,82 +16,69 @@ const MODES: readonly SiteMode[] = ["ok", "down", "nonsense", "slow"];
  * - `POST /test/reset`
  */
 export function testControls(app: FastifyInstance, state: SiteState): void {
-  app.post("/test/expire", (request, reply) => {
-    const user = findUser(posted(request, "user"));
+  app.post('/test/expire', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     return { user: user.username, ended: state.expire(user.username) };
   });
 
-  app.post<{ Params: { user: string } }>(
-    "/test/users/:user/password",
-    (request, reply) => {
-      const user = findUser(request.params.user);
-      const password = posted(request, "password");
-      if (!user) return unknownUser(reply);
-      if (!password)
-        return reply.code(400).send({ error: "password is missing" });
-      state.setPassword(user.username, password);
-      return { user: user.username };
-    },
-  );
+  app.post<{ Params: { user: string } }>('/test/users/:user/password', (request, reply) => {
+    const user = findUser(request.params.user);
+    const password = posted(request, 'password');
+    if (!user) return unknownUser(reply);
+    if (!password) return reply.code(400).send({ error: 'password is missing' });
+    state.setPassword(user.username, password);
+    return { user: user.username };
+  });
 
-  app.post("/test/mode", (request, reply) => {
-    const mode = MODES.find((each) => each === posted(request, "mode"));
-    if (!mode)
-      return reply
-        .code(400)
-        .send({ error: `mode is one of ${MODES.join(", ")}` });
+  app.post('/test/mode', (request, reply) => {
+    const mode = MODES.find((each) => each === posted(request, 'mode'));
+    if (!mode) return reply.code(400).send({ error: `mode is one of ${MODES.join(', ')}` });
     state.mode = mode;
-    const delay = Number(
-      Reflect.get(Object(request.body), "delay_ms") ?? Number.NaN,
-    );
+    const delay = Number(Reflect.get(Object(request.body), 'delay_ms') ?? Number.NaN);
     state.slowMs = Number.isFinite(delay) ? delay : 5_000;
     return { mode };
   });
 
-  app.get("/test/sms", (request, reply) => {
-    const user = findUser(asked(request, "user"));
+  app.get('/test/sms', (request, reply) => {
+    const user = findUser(asked(request, 'user'));
     if (!user) return unknownUser(reply);
     return {
       user: user.username,
-      code: state.code("sms", user.username) ?? null,
+      code: state.code('sms', user.username) ?? null,
     };
   });
 
-  app.get("/test/email", (request, reply) => {
-    const user = findUser(asked(request, "user"));
+  app.get('/test/email', (request, reply) => {
+    const user = findUser(asked(request, 'user'));
     if (!user) return unknownUser(reply);
     const token = state.lastMailedToken(user.username);
-    const link = token
-      ? `${request.protocol}://${request.host}/login/magic-link/open?token=${token}`
-      : null;
+    const link = token ? `${request.protocol}://${request.host}/login/magic-link/open?token=${token}` : null;
     return {
       user: user.username,
-      code: state.code("email", user.username) ?? null,
+      code: state.code('email', user.username) ?? null,
       link,
     };
   });
 
-  app.post("/test/approve", (request, reply) => {
-    const user = findUser(posted(request, "user"));
+  app.post('/test/approve', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     return { user: user.username, approved: state.approve(user.username) };
   });
 
-  app.get("/test/log", (request) => {
-    const asks = asked(request, "user");
+  app.get('/test/log', (request) => {
+    const asks = asked(request, 'user');
     const username = findUser(asks)?.username ?? asks;
     return { user: username, ...state.log(username) };
   });
 
-  app.post("/test/reset", () => {
+  app.post('/test/reset', () => {
     state.reset();
     return { reset: true };
   });
 }
 
-function unknownUser(reply: {
-  code(status: number): { send(body: unknown): unknown };
-}): unknown {
-  return reply.code(404).send({ error: "no such user" });
+function unknownUser(reply: { code(status: number): { send(body: unknown): unknown } }): unknown {
+  return reply.code(404).send({ error: 'no such user' });
 }

@@ -14,78 +14,20 @@ export interface SandboxUser {
 
 /** The documented test users. Their passwords can be changed at run time by `POST /test/users/{user}/password`. */
 export const SANDBOX_USERS: readonly SandboxUser[] = [
-  user(
-    "alice",
-    "Alice Archer",
-    "correct-horse-alice-1",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAB",
-    "10",
-    "/login",
-  ),
-  user(
-    "bob",
-    "Bob Baker",
-    "correct-horse-bob-2",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAC",
-    "11",
-    "/login/two-step",
-  ),
-  user(
-    "carol",
-    "Carol Cooper",
-    "correct-horse-carol-3",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAD",
-    "12",
-    "/login/totp",
-  ),
-  user(
-    "dave",
-    "Dave Dyer",
-    "correct-horse-dave-4",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAE",
-    "13",
-    "/login/sms",
-  ),
-  user(
-    "erin",
-    "Erin Ellis",
-    "correct-horse-erin-5",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAF",
-    "14",
-    "/login/late",
-  ),
-  user(
-    "frank",
-    "Frank Fisher",
-    "correct-horse-frank-6",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAG",
-    "15",
-    "/login/mfa-choice",
-  ),
-  user(
-    "grace",
-    "Grace Glover",
-    "correct-horse-grace-7",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAH",
-    "16",
-    "/login/sso",
-  ),
-  user(
-    "heidi",
-    "Heidi Hunter",
-    "correct-horse-heidi-8",
-    "JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAI",
-    "17",
-    "/login/push",
-  ),
+  user('alice', 'Alice Archer', 'correct-horse-alice-1', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAB', '10', '/login'),
+  user('bob', 'Bob Baker', 'correct-horse-bob-2', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAC', '11', '/login/two-step'),
+  user('carol', 'Carol Cooper', 'correct-horse-carol-3', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAD', '12', '/login/totp'),
+  user('dave', 'Dave Dyer', 'correct-horse-dave-4', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAE', '13', '/login/sms'),
+  user('erin', 'Erin Ellis', 'correct-horse-erin-5', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAF', '14', '/login/late'),
+  user('frank', 'Frank Fisher', 'correct-horse-frank-6', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAG', '15', '/login/mfa-choice'),
+  user('grace', 'Grace Glover', 'correct-horse-grace-7', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAH', '16', '/login/sso'),
+  user('heidi', 'Heidi Hunter', 'correct-horse-heidi-8', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAI', '17', '/login/push'),
 ];
 
 /** Finds a user by user name or e-mail address, as a site does: spaces around it and case do not matter. */
 export function findUser(identifier: string): SandboxUser | undefined {
   const wanted = identifier.trim().toLowerCase();
-  return SANDBOX_USERS.find(
-    (each) => each.username === wanted || each.email === wanted,
-  );
+  return SANDBOX_USERS.find((each) => each.username === wanted || each.email === wanted);
 }
 
 function user(

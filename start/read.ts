@@ -1,20 +1,18 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { chromium, type Browser } from 'playwright-core';
-import type { PageReading } from '../contract/reading.ts';
 import { readWhenSettled } from '../activities/login/read/read-page.ts';
+import type { PageReading } from '../contract/reading.ts';
+import { findChromium } from './setup/chromium.ts';
+import { SetupError } from './setup/setup-error.ts';
 
 /**
  * `npm run --silent read -- URL…`: opens each page (or one a line from standard input) in a real browser and prints one line
  * of JSON about what it asks for. It types nothing. A page that cannot be opened gives a line of kind `unavailable`.
  */
 const OPEN_TIMEOUT_MS = 30_000;
-const CANDIDATES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/usr/bin/google-chrome-stable',
-];
 
 async function* wanted(): AsyncGenerator<string> {
   const given = process.argv.slice(2).filter((argument) => argument !== '--');
@@ -25,11 +23,20 @@ async function* wanted(): AsyncGenerator<string> {
   for await (const line of createInterface({ input: process.stdin })) if (line.trim()) yield line.trim();
 }
 
+/** What was asked for as an address: a path of a file and a bare host name are taken too. */
+function addressOf(asked: string): string {
+  if (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(asked)) return asked;
+  const path = resolve(process.env['INIT_CWD'] ?? '.', asked);
+  if (existsSync(path)) return pathToFileURL(path).href;
+  return /^(localhost|127\.|\[::1\])/.test(asked) ? `http://${asked}` : `https://${asked}`;
+}
+
 async function read(browser: Browser, url: string): Promise<PageReading> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
   try {
     const page = await context.newPage();
-    await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'domcontentloaded' });
+    // The response is all that is awaited: a page that never stops loading is read all the same.
+    await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'commit' });
     return await readWhenSettled(page);
   } finally {
     await context.close();
@@ -54,31 +61,28 @@ function complain(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-function chromiumPath(): string | undefined {
-  return process.env['CHROMIUM_PATH'] || CANDIDATES.find((path) => existsSync(path));
-}
-
-async function main(): Promise<number> {
-  const executablePath = chromiumPath();
-  if (!executablePath) {
-    complain('No Chromium found: set CHROMIUM_PATH, or install chromium.');
-    return 1;
-  }
+async function main(): Promise<void> {
+  const executablePath = await findChromium();
   const browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
   try {
     for await (const asked of wanted()) {
       try {
-        const reading = await read(browser, asked);
+        const reading = await read(browser, addressOf(asked));
         process.stdout.write(`${JSON.stringify({ ...reading, url: asked, final_url: reading.url })}\n`);
       } catch (error) {
-        complain(`${asked}: ${error instanceof Error ? error.message.split('\n')[0] : 'could not be opened'}`);
-        process.stdout.write(`${JSON.stringify(unavailable(asked))}\n`);
+        complain(`${asked}: ${error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'cannot be opened'}`);
+        process.stdout.write(`${JSON.stringify({ ...unavailable(asked), final_url: asked })}\n`);
       }
     }
   } finally {
     await browser.close();
   }
-  return 0;
 }
 
-process.exitCode = await main();
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  complain(error.message);
+  process.exitCode = 1;
+}

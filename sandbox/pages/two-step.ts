@@ -1,41 +1,24 @@
-import type { FastifyInstance } from "fastify";
-import { document, html, nothing } from "../markup.ts";
-import type { SiteState } from "../state.ts";
-import { findUser } from "../users.ts";
-import {
-  beginPending,
-  checkPassword,
-  pendingOf,
-  posted,
-  show,
-  signIn,
-  visitor,
-} from "../visit.ts";
+import type { FastifyInstance } from 'fastify';
+import { document, html, nothing } from '../markup.ts';
+import type { SiteState } from '../state.ts';
+import { findUser } from '../users.ts';
+import { beginPending, checkPassword, pendingOf, posted, show, signIn, visitor } from '../visit.ts';
 
-const PATH = "/login/two-step";
+const PATH = '/login/two-step';
 const PASSWORD_PATH = `${PATH}/password`;
 
 /** E-mail first, password on the next page. Answers 200 even when the password is wrong; the cookie ends with the browser. */
 export function twoStepLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
-    if (visitor(state, request)) return reply.redirect("/account", 303);
-    return show(reply, identifierPage("", ""));
+    if (visitor(state, request)) return reply.redirect('/account', 303);
+    return show(reply, identifierPage('', ''));
   });
 
   app.post(PATH, (request, reply) => {
-    const identifier = posted(request, "identifier");
+    const identifier = posted(request, 'identifier');
     const user = findUser(identifier);
-    state.count(
-      user?.username ?? identifier,
-      PATH,
-      "identifier",
-      user ? undefined : false,
-    );
-    if (!user)
-      return show(
-        reply,
-        identifierPage(identifier, "Couldn't find your account."),
-      );
+    state.count(user?.username ?? identifier, PATH, 'identifier', user ? undefined : false);
+    if (!user) return show(reply, identifierPage(identifier, "Couldn't find your account."));
     beginPending(state, reply, user.username, PATH, false);
     return reply.redirect(PASSWORD_PATH, 303);
   });
@@ -43,28 +26,15 @@ export function twoStepLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PASSWORD_PATH, (request, reply) => {
     const pending = pendingOf(state, request, PATH);
     if (!pending) return reply.redirect(PATH, 303);
-    return show(reply, passwordPage(pending.user, ""));
+    return show(reply, passwordPage(pending.user, ''));
   });
 
   app.post(PASSWORD_PATH, (request, reply) => {
     const pending = pendingOf(state, request, PATH);
     if (!pending) return reply.redirect(PATH, 303);
-    const user = checkPassword(
-      state,
-      PATH,
-      pending.user,
-      posted(request, "Passwd"),
-      true,
-    );
-    if (!user)
-      return show(
-        reply,
-        passwordPage(
-          pending.user,
-          "Wrong password. Try again or choose another way.",
-        ),
-      );
-    return signIn(state, request, reply, user.username, "session-only");
+    const user = checkPassword(state, PATH, pending.user, posted(request, 'Passwd'), true);
+    if (!user) return show(reply, passwordPage(pending.user, 'Wrong password. Try again or choose another way.'));
+    return signIn(state, request, reply, user.username, 'session-only');
   });
 }
 
@@ -82,7 +52,7 @@ body { font: 15px/1.6 Roboto, Arial, sans-serif; background: #f0f4f9; margin: 0;
 
 function identifierPage(identifier: string, error: string): string {
   return document(
-    "Sign in",
+    'Sign in',
     STYLES,
     html`<div class="card">
       <h1>Sign in</h1>
@@ -102,14 +72,9 @@ function identifierPage(identifier: string, error: string): string {
           />
           <label for="identifierId">Email or username</label>
         </div>
-        <div class="problem" id="identifier-problem" aria-live="polite">
-          ${error}
-        </div>
+        <div class="problem" id="identifier-problem" aria-live="polite">${error}</div>
         <p><button type="button" class="plain">Forgot email?</button></p>
-        <div class="row">
-          <a href="/register">Create account</a
-          ><button class="primary">Next</button>
-        </div>
+        <div class="row"><a href="/register">Create account</a><button class="primary">Next</button></div>
       </form>
     </div>`,
   );
@@ -117,7 +82,7 @@ function identifierPage(identifier: string, error: string): string {
 
 function passwordPage(username: string, error: string): string {
   return document(
-    "Sign in",
+    'Sign in',
     STYLES,
     html`<div class="card">
       <h1>Welcome</h1>
@@ -147,14 +112,9 @@ function passwordPage(username: string, error: string): string {
           />
           <label aria-hidden="true">Enter your password</label>
         </div>
-        <div class="problem" id="password-problem" aria-live="polite">
-          ${error}
-        </div>
+        <div class="problem" id="password-problem" aria-live="polite">${error}</div>
         <label><input type="checkbox" /> Show password</label>
-        <div class="row">
-          <a href="/help/password">Forgot password?</a
-          ><button class="primary">Next</button>
-        </div>
+        <div class="row"><a href="/help/password">Forgot password?</a><button class="primary">Next</button></div>
       </form>
     </div>`,
   );

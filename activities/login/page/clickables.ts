@@ -66,7 +66,7 @@ export function clickableFacts(
 
 function linesOf(element: Element): string[] {
   if (!(element instanceof HTMLElement) || element instanceof HTMLInputElement) return [];
-  return (element.innerText || (element.checkVisibility() ? '' : (element.textContent ?? '')))
+  return (element.innerText || (element.checkVisibility() ? '' : element.textContent))
     .split('\n')
     .map((line) => oneLine(line, 200))
     .filter(Boolean)

@@ -13,7 +13,7 @@ const MAX_CLICKABLES = 800;
 /** Reports what a visitor can see in this frame. It changes nothing and leaves nothing behind. */
 export function collect(): FrameFacts {
   const tree = walk(document);
-  const sight = createSight();
+  const look = createSight();
   const selectors = createSelectors(tree);
   const groups = createGroups(tree, selectors.css);
   const order = (element: Element): number => tree.order.get(element) ?? 0;
@@ -23,7 +23,7 @@ export function collect(): FrameFacts {
     .slice(0, MAX_CONTROLS)
     .map((element) => {
       const place = { order: order(element), group: groups.ofControl(element), selector: selectors.css(element) };
-      return controlFacts(element, sight.look(element), place);
+      return controlFacts(element, look(element), place);
     });
   const clickables = tree.elements
     .filter(isClickable)
@@ -35,7 +35,7 @@ export function collect(): FrameFacts {
         selector: selectors.css(element),
         xpath: selectors.xpath(element),
       };
-      return clickableFacts(element, sight.look(element), place);
+      return clickableFacts(element, look(element), place);
     });
 
   return {
@@ -46,10 +46,10 @@ export function collect(): FrameFacts {
     viewport: { width: innerWidth, height: innerHeight },
     controls,
     clickables,
-    texts: collectTexts(tree, sight.look, groups.ofOther),
+    texts: collectTexts(tree, look, groups.ofOther),
     groups: groups.facts(),
-    frames: childFrames(tree, selectors.css, (element) => sight.look(element).visible),
-    busy: isBusy(tree, (element) => sight.look(element).visible),
+    frames: childFrames(tree, selectors.css, (element) => look(element).visible),
+    busy: isBusy(tree, (element) => look(element).visible),
   };
 }
 

@@ -69,7 +69,7 @@ function smallestWithButton(control: Element): Element {
 
 /** The eye, the clear cross and the like stand beside a field and send nothing. */
 function isHelper(button: Element): boolean {
-  const says = `${button.getAttribute('aria-label') ?? ''} ${classNames(button)} ${button.textContent ?? ''}`;
+  const says = `${button.getAttribute('aria-label') ?? ''} ${classNames(button)} ${button.textContent}`;
   return (
     oneLine(button.textContent).length < 2 || /show|hide|toggle|reveal|eye|visib|clear|anzeigen|afficher/i.test(says)
   );

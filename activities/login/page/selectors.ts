@@ -20,7 +20,10 @@ const ATTRIBUTES = [
 ];
 
 /** Builds selectors that name exactly one element of the frame and outlive small changes of the page. */
-export function createSelectors(tree: Tree): { css(element: Element): string; xpath(element: Element): string } {
+export function createSelectors(tree: Tree): {
+  css: (element: Element) => string;
+  xpath: (element: Element) => string;
+} {
   const counts = new Map<string, number>();
   for (const element of tree.elements) for (const key of keysOf(element)) counts.set(key, (counts.get(key) ?? 0) + 1);
   const built = new Map<Element, string>();

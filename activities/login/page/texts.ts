@@ -92,7 +92,7 @@ function marksOf(element: Element): string {
   let at: Element | null = element;
   for (let level = 0; at && level < MARK_LEVELS; level += 1, at = composedParent(at)) {
     if (at === document.body || at.tagName === 'FORM' || at.tagName === 'MAIN') break;
-    if (level > 0 && (at.textContent ?? '').length > 600) break;
+    if (level > 0 && at.textContent.length > 600) break;
     const live = at.getAttribute('aria-live');
     const role = at.getAttribute('role');
     marks.push(

@@ -11,7 +11,7 @@ export interface Sight {
 const TOO_SMALL = 4;
 
 /** Tells visible elements from hidden ones, honeypots included: no size, off the page, cut away, see-through. */
-export function createSight(): { look(element: Element): Sight; box(element: Element): Box } {
+export function createSight(): (element: Element) => Sight {
   const seen = new Map<Element, Sight>();
   const opacities = new Map<Element, number>();
 
@@ -34,7 +34,7 @@ export function createSight(): { look(element: Element): Sight; box(element: Ele
     return sight;
   }
 
-  return { look, box: boxOf };
+  return look;
 }
 
 /** Place of an element on the page, whole pixels. */
@@ -74,7 +74,7 @@ function isCutAway(element: Element, rect: DOMRect): boolean {
   for (let at: Element | null = element; at && at !== document.body; at = composedParent(at)) {
     const style = getComputedStyle(at);
     if (style.clipPath.startsWith('inset(50%') || style.clipPath.startsWith('inset(100%')) return true;
-    if (style.clip.startsWith('rect(0px, 0px') || style.clip.startsWith('rect(1px, 1px')) return true;
+    if (/^rect\([01]px,? [01]px/.test(style.getPropertyValue('clip'))) return true;
     if (style.position === 'fixed') return false;
     if (at === element || at === document.documentElement) continue;
     const hidesX = style.overflowX === 'hidden' || style.overflowX === 'clip';

@@ -21,7 +21,8 @@ export function walk(root: Document): Tree {
     if (element.tagName.toLowerCase() === 'svg') return;
     for (const child of element.children) visit(child);
   };
-  if (root.body) visit(root.body);
+  const body = root.querySelector('body, frameset');
+  if (body) visit(body);
   return { elements, order };
 }
 

@@ -1,0 +1,98 @@
+import type { FastifyInstance } from 'fastify';
+import { BASE_STYLES, document, html, type Html } from '../markup.ts';
+import type { SiteState } from '../state.ts';
+import { findUser } from '../users.ts';
+import { asked, beginPending, PENDING_COOKIE, pendingOf, posted, show, signIn } from '../visit.ts';
+import { passwordStep } from './password-step.ts';
+
+const PUSH = '/login/push';
+const MAGIC = '/login/magic-link';
+
+/** Password, then a question on the person's phone (`POST /test/approve`). */
+export function pushLogin(app: FastifyInstance, state: SiteState): void {
+  passwordStep(app, state, { path: PUSH, title: 'Sign in', next: `${PUSH}/wait` });
+  waitingPage(
+    app,
+    state,
+    PUSH,
+    html`<h1>Approve the sign-in on your phone</h1>
+      <p>We sent a notification to your phone. Open it and tap <b>Yes</b> to continue.</p>
+      <p><a href="/login/totp">Use a code from your authenticator app instead</a></p>`,
+  );
+}
+
+/** An e-mail address alone; a link is mailed to it (`GET /test/email?user=`). */
+export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
+  app.get(MAGIC, (_request, reply) =>
+    show(
+      reply,
+      document(
+        'Log in with email',
+        BASE_STYLES,
+        html`<main>
+          <h1>Log in</h1>
+          <p>We will email you a link. No password needed.</p>
+          <form method="post" action="${MAGIC}">
+            <label for="email">Email</label><input id="email" type="email" name="email" required /><button>
+              Send link
+            </button>
+          </form>
+        </main>`,
+      ),
+    ),
+  );
+
+  app.post(MAGIC, (request, reply) => {
+    const user = findUser(posted(request, 'email'));
+    state.count(user?.username ?? posted(request, 'email'), MAGIC, 'identifier', undefined);
+    // A site that does not tell who has an account shows the same page to everyone.
+    const id = beginPending(state, reply, user?.username ?? '', MAGIC, false);
+    if (user) state.mailLink(user.username, id);
+    return reply.redirect(`${MAGIC}/wait`, 303);
+  });
+
+  waitingPage(
+    app,
+    state,
+    MAGIC,
+    html`<h1>Check your email</h1>
+      <p>We sent you a link to log in. Click the link in the email to continue; you can close this page then.</p>
+      <form method="get" action="${MAGIC}"><button>Use another address</button></form>`,
+  );
+
+  app.get(`${MAGIC}/open`, (request, reply) => {
+    const opened = state.redeemLink(asked(request, 'token'));
+    const says = opened ? 'You are logged in on the other page.' : 'This link has expired.';
+    return show(reply, document('Log in', BASE_STYLES, html`<main><p>${says}</p></main>`), opened ? 200 : 410);
+  });
+}
+
+/** Looks twice a second whether the person has agreed, and goes on by itself. */
+function waitingPage(app: FastifyInstance, state: SiteState, path: string, words: Html): void {
+  app.get(`${path}/wait`, (request, reply) => {
+    const pending = pendingOf(state, request, path);
+    if (!pending) return reply.redirect(path, 303);
+    if (pending.approved && pending.user) {
+      state.count(pending.user, path, 'code', true);
+      return signIn(state, request, reply, pending.user, 'persistent');
+    }
+    return show(
+      reply,
+      document(
+        'One more step',
+        BASE_STYLES,
+        html`<main>${words}</main>
+          <script>
+            setInterval(async () => {
+              const answer = await fetch('${path}/status');
+              if ((await answer.json()).approved) location.reload();
+            }, 500);
+          </script>`,
+      ),
+    );
+  });
+
+  app.get(`${path}/status`, (request) => ({
+    approved: state.pending(request.cookies[PENDING_COOKIE])?.approved ?? false,
+  }));
+}

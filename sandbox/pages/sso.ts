@@ -1,0 +1,98 @@
+import type { FastifyInstance } from 'fastify';
+import { BASE_STYLES, document, html, nothing } from '../markup.ts';
+import type { SiteState } from '../state.ts';
+import { findUser } from '../users.ts';
+import { asked, checkPassword, posted, show, signIn, visitor } from '../visit.ts';
+
+const PATH = '/login/sso';
+const PROVIDERS: readonly (readonly [string, string])[] = [
+  ['google', 'Google'],
+  ['microsoft', 'Microsoft'],
+  ['apple', 'Apple'],
+  ['github', 'GitHub'],
+];
+
+/** Buttons of identity providers above the site's own form; they lead to a practice provider on the same host. */
+export function ssoLogin(app: FastifyInstance, state: SiteState): void {
+  app.get(PATH, (request, reply) => {
+    if (visitor(state, request)) return reply.redirect('/account', 303);
+    return show(reply, loginPage('', ''));
+  });
+
+  app.post(PATH, (request, reply) => {
+    const email = posted(request, 'email');
+    const user = checkPassword(state, PATH, email, posted(request, 'password'), true);
+    if (!user) return show(reply, loginPage(email, 'Email and password do not match.'));
+    return signIn(state, request, reply, user.username, 'persistent');
+  });
+
+  app.get<{ Params: { provider: string } }>('/idp/:provider', (request, reply) => {
+    const name = nameOf(request.params.provider);
+    return name
+      ? show(reply, providerPage(request.params.provider, name, asked(request, 'login'), ''))
+      : reply.code(404).send();
+  });
+
+  app.post<{ Params: { provider: string } }>('/idp/:provider', (request, reply) => {
+    const { provider } = request.params;
+    const name = nameOf(provider);
+    if (!name) return reply.code(404).send();
+    const login = posted(request, 'login');
+    const password = posted(request, 'password');
+    if (password === '') {
+      const known = findUser(login);
+      state.count(known?.username ?? login, `/idp/${provider}`, 'identifier', known ? undefined : false);
+      const error = known ? '' : `We don't know that ${name} account.`;
+      return show(reply, providerPage(provider, name, known ? login : '', error));
+    }
+    const user = checkPassword(state, `/idp/${provider}`, login, password, true);
+    if (!user) return show(reply, providerPage(provider, name, login, 'Wrong password. Try again.'));
+    return signIn(state, request, reply, user.username, 'persistent');
+  });
+}
+
+function nameOf(provider: string): string | undefined {
+  return PROVIDERS.find(([id]) => id === provider)?.[1];
+}
+
+function loginPage(email: string, error: string): string {
+  return document(
+    'Welcome back',
+    `${BASE_STYLES} .idp { display: block; border: 1px solid #c8d0d8; border-radius: 6px; padding: .6rem; margin: .5rem 0; text-align: center; color: inherit; text-decoration: none; } .or { text-align: center; color: #6b7780; } .err { color: #c0392b; }`,
+    html`<main>
+      <h1>Welcome back</h1>
+      ${PROVIDERS.map(([id, name]) => html`<a class="idp" href="/idp/${id}" data-provider="${id}"><span>Continue with ${name}</span></a>`)}
+      <p class="or">or</p>
+      <form method="post" action="${PATH}">
+        <input type="email" name="email" placeholder="Email address" autocomplete="email" value="${email}" />
+        <input type="password" name="password" placeholder="Password" autocomplete="current-password" />
+        ${error ? html`<p class="err">${error}</p>` : nothing}
+        <button type="submit">Continue</button>
+      </form>
+      <p>New here? <a href="/register">Create an account</a></p>
+    </main>`,
+  );
+}
+
+function providerPage(provider: string, name: string, login: string, error: string): string {
+  return document(
+    `Sign in - ${name}`,
+    `${BASE_STYLES} main { border-top: 6px solid #3367d6; } .error-text { color: #d93025; }`,
+    html`<main>
+      <h1>Sign in with ${name}</h1>
+      <p>to continue to Sandbox (a practice provider, not ${name} itself)</p>
+      <form method="post" action="/idp/${provider}">
+        ${
+          login === ''
+            ? html`<label>Email or username<input type="text" name="login" autocomplete="username" /></label>`
+            : html`<p>${login}</p>
+                <input type="hidden" name="login" value="${login}" /><label
+                  >Password<input type="password" name="password" autocomplete="current-password"
+                /></label>`
+        }
+        ${error ? html`<p class="error-text" role="alert">${error}</p>` : nothing}
+        <button type="submit">Next</button>
+      </form>
+    </main>`,
+  );
+}

@@ -1,0 +1,27 @@
+import { Secret, TOTP } from 'otpauth';
+import type { SiteState } from './state.ts';
+import { SANDBOX_USERS } from './users.ts';
+
+/** Steps of 30 seconds that a clock may be off. */
+const WINDOW = 1;
+
+/** Checks a code of the user's authenticator app; each code is taken once. */
+export function checkTotp(state: SiteState, username: string, code: string): boolean {
+  const user = SANDBOX_USERS.find((each) => each.username === username);
+  if (!user) return false;
+  const digits = code.replace(/\s/g, '');
+  const totp = new TOTP({ secret: Secret.fromBase32(user.totpSecret) });
+  const right = totp.validate({ token: digits, window: WINDOW }) !== null;
+  return right && state.firstUseOfTotp(username, digits);
+}
+
+/** A phone number as sites show it to somebody who has not proved who they are. */
+export function maskedPhone(username: string): string {
+  const user = SANDBOX_USERS.find((each) => each.username === username);
+  return `•••-•••-••${user?.phoneEnding ?? '00'}`;
+}
+
+/** An e-mail address as sites show it. */
+export function maskedEmail(username: string): string {
+  return `${username.slice(0, 1)}•••@sandbox.test`;
+}

@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SANDBOX_USERS, startSandbox, type Sandbox, type SandboxUser } from '../../sandbox/site.ts';
+import { control, createVisitor } from './visitor.ts';
+
+let site: Sandbox;
+
+beforeAll(async () => {
+  site = await startSandbox({ port: 0 });
+});
+afterAll(() => site.close());
+beforeEach(() => control(site.url, '/test/reset', {}));
+
+function user(name: string): SandboxUser {
+  const found = SANDBOX_USERS.find((each) => each.username === name);
+  if (!found) throw new Error(`no user ${name}`);
+  return found;
+}
+
+describe('one page', () => {
+  it('signs in, shows who it is, and signs out', async () => {
+    const visitor = createVisitor(site.url);
+    const home = await visitor.go('/login', { username: 'alice', password: user('alice').password });
+    expect(home).toMatchObject({ status: 200, url: '/account' });
+    expect(home.text).toContain('Alice Archer');
+    expect(home.text).toContain('Sign out');
+    expect(visitor.cookieLines.find((line) => line.startsWith('sandbox_session'))).toMatch(/HttpOnly/);
+    expect(visitor.cookieLines.find((line) => line.startsWith('sandbox_session'))).toMatch(/Max-Age=\d+/);
+    await visitor.go('/logout', {});
+    expect((await visitor.go('/account')).url).toBe('/login');
+  });
+
+  it('answers 401 and says so when the password is wrong', async () => {
+    const page = await createVisitor(site.url).go('/login', { username: 'alice', password: 'nope' });
+    expect(page.status).toBe(401);
+    expect(page.text).toContain('Incorrect username or password.');
+  });
+
+  it('answers to localhost and to 127.0.0.1', async () => {
+    for (const host of ['localhost', '127.0.0.1']) {
+      expect((await fetch(`http://${host}:${site.port}/login`)).status).toBe(200);
+    }
+  });
+});
+
+it('asks for the user first, then for the password; the cookie ends with the browser', async () => {
+  const visitor = createVisitor(site.url);
+  expect((await visitor.go('/login/two-step', { identifier: 'nobody' })).text).toContain('find your account');
+  expect((await visitor.go('/login/two-step', { identifier: 'bob@sandbox.test' })).url).toBe(
+    '/login/two-step/password',
+  );
+  expect((await visitor.go('/login/two-step/password', { Passwd: 'wrong' })).text).toContain('Wrong password');
+  expect((await visitor.go('/login/two-step/password', { Passwd: user('bob').password })).url).toBe('/account');
+  expect(visitor.cookieLines.find((line) => line.startsWith('sandbox_session'))).not.toMatch(/Max-Age/);
+});
+
+it('takes a TOTP code once', async () => {
+  const { totpSecret, password } = user('carol');
+  const code = new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
+  const login = async (): Promise<string> => {
+    const visitor = createVisitor(site.url);
+    await visitor.go('/login/totp', { 'user[login]': 'carol', 'user[password]': password });
+    return (await visitor.go('/login/totp/code', { otp_attempt: code })).url;
+  };
+  expect(await login()).toBe('/account');
+  expect(await login()).toBe('/login/totp/code');
+});
+
+it('sends a code by text message that a test can read', async () => {
+  const visitor = createVisitor(site.url);
+  const page = await visitor.go('/login/sms', { 'user[login]': 'dave', 'user[password]': user('dave').password });
+  expect(page.text).toContain('•••-•••-••13');
+  const { code } = await control(site.url, '/test/sms?user=dave');
+  expect((await visitor.go('/login/sms/code', { code: '000000x' })).text).toContain('wrong or has expired');
+  expect((await visitor.go('/login/sms/code', { code: String(code) })).url).toBe('/account');
+});
+
+it('offers a choice of second factors and takes the code in boxes', async () => {
+  const visitor = createVisitor(site.url);
+  await visitor.go('/login/mfa-choice', { 'user[login]': 'frank', 'user[password]': user('frank').password });
+  expect((await visitor.go('/login/mfa-choice/choose', { method: 'email' })).text).toContain('f•••@sandbox.test');
+  const { code } = await control(site.url, '/test/email?user=frank');
+  const digits = Object.fromEntries(Array.from(String(code), (digit, index) => [`digit${index}`, digit]));
+  expect((await visitor.go('/login/mfa-choice/code', digits)).url).toBe('/account');
+});
+
+it('waits for a push and for a mailed link', async () => {
+  const push = createVisitor(site.url);
+  await push.go('/login/push', { 'user[login]': 'heidi', 'user[password]': user('heidi').password });
+  expect((await push.go('/login/push/wait')).url).toBe('/login/push/wait');
+  await control(site.url, '/test/approve', { user: 'heidi' });
+  expect((await push.go('/login/push/wait')).url).toBe('/account');
+
+  const mail = createVisitor(site.url);
+  expect((await mail.go('/login/magic-link', { email: 'alice@sandbox.test' })).text).toContain('Check your email');
+  const { link } = await control(site.url, '/test/email?user=alice');
+  await createVisitor(site.url).go(String(link));
+  expect((await mail.go('/login/magic-link/wait')).url).toBe('/account');
+});
+
+it('signs in through its practice identity provider', async () => {
+  const visitor = createVisitor(site.url);
+  await visitor.go('/idp/google', { login: 'grace' });
+  expect((await visitor.go('/idp/google', { login: 'grace', password: user('grace').password })).url).toBe('/account');
+});
+
+describe('levers for tests', () => {
+  it('ends every session of one user alone', async () => {
+    const [alice, bob] = [createVisitor(site.url), createVisitor(site.url)];
+    await alice.go('/login', { username: 'alice', password: user('alice').password });
+    await bob.go('/login', { username: 'bob', password: user('bob').password });
+    expect(await control(site.url, '/test/expire', { user: 'alice' })).toEqual({ user: 'alice', ended: 1 });
+    expect((await alice.go('/account')).url).toBe('/login');
+    expect((await bob.go('/account')).url).toBe('/account');
+  });
+
+  it('changes a password, and a reset brings the documented one back', async () => {
+    await control(site.url, '/test/users/alice/password', { password: 'another-horse' });
+    const visitor = createVisitor(site.url);
+    expect((await visitor.go('/login', { username: 'alice', password: user('alice').password })).status).toBe(401);
+    expect((await visitor.go('/login', { username: 'alice', password: 'another-horse' })).status).toBe(200);
+    await control(site.url, '/test/reset', {});
+    expect((await visitor.go('/login', { username: 'alice', password: user('alice').password })).status).toBe(200);
+  });
+
+  it('is down, talks nonsense or is slow on demand', async () => {
+    const visitor = createVisitor(site.url);
+    await control(site.url, '/test/mode', { mode: 'down' });
+    expect((await visitor.go('/account')).status).toBe(503);
+    await control(site.url, '/test/mode', { mode: 'nonsense' });
+    expect((await visitor.go('/account')).text).not.toContain('password');
+    await control(site.url, '/test/mode', { mode: 'slow', delay_ms: 300 });
+    const before = Date.now();
+    await visitor.go('/');
+    expect(Date.now() - before).toBeGreaterThanOrEqual(290);
+    await control(site.url, '/test/mode', { mode: 'ok' });
+    expect((await visitor.go('/login')).status).toBe(200);
+  });
+
+  it('counts what was posted and keeps none of it', async () => {
+    const visitor = createVisitor(site.url);
+    await visitor.go('/login', { username: 'alice', password: 'nope-nope' });
+    await visitor.go('/login', { username: 'alice', password: user('alice').password });
+    const log = await control(site.url, '/test/log?user=alice');
+    expect(log).toMatchObject({
+      user: 'alice',
+      posts: 2,
+      passwords: 2,
+      accepted: 1,
+      refused: 1,
+      by_page: { '/login': 2 },
+    });
+    expect(JSON.stringify(log)).not.toContain('nope');
+  });
+});
+
+it('keeps sessions over a restart, and no cookie or password in the file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  const stateFile = join(folder, 'state.json');
+  const visitor = createVisitor('http://unused');
+  try {
+    const first = await startSandbox({ port: 0, stateFile });
+    const before = createVisitor(first.url);
+    await before.go('/login', { username: 'alice', password: user('alice').password });
+    for (const [name, value] of before.cookies) visitor.cookies.set(name, value);
+    await first.close();
+    const second = await startSandbox({ port: 0, stateFile });
+    expect((await visitor.go(`${second.url}/account`)).text).toContain('Alice Archer');
+    await second.close();
+    const written = readFileSync(stateFile, 'utf8');
+    for (const value of [...before.cookies.values(), user('alice').password]) expect(written).not.toContain(value);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
