@@ -86,7 +86,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
       logger.error({}, 'a browser could not be started ahead of need');
     },
   });
-  const profiles = createSessionProfiles(options.profiles);
+  const profiles = createSessionProfiles(options.profiles, logger);
   const lifecycle = createSessionLifecycle({ registry, pool, launch, profiles, logger });
   const app = createBrowserService({
     apiKey: options.apiKey,

@@ -31,6 +31,7 @@ export interface Chromium {
   wsEndpoint: string;
   /** Resolves when the process has ended, whoever ended it. */
   exited: Promise<void>;
+  hasExited(): boolean;
   /** Kills it with all its processes and removes its folder. May be called twice. */
   dispose(): Promise<void>;
 }
@@ -88,7 +89,18 @@ export async function launchChromium(
     const [, , , toBrowser, fromBrowser] = child.stdio;
     const cdp = createCdpConnection(createPipeTransport(toBrowser as Writable, fromBrowser as Readable));
     const [pages, wsEndpoint] = await Promise.all([trackPages(cdp), readWsEndpoint(child, exited)]);
-    return { choices, viewport, userDataDir, pages, pid: child.pid ?? -1, cdp, wsEndpoint, exited, dispose };
+    return {
+      choices,
+      viewport,
+      userDataDir,
+      pages,
+      pid: child.pid ?? -1,
+      cdp,
+      wsEndpoint,
+      exited,
+      hasExited: () => child.exitCode !== null || child.signalCode !== null,
+      dispose,
+    };
   } catch (error) {
     await dispose();
     throw error;

@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { getDomain } from 'tldts';
 import type { CdpConnection } from '../cdp/connection.ts';
 
 /** Marks targets that the service opens for itself: they are nobody's page. */
@@ -15,6 +16,8 @@ export interface Page {
   /** Our flat session on it. */
   sessionId: string;
   browserContextId: string | undefined;
+  /** Address of its main frame. */
+  url: string;
   dialog: OpenDialog | null;
   /** Sessions on its frames that run in processes of their own. */
   frameSessions: Set<string>;
@@ -29,8 +32,13 @@ export interface PageTracker {
   interrupted(page: Page): { promise: Promise<void>; stop: () => void };
   /** Notes that a client brought a page to front, by its target or by any client's session on it. */
   activated(target: { targetId: string }): void;
-  /** Origins (http and https) that pages and frames of the default context have been at. */
+  /**
+   * Origins (http and https) that pages of the default context have been at, with their frames of the same site. Frames
+   * of other sites keep their storage apart, under the page they are in; it is not part of a profile.
+   */
   visitedOrigins(): Set<string>;
+  /** Forgets them: the service's own visits are nobody's. */
+  forgetVisits(): void;
   /** The context that a profile belongs to. */
   defaultContextId(): string | undefined;
 }
@@ -49,8 +57,11 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const first = new Promise<void>((resolve) => (announceFirst = resolve));
 
   const noteUrl = (page: Page, url: string): void => {
-    if (page.browserContextId !== firstContext || !/^https?:/i.test(url) || !URL.canParse(url)) return;
-    origins.add(new URL(url).origin);
+    page.url = url;
+    if (page.browserContextId === firstContext && isWeb(url)) origins.add(new URL(url).origin);
+  };
+  const noteFrameUrl = (page: Page, url: string): void => {
+    if (page.browserContextId === firstContext && isSameSite(page.url, url)) origins.add(new URL(url).origin);
   };
   const interrupt = (page: Page): void => {
     for (const wake of interruptions.get(page) ?? []) wake();
@@ -67,7 +78,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (parent !== undefined && targetInfo.type === 'iframe') {
       parent.frameSessions.add(sessionId);
       bySession.set(sessionId, parent);
-      noteUrl(parent, targetInfo.url);
+      noteFrameUrl(parent, targetInfo.url);
       enable(sessionId);
       return;
     }
@@ -77,6 +88,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       targetId: targetInfo.targetId,
       sessionId,
       browserContextId: targetInfo.browserContextId,
+      url: targetInfo.url,
       dialog: null,
       frameSessions: new Set(),
     };
@@ -104,7 +116,9 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   });
   cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
-    if (page !== undefined) noteUrl(page, frame.url);
+    if (page === undefined) return;
+    if (frame.parentId === undefined && sessionId === page.sessionId) noteUrl(page, frame.url);
+    else noteFrameUrl(page, frame.url);
   });
   cdp.on('Page.javascriptDialogOpening', ({ type }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
@@ -151,6 +165,21 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       order = [...order.filter((id) => id !== targetId), targetId];
     },
     visitedOrigins: () => origins,
+    forgetVisits: () => {
+      origins.clear();
+    },
     defaultContextId: () => firstContext,
   };
+}
+
+function isWeb(url: string): boolean {
+  return /^https?:/i.test(url) && URL.canParse(url);
+}
+
+/** Same scheme and same registrable domain (or the same host, where there is none). */
+function isSameSite(left: string, right: string): boolean {
+  if (!isWeb(left) || !isWeb(right)) return false;
+  const [a, b] = [new URL(left), new URL(right)];
+  const site = (url: URL): string => getDomain(url.hostname, { allowPrivateDomains: true }) ?? url.hostname;
+  return a.protocol === b.protocol && site(a) === site(b);
 }

@@ -1,26 +1,42 @@
 import { HoldfastError } from '../../contract/errors.ts';
+import type { Logger } from '../logger.ts';
 import type { SessionProfiles } from '../session/lifecycle.ts';
+import { captureState } from './capture.ts';
+import { mergeStates } from './merge.ts';
 import type { ProfileStore } from './profile-store.ts';
-import { EMPTY_STATE } from './state.ts';
+import { restoreState } from './restore.ts';
+import { readState } from './state.ts';
 
-export function createSessionProfiles(store: ProfileStore): SessionProfiles {
+/** Loads profiles into sessions and saves them back, over the store. */
+export function createSessionProfiles(store: ProfileStore, logger: Logger): SessionProfiles {
   return {
-    attach: async ({ record }, ref) => {
-      const profile = await store.load(
+    attach: async ({ record, chromium }, ref, fresh) => {
+      const stored = await store.load(
         record.projectId,
-        ref.id !== undefined ? { id: ref.id } : { name: ref.name ?? '' },
+        ref.id === undefined ? { name: ref.name ?? '' } : { id: ref.id },
       );
-      if (profile === null) throw new HoldfastError('not_found', 'profile: there is no such profile in this project');
+      if (stored === null) {
+        const message = 'profile: the project has no such profile; create it first';
+        throw new HoldfastError('not_found', message, { details: [{ code: 'not_found', message }] });
+      }
+      const { baseline, faults } = await restoreState(chromium, readState(stored.state), fresh);
+      if (faults > 0) logger.warn({ profile_id: stored.id, faults }, 'parts of a profile could not be loaded');
       return {
-        id: profile.id,
-        name: profile.name,
-        createdAt: profile.createdAt,
-        updatedAt: profile.updatedAt,
-        lastUsedAt: profile.lastUsedAt,
+        id: stored.id,
+        name: stored.name,
+        createdAt: stored.createdAt,
+        updatedAt: stored.updatedAt,
+        lastUsedAt: stored.lastUsedAt,
         saveChanges: ref.save_changes ?? false,
-        baseline: EMPTY_STATE,
+        baseline,
       };
     },
-    save: () => Promise.resolve(),
+    save: async ({ record, chromium }, profile) => {
+      const { state, skipped } = await captureState(chromium, profile.baseline);
+      if (skipped > 0) logger.warn({ profile_id: profile.id, skipped }, 'parts of a profile could not be saved');
+      await store.save(record.projectId, profile.id, (stored) =>
+        mergeStates(profile.baseline, state, readState(stored)),
+      );
+    },
   };
 }

@@ -48,7 +48,7 @@ async function applyProfile(
   const { record } = session;
   const attached = record.profile;
   if (attached === null) {
-    record.profile = await deps.profiles.attach(session, ref);
+    record.profile = await deps.profiles.attach(session, ref, false);
     return;
   }
   if (ref.id !== undefined ? ref.id !== attached.id : ref.name !== attached.name) {

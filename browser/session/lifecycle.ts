@@ -17,10 +17,13 @@ import { createQueue } from './session.ts';
 
 /** Profiles as the life of a session needs them. */
 export interface SessionProfiles {
-  /** Loads the profile into a fresh browser; throws `not_found`. */
+  /**
+   * Loads a profile into a browser; `fresh` when nobody has used the browser yet. Throws `not_found`.
+   */
   attach(
     session: Pick<Session, 'chromium' | 'record'>,
     ref: NonNullable<BrowserCreate['profile']>,
+    fresh: boolean,
   ): Promise<AttachedProfile>;
   /** Saves what the session changed. */
   save(session: Session, profile: AttachedProfile): Promise<void>;
@@ -60,26 +63,44 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   const endOnce = async (session: Session, cause: SessionEnd): Promise<void> => {
     const { record, chromium } = session;
+    const resume = session.activity.begin();
+    const fault = cause === 'crashed' ? null : await saveProfile(session);
+    if (fault !== null && cause === 'deleted' && !chromium.hasExited()) {
+      // Nothing is lost yet: the session stays, and deleting it again tries again.
+      ends.delete(session);
+      resume();
+      throw fault;
+    }
     session.activity.stop();
+    record.endedAt = new Date();
+    registry.retire(session);
+    for (const tell of session.onEnd) tell();
+    await chromium.dispose();
+    logger.info({ session_id: record.id, cause }, 'browser session ended');
+    if (fault !== null) throw fault;
+  };
+
+  /** Null when there is nothing to save, or it is saved; else why it could not be. */
+  const saveProfile = async (session: Session): Promise<HoldfastError | null> => {
+    const { profile } = session.record;
+    if (profile?.saveChanges !== true) return null;
     try {
-      if (cause !== 'crashed' && record.profile?.saveChanges === true)
-        await deps.profiles.save(session, record.profile);
-    } finally {
-      record.endedAt = new Date();
-      registry.retire(session);
-      for (const tell of session.onEnd) tell();
-      await chromium.dispose();
-      logger.info({ session_id: record.id, cause }, 'browser session ended');
+      await deps.profiles.save(session, profile);
+      return null;
+    } catch (error) {
+      // The profile was deleted meanwhile: there is nothing to save to.
+      if (error instanceof HoldfastError && error.code === 'not_found') return null;
+      logger.error(
+        { session_id: session.record.id, profile_id: profile.id, error: nameOf(error) },
+        'profile not saved',
+      );
+      return new HoldfastError('browser_error', 'The profile could not be saved; delete the session again to retry');
     }
   };
 
   const endQuietly = (session: Session, cause: SessionEnd): void => {
-    end(session, cause).catch((error: unknown) => {
-      logger.error(
-        { session_id: session.record.id, cause, error: nameOf(error) },
-        'profile not saved at the end of a session',
-      );
-    });
+    // What went wrong is logged where it happened.
+    end(session, cause).catch(() => undefined);
   };
 
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
@@ -88,7 +109,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     try {
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {
-        record.profile = await deps.profiles.attach({ chromium, record }, request.profile);
+        record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
       }
       const session: Session = {
         record,

@@ -1,0 +1,96 @@
+import type { Protocol } from 'devtools-protocol';
+import { z } from 'zod';
+import type { Chromium } from '../chromium/launch.ts';
+import type { Page } from '../chromium/pages.ts';
+import { evaluateApart, openBlankPage } from './blank-page.ts';
+import { readCookies } from './cookies.ts';
+import { split } from './restore.ts';
+import type { ProfileState } from './state.ts';
+import { ProfileOrigin } from './state.ts';
+import { READ_SESSION_STORAGE, READ_STORAGE } from './storage-script.ts';
+
+/** Hidden pages that read origins side by side. */
+const PARALLEL_PAGES = 3;
+/** A page that hangs is left out after this long, in milliseconds. */
+const LIVE_PAGE_TIMEOUT_MS = 2_000;
+
+const ReadOrigin = ProfileOrigin.extend({ skipped: z.number() });
+const ReadSessionStorage = z.object({ origin: z.string(), sessionStorage: z.record(z.string(), z.string()) });
+
+/** What a browser keeps now. */
+export interface Captured {
+  state: ProfileState;
+  /** Records and databases that could not be read (keys that may not leave the browser, caches beyond the bounds). */
+  skipped: number;
+}
+
+/**
+ * Reads the state of a browser: cookies, and the storage of every origin that the session has been at. Origins it has
+ * not been at are as they were in `baseline`. Session storage is read from the pages that are open; of origins without
+ * an open page it stays as it was.
+ */
+export async function captureState(chromium: Chromium, baseline: ProfileState): Promise<Captured> {
+  const { cdp, pages } = chromium;
+  const contextId = pages.defaultContextId();
+  const [cookies, sessionStorages] = await Promise.all([readCookies(cdp, contextId), readLiveSessionStorage(chromium)]);
+  const visited = [...new Set([...pages.visitedOrigins(), ...sessionStorages.keys()])];
+  const read = await Promise.all(split(visited, PARALLEL_PAGES).map((origins) => readOrigins(chromium, origins)));
+
+  const origins = new Map(baseline.origins.map((origin) => [origin.origin, origin]));
+  let skipped = 0;
+  for (const { skipped: count, ...origin } of read.flat()) {
+    skipped += count;
+    const sessionStorage = sessionStorages.get(origin.origin) ?? origins.get(origin.origin)?.sessionStorage ?? {};
+    origins.set(origin.origin, { ...origin, sessionStorage });
+  }
+  return { state: { cookies, origins: [...origins.values()] }, skipped };
+}
+
+async function readOrigins(chromium: Chromium, origins: string[]): Promise<z.infer<typeof ReadOrigin>[]> {
+  const blank = await openBlankPage(chromium.cdp, chromium.pages.defaultContextId());
+  try {
+    const read: z.infer<typeof ReadOrigin>[] = [];
+    for (const origin of origins) read.push(ReadOrigin.parse(await blank.runAt(origin, READ_STORAGE)));
+    return read;
+  } finally {
+    await blank.close();
+  }
+}
+
+/** Session storage by origin, of all open pages; where two differ, the page used last wins. */
+async function readLiveSessionStorage(chromium: Chromium): Promise<Map<string, Record<string, string>>> {
+  const contextId = chromium.pages.defaultContextId();
+  const pages = chromium.pages.all().filter((page) => page.browserContextId === contextId && page.dialog === null);
+  const found = await Promise.all(pages.map((page) => readPage(chromium, page)));
+  return new Map(found.flat().map(({ origin, sessionStorage }) => [origin, sessionStorage]));
+}
+
+async function readPage(chromium: Chromium, page: Page): Promise<z.infer<typeof ReadSessionStorage>[]> {
+  const { cdp } = chromium;
+  const late = new Promise<null>((resolve) =>
+    setTimeout(() => {
+      resolve(null);
+    }, LIVE_PAGE_TIMEOUT_MS).unref(),
+  );
+  const reading = (async () => {
+    const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
+    const frame = frameTree.frame;
+    const results = [
+      ReadSessionStorage.parse(await evaluateApart(cdp, page.sessionId, frame.id, READ_SESSION_STORAGE)),
+    ];
+    // Frames of the same origin share the page's; of others on the same site there is one for each.
+    for (const child of framesBelow(frameTree)) {
+      if (!chromium.pages.visitedOrigins().has(child.securityOrigin)) continue;
+      results.unshift(
+        ReadSessionStorage.parse(await evaluateApart(cdp, page.sessionId, child.id, READ_SESSION_STORAGE)),
+      );
+    }
+    return results.filter(({ origin }) => /^https?:/.test(origin));
+  })();
+  // A page that closes or hangs has nothing to say; cookies and local storage do not depend on it.
+  return (await Promise.race([reading.catch(() => null), late])) ?? [];
+}
+
+function framesBelow(tree: Protocol.Page.FrameTree): Protocol.Page.Frame[] {
+  return (tree.childFrames ?? []).flatMap((child) => [child.frame, ...framesBelow(child)]);
+}

@@ -1,0 +1,54 @@
+import type { Protocol } from 'devtools-protocol';
+import type { CdpConnection } from '../cdp/connection.ts';
+import { ProfileCookie } from './state.ts';
+
+/** All cookies of the default context, session cookies and partitioned ones included. */
+export async function readCookies(cdp: CdpConnection, browserContextId: string | undefined): Promise<ProfileCookie[]> {
+  const { cookies } = await cdp.send('Storage.getCookies', browserContextId === undefined ? {} : { browserContextId });
+  return cookies.map(({ session, expires, ...cookie }) =>
+    // Parsing drops what is derived, such as the size.
+    ProfileCookie.parse(session ? cookie : { ...cookie, expires }),
+  );
+}
+
+/** Sets cookies; gives how many the browser refused. One bad cookie does not keep the others out. */
+export async function writeCookies(
+  cdp: CdpConnection,
+  browserContextId: string | undefined,
+  cookies: ProfileCookie[],
+): Promise<number> {
+  if (cookies.length === 0) return 0;
+  const context = browserContextId === undefined ? {} : { browserContextId };
+  const set = (batch: ProfileCookie[]): Promise<boolean> =>
+    cdp.send('Storage.setCookies', { cookies: batch.map(toParameter), ...context }).then(
+      () => true,
+      () => false,
+    );
+  // The usual case in one command; it is all or nothing.
+  if (await set(cookies)) return 0;
+  const each = await Promise.all(cookies.map((cookie) => set([cookie])));
+  return each.filter((accepted) => !accepted).length;
+}
+
+function toParameter(cookie: ProfileCookie): Protocol.Network.CookieParam {
+  const { domain, ...rest } = cookie;
+  const host = domain.replace(/^\./, '');
+  const scheme = cookie.secure || cookie.sourceScheme === 'Secure' ? 'https' : 'http';
+  // Given by URL and without a domain, a cookie is good for its host alone, as it was.
+  const place = domain.startsWith('.') ? { domain } : { url: `${scheme}://${host}${cookie.path}` };
+  return { ...definedOnly(rest), ...place };
+}
+
+/** The protocol wants absent properties absent, not undefined. */
+function definedOnly(cookie: Omit<ProfileCookie, 'domain'>): Omit<Protocol.Network.CookieParam, 'url' | 'domain'> {
+  const { expires, sameSite, priority, sourceScheme, sourcePort, partitionKey, ...always } = cookie;
+  return {
+    ...always,
+    ...(expires === undefined ? {} : { expires }),
+    ...(sameSite === undefined ? {} : { sameSite }),
+    ...(priority === undefined ? {} : { priority }),
+    ...(sourceScheme === undefined ? {} : { sourceScheme }),
+    ...(sourcePort === undefined ? {} : { sourcePort }),
+    ...(partitionKey === undefined ? {} : { partitionKey }),
+  };
+}
