@@ -1,0 +1,216 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterEach, describe, expect, inject, it } from 'vitest';
+import { WebSocket } from 'ws';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import { eventually, startService } from './service-under-test.ts';
+
+let service: ServiceUnderTest | undefined;
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+});
+
+/** Processes whose command line names a folder below this one. */
+async function processesIn(folder: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
+  const found = await Promise.all(
+    pids.map(async (pid) =>
+      (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(folder) ? Number(pid) : null,
+    ),
+  );
+  return found.filter((pid) => pid !== null);
+}
+
+describe('sessions', () => {
+  it('end when left alone, but not while a client is connected', async () => {
+    service = await startService();
+    const [alone, used] = await Promise.all([
+      service.kernel.browsers.create({ timeout_seconds: 10 }),
+      service.kernel.browsers.create({ timeout_seconds: 10 }),
+    ]);
+    const browser = await chromium.connectOverCDP(used.cdp_ws_url);
+    await new Promise((resolve) => setTimeout(resolve, 10_500));
+    await expect(service.kernel.browsers.retrieve(alone.session_id)).rejects.toMatchObject({ status: 404 });
+    expect((await service.kernel.browsers.retrieve(used.session_id)).session_id).toBe(used.session_id);
+    await browser.close();
+  });
+
+  it('end within a second when the browser dies, and their clients learn it', async () => {
+    service = await startService();
+    const { kernel, workDir } = service;
+    const session = await kernel.browsers.create();
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const disconnected = new Promise((resolve) => browser.once('disconnected', resolve));
+    const [main] = (await processesIn(workDir)).sort((a, b) => a - b);
+    process.kill(main ?? 0, 'SIGKILL');
+    await eventually(
+      () => expect(kernel.browsers.retrieve(session.session_id)).rejects.toMatchObject({ status: 404 }),
+      1000,
+    );
+    await disconnected;
+    const read = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
+    expect(read.deleted_at).toBeDefined();
+    await eventually(async () => {
+      expect(await processesIn(workDir)).toEqual([]);
+    });
+    await eventually(async () => {
+      expect(await readdir(path.join(workDir, 'sessions'))).toEqual([]);
+    });
+  });
+
+  it('are bounded, and say when to come back', async () => {
+    service = await startService({ maxSessions: 1 });
+    const first = await service.kernel.browsers.create();
+    await expect(service.kernel.browsers.create()).rejects.toSatisfy((error: { status: number; headers: Headers }) => {
+      return error.status === 529 && Number(error.headers.get('retry-after')) > 0;
+    });
+    await service.kernel.browsers.deleteByID(first.session_id);
+    await service.kernel.browsers.create();
+  });
+
+  it('keep their names apart within a project', async () => {
+    service = await startService();
+    const first = await service.kernel.browsers.create({ name: 'one' });
+    await expect(service.kernel.browsers.create({ name: 'one' })).rejects.toMatchObject({ status: 409 });
+    const elsewhere = { headers: { 'x-kernel-project-id': 'prj_other' } };
+    await expect(service.kernel.browsers.retrieve('one', undefined, elsewhere)).rejects.toMatchObject({ status: 404 });
+    await expect(service.kernel.browsers.retrieve(first.session_id, undefined, elsewhere)).rejects.toMatchObject({
+      status: 404,
+    });
+    await expect(service.kernel.browsers.deleteByID(first.session_id, elsewhere)).rejects.toMatchObject({
+      status: 404,
+    });
+    expect((await service.kernel.browsers.list(undefined, elsewhere)).getPaginatedItems()).toEqual([]);
+  });
+
+  it('keep their folders private', async () => {
+    service = await startService();
+    await service.kernel.browsers.create();
+    const folder = path.join(service.workDir, 'sessions');
+    const [name] = await readdir(folder);
+    expect((await stat(path.join(folder, name ?? ''))).mode & 0o777).toBe(0o700);
+  });
+});
+
+describe('the CDP endpoint', () => {
+  it('refuses tokens that are missing, wrong or of another session', async () => {
+    service = await startService();
+    const [first, second] = await Promise.all([service.kernel.browsers.create(), service.kernel.browsers.create()]);
+    const open = (url: string): Promise<string> =>
+      new Promise((resolve) => {
+        const socket = new WebSocket(url);
+        socket.on('open', () => {
+          socket.close();
+          resolve('open');
+        });
+        socket.on('unexpected-response', (_request, response) => {
+          resolve(String(response.statusCode));
+        });
+        socket.on('error', () => undefined);
+      });
+    const bare = first.cdp_ws_url.split('?')[0] ?? '';
+    const token = new URL(first.cdp_ws_url).searchParams.get('jwt') ?? '';
+    expect(await open(first.cdp_ws_url)).toBe('open');
+    expect(await open(bare)).toBe('401');
+    expect(await open(`${bare}?jwt=x`)).toBe('401');
+    expect(await open(second.cdp_ws_url.replace(/jwt=.*/, `jwt=${token}`))).toBe('401');
+    expect(await open(first.webdriver_ws_url)).toBe('501');
+    expect(await open(first.cdp_ws_url.replace('/cdp', '/nothing'))).toBe('404');
+    await service.kernel.browsers.deleteByID(first.session_id);
+    expect(await open(first.cdp_ws_url)).toBe('404');
+  });
+
+  it('answers malformed messages and goes on', async () => {
+    service = await startService();
+    const session = await service.kernel.browsers.create();
+    const socket = new WebSocket(session.cdp_ws_url);
+    await new Promise((resolve) => socket.once('open', resolve));
+    const answers: Record<string, unknown>[] = [];
+    socket.on('message', (data: Buffer) => answers.push(JSON.parse(data.toString()) as Record<string, unknown>));
+    for (const text of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"id":1}',
+      '{"id":"x","method":"Browser.getVersion"}',
+      '{"id":2,"method":"Browser.getVersion","params":5}',
+    ])
+      socket.send(text);
+    socket.send(Buffer.from([1, 2, 3]));
+    socket.send(
+      '{"id":3,"method":"Page.navigate","params":{"url":"https://example.com"},"method":"Page.navigate","params":{"url":"file:///etc/passwd"}}',
+    );
+    socket.send('{"id":9,"method":"Browser.getVersion"}');
+    await eventually(() => {
+      expect(answers.at(-1)).toMatchObject({ id: 9, result: { protocolVersion: '1.3' } });
+    });
+    expect(answers.filter((answer) => answer['id'] === undefined)).toHaveLength(8);
+    expect(answers.find((answer) => answer['id'] === 3)).toHaveProperty('error');
+    socket.close();
+  });
+
+  it('tells clients when the session is deleted', async () => {
+    service = await startService();
+    const session = await service.kernel.browsers.create();
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const disconnected = new Promise((resolve) => browser.once('disconnected', resolve));
+    await service.kernel.browsers.deleteByID(session.session_id);
+    await disconnected;
+  });
+});
+
+describe('the service', () => {
+  it('hands out warm browsers of any size, with profiles too', async () => {
+    service = await startService({ warmBrowsers: 1 });
+    const { kernel, workDir, profiles } = service;
+    const names = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
+    await eventually(async () => {
+      expect(await names()).toEqual([expect.stringMatching(/^warm-/)]);
+    });
+    profiles.create('p');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const session = await kernel.browsers.create({ viewport: { width: 640, height: 480 }, profile: { name: 'p' } });
+    expect((await names()).every((name) => name.startsWith('warm-'))).toBe(true);
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const page = browser.contexts()[0]?.pages()[0];
+    expect(await page?.evaluate(() => [innerWidth, innerHeight])).toEqual([640, 480]);
+    await browser.close();
+    await eventually(async () => {
+      expect(await names()).toHaveLength(2);
+    });
+  });
+
+  it('leaves no browser when it is killed, and cleans up what is left', async () => {
+    const workDir = await mkdtemp(path.join(os.tmpdir(), 'holdfast-killed-'));
+    const child = spawn(
+      process.execPath,
+      ['--import', 'tsx', path.join(import.meta.dirname, 'run-service.ts'), workDir, inject('chromiumPath')],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (data: Buffer) => {
+        if (data.toString().includes('ready')) resolve();
+      });
+      child.once('exit', () => {
+        reject(new Error('the service ended'));
+      });
+    });
+    expect((await processesIn(workDir)).length).toBeGreaterThan(1);
+    child.removeAllListeners('exit');
+    child.kill('SIGKILL');
+    await eventually(async () => {
+      expect(await processesIn(workDir)).toEqual([]);
+    });
+    expect(await readdir(path.join(workDir, 'sessions'))).not.toEqual([]);
+    service = await startService({ workDir });
+    expect(await readdir(workDir)).toEqual([]);
+    await rm(workDir, { recursive: true, force: true });
+  });
+});
