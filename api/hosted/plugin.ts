@@ -49,19 +49,23 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
 
-  app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>('/login/:id', async (request, reply) => {
-    const language = chooseLanguage(request.headers['accept-language']);
-    const successUrl = acceptReturnUrl(firstString(request.query['success_url']));
-    const errorUrl = acceptReturnUrl(firstString(request.query['error_url']));
-    return reply
-      .headers({
-        'content-security-policy': csp,
-        'content-type': 'text/html; charset=utf-8',
-        'content-language': language,
-        vary: 'accept-language',
-      })
-      .send(renderShell(parts, { language, successUrl, errorUrl }));
-  });
+  app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>(
+    '/login/:id',
+    { exposeHeadRoute: true },
+    async (request, reply) => {
+      const language = chooseLanguage(request.headers['accept-language']);
+      const successUrl = acceptReturnUrl(firstString(request.query['success_url']));
+      const errorUrl = acceptReturnUrl(firstString(request.query['error_url']));
+      return reply
+        .headers({
+          'content-security-policy': csp,
+          'content-type': 'text/html; charset=utf-8',
+          'content-language': language,
+          vary: 'accept-language',
+        })
+        .send(renderShell(parts, { language, successUrl, errorUrl }));
+    },
+  );
 
   app.post<{ Params: { id: string } }>('/login/:id/exchange', { bodyLimit: 4096 }, async (request, reply) => {
     const id = connectionIdOf(request.params.id);

@@ -1,5 +1,6 @@
 import type { FlowView } from '../view.ts';
 import { openEvents } from './calls.ts';
+import { createSseParser, type SseEvent } from './sse-parser.ts';
 
 /** Longest silence on an open stream before it counts as dead, in milliseconds: the server speaks every 15 s. */
 const SILENCE_MS = 40_000;
@@ -99,37 +100,12 @@ export function follow(handlers: FollowHandlers): Follower {
   void run();
   return {
     hurry() {
-      failures = Math.min(failures, 1);
+      failures = 0;
+      // An open stream may be dead without knowing it; to resume a living one costs one request.
+      connection.abort();
       wake();
     },
     stop,
-  };
-}
-
-interface SseEvent {
-  name: string;
-  id: string;
-  data: string;
-}
-
-/** Takes the stream's text in any pieces and calls back with each whole event. */
-export function createSseParser(onEvent: (event: SseEvent) => void): (chunk: string) => void {
-  let rest = '';
-  let event: SseEvent = { name: 'message', id: '', data: '' };
-  return (chunk) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      const field = colon < 0 ? line : line.slice(0, colon);
-      const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-      if (line === '') {
-        if (event.data !== '') onEvent(event);
-        event = { name: 'message', id: '', data: '' };
-      } else if (field === 'event') event.name = value;
-      else if (field === 'id') event.id = value;
-      else if (field === 'data') event.data += value;
-    }
   };
 }
 

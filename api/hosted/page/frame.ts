@@ -1,4 +1,4 @@
-import { h, emphasize } from './dom.ts';
+import { h } from './dom.ts';
 import { icon } from './icons.ts';
 import { words } from './words.ts';
 
@@ -7,7 +7,7 @@ export interface Screen {
   /** Names what is shown: a screen of the same key is not drawn again, so nothing typed is lost. */
   key: string;
   content: HTMLElement;
-  /** Said politely when the screen appears. */
+  /** Said politely when the screen appears, beside what the focus makes a screen reader say. May be empty. */
   announcement: string;
   /** Where the keyboard goes on; the heading when it is not given. */
   focus?: HTMLElement;
@@ -42,10 +42,19 @@ export function createFrame(root: HTMLElement): Frame {
 
   let shownKey: string | null = null;
   let shownSite: string | null = null;
+  let toSay: string[] = [];
   const announce = (text: string) => {
-    // The same text twice is only spoken again when it changes in between.
-    live.textContent = '';
-    setTimeout(() => (live.textContent = text), 60);
+    if (text === '') return;
+    // What comes at one moment is said as one: a second text would cut off the first. And the region is emptied before,
+    // because the same text twice is only spoken again when it changes in between.
+    if (toSay.length === 0) {
+      live.textContent = '';
+      setTimeout(() => {
+        live.textContent = toSay.join(' ');
+        toSay = [];
+      }, 60);
+    }
+    toSay.push(text);
   };
 
   return {
@@ -69,7 +78,7 @@ export function createFrame(root: HTMLElement): Frame {
     },
     banner(text) {
       if ((banner.textContent || null) === text) return;
-      if (text !== null) announce(text);
+      announce(text ?? words.backLine);
       banner.hidden = text === null;
       banner.replaceChildren(...(text === null ? [] : [icon('offline'), h('span', {}, text)]));
     },
@@ -89,7 +98,7 @@ function siteHeader(domain: string): HTMLElement[] {
       h('p', { class: 'site-label' }, words.signingInTo),
       h('p', { class: 'site-name' }, h('bdi', {}, domain)),
     ),
-    h('p', { class: 'site-why' }, ...emphasize(words.onBehalf, domain)),
+    h('p', { class: 'site-why' }, words.onBehalf),
   ];
 }
 

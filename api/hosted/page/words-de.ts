@@ -2,12 +2,12 @@ import type { Words } from './words-en.ts';
 
 /** What the page says, in German. */
 export const DE: Words = {
-  brandTag: 'sichere Anmeldung',
   title: 'Anmelden · Holdfast',
   errorTitle: 'Fehler: {title}',
 
   signingInTo: 'Anmeldung bei',
-  onBehalf: 'Holdfast fragt für die App, die dich hierher geschickt hat, und tippt deine Eingaben bei {domain} ein.',
+  onBehalf:
+    'Holdfast fragt für die App, die dich hierher geschickt hat. Deine Eingaben werden nur auf dieser Website eingetippt.',
   timeLeft: 'Restzeit',
   timeLeftSpoken: 'Restzeit: {minutes} Minuten',
   timeLeftMinute: 'Noch eine Minute, um die Anmeldung abzuschließen.',
@@ -26,7 +26,6 @@ export const DE: Words = {
   stepCheck: 'Die Seite prüft sie',
   stepDone: 'Angemeldet',
   stepState: { done: 'erledigt', now: 'läuft', next: 'steht noch aus' },
-  stepOf: 'Schritt {n} von 4: {name}',
 
   headingSignIn: 'Gib deine Anmeldedaten ein',
   headingIdentifier: 'Gib deinen Benutzernamen ein',
@@ -48,19 +47,15 @@ export const DE: Words = {
   showPassword: 'Zeigen',
   hidePassword: 'Verbergen',
   showPasswordOf: '{label} zeigen',
-  passwordShown: '{label} ist sichtbar',
-  passwordHidden: '{label} ist verborgen',
   codeHasLetters: 'Mein Code enthält Buchstaben',
   continue: 'Weiter',
   signIn: 'Anmelden',
   sending: 'Wird gesendet …',
   or: 'oder',
-  otherWays: 'Andere Wege zur Anmeldung',
   continueWith: 'Weiter mit {name}',
   fieldMissing: '{label} fehlt noch.',
   rejected: '{domain} hat das nicht angenommen. Prüfe es und gib es noch einmal ein.',
   siteSays: '{domain} meldet',
-  errorSummary: 'Bitte prüfe deine Eingaben',
   sendFailed: 'Es wurde nichts gesendet: Die Verbindung ist abgebrochen. Prüfe dein Netz und versuche es noch einmal.',
   sendRefused: 'Holdfast konnte das nicht annehmen. Bitte versuche es noch einmal.',
   tooMany: 'Zu viele Versuche auf einmal. Warte ein paar Sekunden und versuche es noch einmal.',
@@ -82,7 +77,7 @@ export const DE: Words = {
   safetyExpected: 'Mach nur weiter, wenn du diesen Link erwartet hast. Wenn nicht, schließe diese Seite.',
 
   successHeading: 'Du bist angemeldet',
-  successText: 'Die App kann dein Konto bei {domain} jetzt nutzen. Du kannst diese Seite schließen.',
+  successText: 'Die App, die dich geschickt hat, kann dein Konto bei {domain} jetzt nutzen.',
   successReturn: 'Es geht zurück zu {host} …',
   returnTo: 'Zurück zu {host}',
   stay: 'Auf dieser Seite bleiben',

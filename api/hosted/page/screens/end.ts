@@ -25,9 +25,8 @@ export function endScreen(view: FlowView, announce: (text: string) => void): Scr
         title: words.successHeading,
         text: emphasize(words.successText, domain),
         say: fill(words.successText, { domain }),
-        site: domain,
       },
-      back && leaving(back, LEAVE_AFTER_MS.success, announce),
+      back ? leaving(back, LEAVE_AFTER_MS.success, announce) : h('p', { class: 'after' }, words.closePage),
     );
   }
   const { code, title, text, mark } = failureOf(view);
@@ -40,8 +39,7 @@ export function endScreen(view: FlowView, announce: (text: string) => void): Scr
       mark,
       title,
       text: emphasize(text, domain),
-      say: fill(text, { domain }),
-      site: domain,
+      say: `${fill(text, { domain })} ${view.status === 'FAILED' ? (view.website_error ?? '') : ''}`,
     },
     view.website_error && view.status === 'FAILED' ? siteWords(domain, view.website_error) : null,
     back ? leaving(back, LEAVE_AFTER_MS.failure, announce) : h('p', { class: 'after' }, words.startAgain),
@@ -68,7 +66,6 @@ export function outScreen(why: OutReason): Screen {
       title: texts.title,
       text: [texts.text],
       say: texts.text,
-      site: null,
     },
     h('p', { class: 'after' }, words.startAgain),
     back && backLink(back),
@@ -82,10 +79,9 @@ interface Ending {
   title: string;
   text: Child[];
   say: string;
-  site: string | null;
 }
 
-function ending({ key, tone, mark, title, text, say, site }: Ending, ...rest: Child[]): Screen {
+function ending({ key, tone, mark, title, text, say }: Ending, ...rest: Child[]): Screen {
   const content = h(
     'section',
     { class: `screen end end-${tone}` },
@@ -94,7 +90,7 @@ function ending({ key, tone, mark, title, text, say, site }: Ending, ...rest: Ch
     h('p', { class: 'lead' }, ...text),
     ...rest,
   );
-  return { key, content, announcement: `${title}. ${say}`, title: `${title} · Holdfast`, site };
+  return { key, content, announcement: say, title: `${title} · Holdfast`, site: null };
 }
 
 function failureOf(view: FlowView): { code: string; title: string; text: string; mark: IconName } {

@@ -17,7 +17,7 @@ export function openingScreen(): Screen {
       heading(words.openingLink),
       h('p', { class: 'lead' }, words.openingLinkText),
     ),
-    announcement: words.openingLink,
+    announcement: words.openingLinkText,
     title: words.title,
     site: null,
   };
@@ -42,7 +42,7 @@ export function progressScreen(kind: 'discovering' | 'submitting', domain: strin
   return {
     key: kind,
     content,
-    announcement: `${title}. ${fill(text, { domain })}`,
+    announcement: fill(text, { domain }),
     title: `${title} · Holdfast`,
     site: domain,
   };

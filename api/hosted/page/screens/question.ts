@@ -66,7 +66,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
   return {
     key: `question:${interaction}:${view.step}:${view.external_action_message ?? ''}`,
     content,
-    announcement: announcementOf(view, title, controls),
+    announcement: announcementOf(view, title, focus !== undefined),
     title: failed ? fill(words.errorTitle, { title: `${title} · Holdfast` }) : `${title} · Holdfast`,
     site: view.domain,
     ...(focus === undefined ? {} : { focus }),
@@ -158,10 +158,11 @@ function titleOf(view: FlowView): string {
   return has('code') ? words.headingCode : words.headingText;
 }
 
-function announcementOf(view: FlowView, title: string, controls: FieldControl[]): string {
-  const errors = view.website_error ? `${fill(words.siteSays, { domain: view.domain })}: ${view.website_error}. ` : '';
-  const message = view.step === 'AWAITING_EXTERNAL_ACTION' ? (view.external_action_message ?? '') : '';
-  return `${errors}${title}. ${controls.map(({ label }) => label).join(', ')} ${message}`.trim();
+/** What a screen reader would miss: it reads the focused field, or the heading when there is none, by itself. */
+function announcementOf(view: FlowView, title: string, onField: boolean): string {
+  const error = view.website_error ? `${fill(words.siteSays, { domain: view.domain })}: ${view.website_error}` : '';
+  const message = view.step === 'AWAITING_EXTERNAL_ACTION' ? view.external_action_message : null;
+  return [error, onField ? `${title}.` : '', message ?? ''].filter(Boolean).join(' ');
 }
 
 /** One answer at a time. The pressed button keeps the focus, so it is `aria-disabled` and not `disabled`. */

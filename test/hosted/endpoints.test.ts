@@ -1,0 +1,220 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { hostedPage } from '../../api/hosted/plugin.ts';
+import { password, pause, username } from './pauses.ts';
+import { createScriptedFlow, type ScriptedFlow } from './scripted-flow.ts';
+
+const PAGE = { 'x-holdfast-page': '1', origin: 'https://login.example', 'content-type': 'application/json' };
+const ATTEMPT = 'a'.repeat(32);
+
+let app: FastifyInstance;
+let flow: ScriptedFlow;
+beforeEach(async () => {
+  app = Fastify();
+  flow = createScriptedFlow(() => 'https://login.example');
+  await app.register(hostedPage, flow.ports);
+});
+afterEach(() => app.close());
+
+const exchange = (code: string, attempt = ATTEMPT, headers: Record<string, string> = PAGE) =>
+  app.inject({ method: 'POST', url: '/login/conn1/exchange', headers, payload: JSON.stringify({ code, attempt }) });
+
+async function enter(): Promise<string> {
+  const answer = await exchange(flow.code());
+  return String(answer.headers['set-cookie']).split(';')[0] ?? '';
+}
+
+const state = (cookie: string, headers: Record<string, string> = {}) =>
+  app.inject({ url: '/login/conn1/state', headers: { 'x-holdfast-page': '1', cookie, ...headers } });
+const submit = (cookie: string, body: unknown, headers: Record<string, string> = {}) =>
+  app.inject({
+    method: 'POST',
+    url: '/login/conn1/submit',
+    headers: { ...PAGE, cookie, ...headers },
+    payload: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+describe('the page itself', () => {
+  test('is the same whether or not the connection exists, and a GET or HEAD uses nothing up', async () => {
+    const code = flow.code();
+    const [known, unknown] = await Promise.all([
+      app.inject(`/login/conn1?code=${code}`),
+      app.inject('/login/conn2?code=wrong'),
+    ]);
+    expect(known.statusCode).toBe(200);
+    expect(known.body).toBe(unknown.body);
+    expect(known.headers['set-cookie']).toBeUndefined();
+    expect((await app.inject({ method: 'HEAD', url: `/login/conn1?code=${code}` })).statusCode).toBe(200);
+    expect((await exchange(code)).statusCode).toBe(200);
+  });
+
+  test('carries the strict policy and is never kept, framed or sniffed', async () => {
+    const { headers, body } = await app.inject('/login/conn1');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).toContain("base-uri 'none'");
+    expect(policy).toContain("form-action 'self'");
+    expect(policy).toContain("require-trusted-types-for 'script'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-opener-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+    });
+    expect(body).not.toMatch(/<(script|link|img|iframe)[^>]+(src|href)="(?!data:image\/svg)/);
+  });
+
+  test('passes on http(s) return addresses only, escaped', async () => {
+    const page = async (query: Record<string, string>) =>
+      (await app.inject({ url: '/login/conn1', query })).body.split('<head>')[0] ?? '';
+    expect(await page({ success_url: 'javascript:alert(1)', error_url: 'data:text/html,x' })).not.toContain('data-');
+    const html = await page({ success_url: 'https://a.example/?a="><script>&b=1' });
+    expect(html).toContain('data-success-url="https://a.example/?a=%22%3E%3Cscript%3E&#38;b=1"');
+  });
+
+  test.each([
+    ['de-AT,de;q=0.9,en;q=0.5', 'de'],
+    ['fr, en;q=0.8, de;q=0.9', 'de'],
+    ['de;q=0, en', 'en'],
+    ['fr', 'en'],
+    [undefined, 'en'],
+  ])('speaks the language of %j', async (accept, language) => {
+    const { headers, body } = await app.inject({
+      url: '/login/conn1',
+      headers: accept === undefined ? {} : { 'accept-language': accept },
+    });
+    expect(headers['content-language']).toBe(language);
+    expect(body).toContain(`<html lang="${language}"`);
+    expect(body).toContain('<noscript>');
+  });
+});
+
+describe('exchange', () => {
+  test('sets a cookie that only this connection reads, out of reach of scripts and other sites', async () => {
+    const answer = await exchange(flow.code());
+    const cookie = String(answer.headers['set-cookie']);
+    expect(cookie).toMatch(
+      /^__Host-holdfast_login_conn1=[\w.-]+; Path=\/; Max-Age=1800; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    expect(answer.body).not.toContain(cookie.split(/[=;]/)[1]);
+  });
+
+  test('without https the prefix and Secure go, since browsers would refuse them', async () => {
+    const plain = Fastify();
+    const other = createScriptedFlow(() => 'http://localhost:8080');
+    await plain.register(hostedPage, other.ports);
+    const answer = await plain.inject({
+      method: 'POST',
+      url: '/login/conn1/exchange',
+      headers: { ...PAGE, origin: 'http://localhost:8080' },
+      payload: { code: other.code(), attempt: ATTEMPT },
+    });
+    expect(String(answer.headers['set-cookie'])).toMatch(
+      /^holdfast_login_conn1=[^;]+; Path=\/; Max-Age=1800; HttpOnly; SameSite=Strict$/,
+    );
+    await plain.close();
+  });
+
+  test('of many at once with one code, one gets in', async () => {
+    const code = flow.code();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => exchange(code, `attempt-${index}`.padEnd(20, '.'))),
+    );
+    expect(answers.filter(({ statusCode }) => statusCode === 200)).toHaveLength(1);
+    expect(answers.filter(({ statusCode }) => statusCode === 410)).toHaveLength(49);
+  });
+
+  test('the page that lost the answer may ask again, nobody else', async () => {
+    const code = flow.code();
+    const [first, again] = [await exchange(code), await exchange(code)];
+    expect([first.statusCode, again.statusCode]).toEqual([200, 200]);
+    expect(again.headers['set-cookie']).toEqual(first.headers['set-cookie']);
+    expect((await exchange(code, 'b'.repeat(32))).statusCode).toBe(410);
+  });
+
+  test.each([
+    ['another site', { ...PAGE, origin: 'https://evil.example' }, 403],
+    ['another site, said by the browser', { ...PAGE, 'sec-fetch-site': 'cross-site' }, 403],
+    ['a sandboxed frame', { ...PAGE, origin: 'null' }, 403],
+    ['no page at all', { 'content-type': 'application/json', 'x-holdfast-page': '1' }, 403],
+    ['a form', { ...PAGE, 'content-type': 'text/plain' }, 415],
+    ['a page without our header', { origin: PAGE.origin, 'content-type': 'application/json' }, 403],
+  ])('refuses %s, and the code stays good', async (_who, headers: Record<string, string>, status) => {
+    const code = flow.code();
+    expect((await exchange(code, ATTEMPT, headers)).statusCode).toBe(status);
+    expect((await exchange(code)).statusCode).toBe(200);
+  });
+});
+
+describe('the cookie', () => {
+  test('opens the flow it was made for, and shows no more than the page needs', async () => {
+    const cookie = await enter();
+    flow.go(pause([{ ...username, observed_selector: '#secret-selector' }, password]));
+    const { statusCode, body } = await state(cookie);
+    expect(statusCode).toBe(200);
+    expect(body).not.toMatch(/brw_secret|live\.example|hidden-login|selector|profile_name":"/);
+  });
+
+  test('opens nothing once a newer flow has begun, and submits nothing to it', async () => {
+    const cookie = await enter();
+    flow.restart();
+    const next = pause([password]);
+    flow.go(next);
+    expect((await state(cookie)).statusCode).toBe(410);
+    const answer = await submit(cookie, { interaction_id: next.interaction_id, field_values: { 'f-pass': 'x' } });
+    expect(answer.statusCode).toBe(410);
+    expect(flow.submitted).toEqual([]);
+  });
+
+  test('is needed, whole, and not that of another connection', async () => {
+    const cookie = await enter();
+    expect((await state('')).statusCode).toBe(401);
+    expect((await state(`${cookie}x`)).statusCode).toBe(401);
+    const moved = cookie.replace('login_conn1', 'login_conn2');
+    const other = await app.inject({ url: '/login/conn2/state', headers: { 'x-holdfast-page': '1', cookie: moved } });
+    expect(other.statusCode).toBe(401);
+  });
+
+  test('does nothing for another site', async () => {
+    const cookie = await enter();
+    expect((await state(cookie, { 'sec-fetch-site': 'cross-site' })).statusCode).toBe(403);
+    expect((await state(cookie, { 'x-holdfast-page': '' })).statusCode).toBe(403);
+    const events = await app.inject({ url: '/login/conn1/events', headers: { cookie } });
+    expect(events.statusCode).toBe(403);
+    expect((await submit(cookie, { interaction_id: 'x' }, { origin: 'https://evil.example' })).statusCode).toBe(403);
+  });
+});
+
+describe('submit', () => {
+  test('passes the canonical form on, and nothing else', async () => {
+    const cookie = await enter();
+    const asked = pause([password]);
+    flow.go(asked);
+    const good = { interaction_id: asked.interaction_id, field_values: { 'f-pass': 'secret' } };
+    expect((await submit(cookie, { ...good, sso_provider: 'google' })).statusCode).toBe(400);
+    expect((await submit(cookie, { field_values: good.field_values })).statusCode).toBe(400);
+    expect((await submit(cookie, '{"interaction_id":')).statusCode).toBe(400);
+    expect(flow.submitted).toEqual([]);
+    expect((await submit(cookie, good)).statusCode).toBe(202);
+    expect(flow.submitted).toEqual([good]);
+  });
+
+  test('never gives back what was sent', async () => {
+    const cookie = await enter();
+    const { body } = await submit(cookie, { interaction_id: 'i', field_values: { a: 7 }, 'hunter2-key': 'hunter2' });
+    expect(body).not.toContain('hunter2');
+  });
+
+  test('an unforeseen fault says nothing of itself', async () => {
+    const cookie = await enter();
+    flow.onSubmit = () => {
+      throw new Error('password hunter2 broke the vault');
+    };
+    const answer = await submit(cookie, { interaction_id: 'i', field_values: { a: 'hunter2' } });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.body).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'vitest';
+import { createSseParser, type SseEvent } from '../../api/hosted/page/sse-parser.ts';
+import { DE } from '../../api/hosted/page/words-de.ts';
+import { EN } from '../../api/hosted/page/words-en.ts';
+import { FlowErrorCode } from '../../contract/connections.ts';
+
+describe('words', () => {
+  test('every error code has a text of its own', () => {
+    expect(Object.keys(EN.failure).sort()).toEqual([...FlowErrorCode.options].sort());
+  });
+
+  test('German has the places that English has, but for those it says otherwise', () => {
+    const places = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).sort();
+    const pairs = (english: object, german: object): [string, string, string][] =>
+      Object.entries(english).flatMap(([key, value]: [string, unknown]) => {
+        const other: unknown = Object.entries(german).find(([name]) => name === key)?.[1];
+        if (typeof value === 'string' && typeof other === 'string')
+          return [[key, value, other] as [string, string, string]];
+        return typeof value === 'object' && value !== null && typeof other === 'object' && other !== null
+          ? pairs(value, other)
+          : [];
+      });
+    for (const [key, english, german] of pairs(EN, DE)) expect(places(german), key).toEqual(places(english));
+  });
+});
+
+describe('the event parser', () => {
+  const text = 'event: heartbeat\ndata: {}\n\nid: 7\nevent: state\ndata: {"a":"ü\\n"}\n\n: note\n\nevent: cut';
+
+  test('takes a stream in any pieces', () => {
+    for (let size = 1; size <= text.length; size += 1) {
+      const events: SseEvent[] = [];
+      const parse = createSseParser((event) => events.push(event));
+      for (let at = 0; at < text.length; at += size) parse(text.slice(at, at + size));
+      expect(events).toEqual([
+        { name: 'heartbeat', id: '', data: '{}' },
+        { name: 'state', id: '7', data: '{"a":"ü\\n"}' },
+      ]);
+    }
+  });
+});
