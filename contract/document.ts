@@ -8,8 +8,8 @@ import {
   FlowStep,
   FlowType,
   ManagedAuthBrowser,
-  TimelineEvent,
   type ManagedAuth,
+  type TimelineEvent,
 } from './connections.ts';
 import { Interaction } from './interaction.ts';
 import { TelemetryRequest } from './telemetry.ts';

@@ -1,5 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, NativeConnection, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  Worker,
+  type NativeConnection,
+  type WorkflowBundleWithSourceMap,
+} from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../activities/browser/service.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createPages } from '../activities/login/pages.ts';

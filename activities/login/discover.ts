@@ -20,7 +20,9 @@ export async function findLoginPage(page: Page, target: LoginTarget, egress: Egr
   const home = homeUrl(target.domain, egress);
   await goTo(page, home);
   const first = await readLogin(page);
-  if (TELLING.has(first.kind)) return first;
+  // A home page may offer many ways in; the one that it calls its sign-in comes first.
+  const offers = first.kind === 'choice' && first.sign_in_link !== null;
+  if (TELLING.has(first.kind) && !offers) return first;
   const reached = first.sign_in_link === null ? null : await followSignInLink(page, first);
   if (reached !== null && TELLING.has(reached.kind)) return reached;
   if (first.kind === 'unavailable' || first.kind === 'blocked') return first;

@@ -5,7 +5,7 @@ import { failure } from '../browser/service.ts';
 import { mayTypeInto } from './allowed-site.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
-import { clickPlace, fillField, frameOf, pressSubmit, type Hands } from './fill.ts';
+import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
 import { readLogin } from './read-login.ts';
 import { untilAnswered } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
@@ -47,8 +47,8 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     page,
     async () => {
       await deps.store.typingLedger.advance(flowId, entryId, 'pressed');
-      if (answer.choice !== null) await clickPlace(hands, answer.choice);
-      else await pressSubmit(hands, answer.submit);
+      if (answer.choice === null) await pressSubmit(hands, answer.submit);
+      else await takeChoice(hands, answer.choice, answer.submit);
     },
     signal,
   );
@@ -88,7 +88,7 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
         case 'credential':
           return credential?.values[source.key];
         case 'totp':
-          if (credential?.totpSecret == null || input.credentialId === null) return undefined;
+          if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
           return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
       }
     }

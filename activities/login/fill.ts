@@ -2,7 +2,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText, type ComputerTarget } from '../browser/computer.ts';
 import { failure, type BrowserService } from '../browser/service.ts';
-import { hasFocus, lengthOfValue, takesClick } from './page-checks.ts';
+import { hasFocus, lengthOfValue, onlyMarks, takesClick } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
 const FIND_TIMEOUT_MS = 5000;
@@ -28,7 +28,8 @@ export async function frameOf(page: Page, place: Place): Promise<Frame> {
       .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
       .catch(() => null);
     const inner = await handle?.contentFrame();
-    if (inner == null) throw failure('element_not_found', 'a frame of the login form is gone', true);
+    if (inner === null || inner === undefined)
+      throw failure('element_not_found', 'a frame of the login form is gone', true);
     frame = inner;
   }
   return frame;
@@ -53,6 +54,14 @@ export async function pressSubmit(hands: Hands, submit: Place | null): Promise<v
     return;
   }
   await clickPlace(hands, submit);
+}
+
+/** Clicks a choice; one that only marks itself (a radio button) is followed by the form's button. */
+export async function takeChoice(hands: Hands, choice: Place, submit: Place | null): Promise<void> {
+  const frame = await frameOf(hands.page, choice);
+  const marks = await (await visible(frame, choice.selector)).evaluate(onlyMarks);
+  await clickPlace(hands, choice);
+  if (marks) await pressSubmit(hands, submit);
 }
 
 /** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */

@@ -1,5 +1,4 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { CompleteAsyncError } from '@temporalio/activity';
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { createSession, deleteSession, findSessionByName } from '../browser/sessions.ts';
 import { failure } from '../browser/service.ts';
@@ -25,8 +24,8 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     credential: await credentialFacts(deps.store, target, target.credentialName),
   });
 
-  return guardAll({
-    openSession: ({ target, flowId, attempt }) =>
+  return {
+    openSession: guard(({ target, flowId, attempt }) =>
       withHeartbeat(async (signal): Promise<FlowSession> => {
         const name = `flow-${flowId}-${String(attempt)}`;
         const session =
@@ -39,22 +38,25 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           ));
         return { sessionId: session.session_id, liveViewUrl: session.browser_live_view_url ?? null };
       }),
+    ),
 
-    discoverLogin: ({ target, sessionId }) =>
+    discoverLogin: guard(({ target, sessionId }) =>
       withHeartbeat(async () => {
         const page = await deps.pages.of(target.projectId, sessionId);
         return await observe(target, await findLoginPage(page, target, deps.egress));
       }),
+    ),
 
-    readPage: ({ target, sessionId }) =>
+    readPage: guard(({ target, sessionId }) =>
       withHeartbeat(async () => {
         const page = await deps.pages.of(target.projectId, sessionId);
         return await observe(target, await readLogin(page));
       }),
+    ),
 
-    enterAnswer: (input) => withHeartbeat((signal) => enterAnswer(deps, input, signal)),
+    enterAnswer: guard((input) => withHeartbeat((signal) => enterAnswer(deps, input, signal))),
 
-    watchExternalAction: ({ target, sessionId, waitMs }) =>
+    watchExternalAction: guard(({ target, sessionId, waitMs }) =>
       withHeartbeat(async (signal) => {
         const end = Date.now() + waitMs;
         for (;;) {
@@ -65,49 +67,31 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           await new Promise((resolve) => setTimeout(resolve, WATCH_EVERY_MS));
         }
       }),
+    ),
 
-    finishLogin: (input) => withHeartbeat(() => finishLogin(deps, input)),
+    finishLogin: guard((input) => withHeartbeat(() => finishLogin(deps, input))),
 
-    abandonLogin: ({ target, sessionId, keptId }) =>
+    abandonLogin: guard(({ target, sessionId, keptId }) =>
       withHeartbeat(async () => {
         if (keptId !== null) await deps.store.submissions.destroy(keptId);
         if (sessionId === null) return;
         await deps.pages.release(sessionId);
         await deleteSession(deps.service, target.projectId, sessionId);
       }),
+    ),
 
-    checkHealth: ({ target, checkId }) => withHeartbeat((signal) => checkHealth(deps, target, checkId, signal)),
-  });
+    checkHealth: guard(({ target, checkId }) => withHeartbeat((signal) => checkHealth(deps, target, checkId, signal))),
+  };
 }
 
 /** No foreign error leaves an activity: its message could hold a page's words or an address with a token. */
-function guardAll<Activities extends LoginActivities>(activities: Activities): LoginActivities {
-  const guard =
-    <Input, Result>(run: (input: Input) => Promise<Result>) =>
-    async (input: Input): Promise<Result> => {
-      try {
-        return await run(input);
-      } catch (error) {
-        const known =
-          error instanceof ApplicationFailure ||
-          error instanceof CancelledFailure ||
-          error instanceof CompleteAsyncError;
-        if (known) throw error;
-        throw failure(
-          'internal_error',
-          `an activity failed (${error instanceof Error ? error.name : 'unknown'})`,
-          false,
-        );
-      }
-    };
-  return {
-    openSession: guard(activities.openSession),
-    discoverLogin: guard(activities.discoverLogin),
-    readPage: guard(activities.readPage),
-    enterAnswer: guard(activities.enterAnswer),
-    watchExternalAction: guard(activities.watchExternalAction),
-    finishLogin: guard(activities.finishLogin),
-    abandonLogin: guard(activities.abandonLogin),
-    checkHealth: guard(activities.checkHealth),
+function guard<Input, Result>(run: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await run(input);
+    } catch (error) {
+      if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
+      throw failure('internal_error', `an activity failed (${error instanceof Error ? error.name : 'unknown'})`, false);
+    }
   };
 }

@@ -27,3 +27,11 @@ export function takesClick(element: Element): boolean {
   const label = hit.closest('label');
   return label !== null && label.control === element;
 }
+
+/** True when a click only marks the element as chosen: a radio button, or what stands for one. */
+export function onlyMarks(element: Element): boolean {
+  const control = element instanceof HTMLLabelElement ? element.control : element;
+  const inner = control?.querySelector('input[type=radio], [role=radio]') ?? null;
+  const marking = control instanceof HTMLInputElement && (control.type === 'radio' || control.type === 'checkbox');
+  return marking || control?.getAttribute('role') === 'radio' || inner !== null || element instanceof HTMLOptionElement;
+}

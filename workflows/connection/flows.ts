@@ -2,7 +2,7 @@ import { CancellationScope, condition, executeChild, isCancellation, ParentClose
 import type { FlowStatus, FlowType } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
 import { runFlow, type FlowContext, type FlowPatch, type FlowResult, type PersonAnswer } from '../flow/run-flow.ts';
-import { SIGNALS, WORKFLOWS, type LoginRequest } from '../messages.ts';
+import { WORKFLOWS, type LoginRequest } from '../messages.ts';
 import type { Question } from '../policy/decide.ts';
 import { FLOW_LIFETIME_MS, PERSON_WAIT_MS } from '../../contract/limits.ts';
 import type { reauth } from '../reauth.ts';
@@ -33,6 +33,8 @@ export function patchFlow(state: ConnectionState, flowId: string, patch: Partial
   const { flow } = state.document;
   if (flow?.flow_id !== flowId) return;
   const next = { ...flow, ...patch };
+  // A step that says what is known already makes no new state.
+  if (Object.entries(patch).every(([name, value]) => Reflect.get(flow, name) === value)) return;
   touch(state, { flow: next }, [flowEvent(next, new Date().toISOString())]);
 }
 
@@ -113,7 +115,7 @@ function applyResult(state: ConnectionState, flowId: string, status: FlowStatus,
     external_action_message: null,
     error_code: status === 'FAILED' ? (result?.errorCode ?? 'internal_error') : null,
     error_message: status === 'FAILED' ? (result?.errorMessage ?? 'The login could not go on; try again.') : null,
-    ...(result?.websiteError == null ? {} : { website_error: result.websiteError }),
+    ...(typeof result?.websiteError === 'string' ? { website_error: result.websiteError } : {}),
   });
   if (status !== 'SUCCESS' && state.document.flow?.flow_type === 'REAUTH') touch(state, { status: 'NEEDS_AUTH' });
 }

@@ -31,23 +31,37 @@ export function registerHandlers(state: ConnectionState): void {
     return { outcome: ours ? 'created' : 'exists', document };
   });
 
-  setHandler(loginUpdate, (request) => accept(state, applyLogin(state, request)), {
-    validator: (request) => {
-      refuseUnaddressed(state, request);
-      if (request.loginId === state.lastLoginId) return;
-      const { flow } = state.document;
-      const running = flow?.flow_status === 'IN_PROGRESS' && Date.now() < Date.parse(flow.flow_expires_at);
-      if (running) refuse('flow_in_progress', `A flow is in progress until ${flow.flow_expires_at}.`);
+  setHandler(
+    loginUpdate,
+    (request) => {
+      applyLogin(state, request);
+      return accepted(state);
     },
-  });
+    {
+      validator: (request: LoginRequest) => {
+        refuseUnaddressed(state, request);
+        if (request.loginId === state.lastLoginId) return;
+        const { flow } = state.document;
+        const running = flow?.flow_status === 'IN_PROGRESS' && Date.now() < Date.parse(flow.flow_expires_at);
+        if (running) refuse('flow_in_progress', `A flow is in progress until ${flow.flow_expires_at}.`);
+      },
+    },
+  );
 
-  setHandler(submitUpdate, (input) => accept(state, applySubmit(state, input)), {
-    validator: (input) => {
-      refuseUnaddressed(state, input);
-      const refusal = refusalOf(state, input);
-      if (refusal !== null) refuse(refusal.code, refusal.message);
+  setHandler(
+    submitUpdate,
+    (input) => {
+      applySubmit(state, input);
+      return accepted(state);
     },
-  });
+    {
+      validator: (input: SubmitInput) => {
+        refuseUnaddressed(state, input);
+        const refusal = refusalOf(state, input);
+        if (refusal !== null) refuse(refusal.code, refusal.message);
+      },
+    },
+  );
 
   setHandler(submitSignal, (input) => {
     if (input.connectionId === state.document.id && refusalOf(state, input) === null) applySubmit(state, input);
@@ -57,11 +71,18 @@ export function registerHandlers(state: ConnectionState): void {
     patchFlow(state, flowId, patch);
   });
 
-  setHandler(configureUpdate, (request) => accept(state, applySettings(state, request.changes)), {
-    validator: (request) => {
-      refuseUnaddressed(state, request);
+  setHandler(
+    configureUpdate,
+    (request) => {
+      applySettings(state, request.changes);
+      return accepted(state);
     },
-  });
+    {
+      validator: (request: ConfigureRequest) => {
+        refuseUnaddressed(state, request);
+      },
+    },
+  );
 
   setHandler(
     checkUpdate,
@@ -71,7 +92,7 @@ export function registerHandlers(state: ConnectionState): void {
       return { checkId };
     },
     {
-      validator: (request) => {
+      validator: (request: Addressed) => {
         refuseUnaddressed(state, request);
         if (state.checkRunning || state.checkRequested !== null)
           refuse('check_in_progress', 'A health check is running.');
@@ -87,14 +108,14 @@ export function registerHandlers(state: ConnectionState): void {
       return null;
     },
     {
-      validator: (request) => {
+      validator: (request: Addressed) => {
         refuseUnaddressed(state, request);
       },
     },
   );
 }
 
-function accept(state: ConnectionState, _applied: void): Accepted {
+function accepted(state: ConnectionState): Accepted {
   return { revision: state.document.revision, document: state.document };
 }
 

@@ -23,11 +23,9 @@ export async function insertRow(state: ConnectionState): Promise<void> {
 
 /** Writes every change of the document to the store, in order, until the connection is removed. */
 export async function recordChanges(state: ConnectionState): Promise<void> {
-  while (!state.removeRequested) {
-    await condition(
-      () => state.removeRequested || state.credentialStale || state.document.revision > state.recordedRevision,
-    );
-    if (state.removeRequested) return;
+  for (;;) {
+    await condition(() => isDue(state));
+    if (isEnding(state)) return;
     if (state.credentialStale) await refreshCredential(state);
     const { document } = state;
     const timeline = [...state.pendingTimeline.values()];
@@ -57,4 +55,12 @@ async function refreshCredential(state: ConnectionState): Promise<void> {
   } catch {
     // The store is away; the write that follows waits for it, and the next change asks again.
   }
+}
+
+function isEnding(state: ConnectionState): boolean {
+  return state.removeRequested;
+}
+
+function isDue(state: ConnectionState): boolean {
+  return isEnding(state) || state.credentialStale || state.document.revision > state.recordedRevision;
 }

@@ -240,7 +240,7 @@ async function enterPersonAnswer(
   const given = question.fields.filter(({ id }) => input.fieldIds.includes(id));
   const answer: Answer =
     chosen !== null && given.length === 0
-      ? { entries: [], submit: null, choice: chosen }
+      ? { entries: [], submit: question.submit, choice: chosen }
       : {
           entries: inPageOrder(observation, [
             ...question.known,

@@ -65,7 +65,7 @@ export function decide(situation: Situation): Decision {
     case 'external_action':
       return decideExternal(situation);
     case 'passkey':
-      return reading.choices.length > 0
+      return reading.choices.some((choice) => !isPasskeyMethod(choice))
         ? decideChoice(situation)
         : fail('unsupported_auth_method', 'The site goes on only with a passkey, which Holdfast cannot use.');
     case 'captcha':
@@ -107,7 +107,7 @@ function decideForm(situation: Situation): Decision {
   if (reading.fields.length === 0) return decideChoice(situation);
 
   const preferred = preferredProvider(reading.choices, credential);
-  if (preferred !== null && last === null) return pick(preferred);
+  if (preferred !== null && last === null) return pick(preferred, reading.submit);
 
   const refused = credential !== null && isRefused(credential, situation.refused);
   // A value that was typed already is not typed again unseen: not after a refusal, not after an entering of unknown end.
@@ -152,23 +152,30 @@ function sourceFor(field: ReadField, credential: CredentialFacts): FieldEntry['s
 
 function decideChoice(situation: Situation): Decision {
   const { reading, credential } = situation.observation;
-  const { choices } = reading;
+  const choices =
+    reading.kind === 'passkey' ? reading.choices.filter((choice) => !isPasskeyMethod(choice)) : reading.choices;
   if (choices.length === 0) return fail('login_form_not_found', 'The page offers nothing to fill in or to choose.');
   const preferred = preferredProvider(choices, credential);
-  if (preferred !== null && situation.last === null) return pick(preferred);
-  const fresh = situation.last?.fingerprint !== choiceFingerprint(choices);
+  if (preferred !== null && situation.last === null) return pick(preferred, reading.submit);
+  const fresh = situation.last?.fingerprint !== choiceFingerprint(reading.choices);
   const totp = choices.find((choice) => choice.mfa_type === 'totp');
-  if (credential?.hasTotpSecret === true && totp !== undefined && fresh) return pick(totp);
+  if (credential?.hasTotpSecret === true && totp !== undefined && fresh) return pick(totp, reading.submit);
   const password = choices.find((choice) => choice.mfa_type === 'password' || isPasswordMethod(choice));
-  if (credential?.valueKeys.includes('password') === true && password !== undefined && fresh) return pick(password);
+  if (credential?.valueKeys.includes('password') === true && password !== undefined && fresh)
+    return pick(password, reading.submit);
   if (situation.mode === 'attended')
     return {
       do: 'ask',
-      question: { fields: [], choices: identifyChoices(choices), known: [], submit: null },
+      question: { fields: [], choices: identifyChoices(choices), known: [], submit: reading.submit },
     };
   return choices.some((choice) => choice.type === 'mfa_method')
     ? fail('mfa_required', 'The site asks to choose a second factor.')
     : fail('account_choice_required', 'The site asks to choose among accounts or ways to sign in.');
+}
+
+/** A passkey stays on the person's own device: choosing it leads nowhere. */
+function isPasskeyMethod(choice: ReadChoice): boolean {
+  return /passkey|security key|sicherheitsschlüssel|webauthn/i.test(choice.label);
 }
 
 function isPasswordMethod(choice: ReadChoice): boolean {
@@ -186,8 +193,8 @@ function preferredProvider(choices: ReadChoice[], credential: CredentialFacts | 
   return choices.find((choice) => choice.type === 'sso_provider' && choice.provider?.toLowerCase() === wanted) ?? null;
 }
 
-function pick(choice: ReadChoice): Decision {
-  return { do: 'enter', answer: { entries: [], submit: null, choice } };
+function pick(choice: ReadChoice, submit: Answer['submit']): Decision {
+  return { do: 'enter', answer: { entries: [], submit, choice } };
 }
 
 function decideExternal(situation: Situation): Decision {
