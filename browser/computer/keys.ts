@@ -40,11 +40,11 @@ const PRINTABLE: readonly (readonly [string, string, string, number])[] = [
   ['.', '>', 'Period', 190],
   ['/', '?', 'Slash', 191],
   [' ', ' ', 'Space', 32],
-  ...[...'abcdefghijklmnopqrstuvwxyz'].map((letter) => {
+  ...Array.from('abcdefghijklmnopqrstuvwxyz').map((letter) => {
     const upper = letter.toUpperCase();
     return [letter, upper, `Key${upper}`, upper.charCodeAt(0)] as const;
   }),
-  ...[...'0123456789'].map((digit) => {
+  ...Array.from('0123456789').map((digit) => {
     const shifted = ')!@#$%^&*('[Number(digit)] ?? digit;
     return [digit, shifted, `Digit${digit}`, digit.charCodeAt(0)] as const;
   }),

@@ -145,15 +145,12 @@ export function writeStorageExpression(origin: {
   sessionStorage: unknown;
   indexedDB: unknown;
 }): string {
-  // JSON is a subset of the language's literals.
-  const data = JSON.stringify({
-    localStorage: origin.localStorage,
-    sessionStorage: origin.sessionStorage,
-    indexedDB: origin.indexedDB,
-  });
+  const { localStorage, sessionStorage, indexedDB } = origin;
+  // As a text that the page parses: in a literal, a key named __proto__ would mean something else.
+  const data = JSON.stringify(JSON.stringify({ localStorage, sessionStorage, indexedDB }));
   return String.raw`(async () => {
   ${CODEC}
-  const data = ${data};
+  const data = JSON.parse(${data});
   let faults = 0;
   for (const [kind, storage] of [['localStorage', localStorage], ['sessionStorage', sessionStorage]]) {
     for (const [key, value] of Object.entries(data[kind])) { try { storage.setItem(key, value); } catch { faults += 1; } }

@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { startService, startSite } from './service-under-test.ts';
+import { containing, startService, startSite } from './service-under-test.ts';
 
 /** Records what a page sees of keys and mouse. */
 const RECORDER = `<!doctype html><style>body{margin:0;height:3000px}input,textarea{position:absolute;left:50px;width:300px}</style>
@@ -226,7 +226,7 @@ describe('batch', () => {
         { type: 'type_text', type_text: { text: '?' } },
       ],
     });
-    await expect(failing).rejects.toMatchObject({ status: 400, message: expect.stringContaining('actions[1]') });
+    await expect(failing).rejects.toMatchObject({ status: 400, message: containing('actions[1]') });
     expect(await value('#b')).toBe('two!');
     await expect(computer().batch(id, { actions: [] })).rejects.toMatchObject({ status: 400 });
     await expect(computer().batch(id, { actions: [{ type: 'sleep' }] })).rejects.toMatchObject({ status: 400 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import Kernel from '@onkernel/sdk';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import type { Logger } from '../../browser/logger.ts';
 import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
@@ -106,4 +106,10 @@ export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 5_0
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
   }
+}
+
+/** A text that holds another, for `toMatchObject`: typed, unlike what the test runner gives. */
+export function containing(part: string): string {
+  const matcher: unknown = expect.stringContaining(part);
+  return matcher as string;
 }

@@ -24,9 +24,12 @@ describe('checkUserUrl', () => {
   });
 
   it('never repeats what was in the URL', () => {
-    expect(() => checkUserUrl('https://user:s3cret@example.com/', { policy, field: 'f' })).toThrow(
-      expect.not.objectContaining({ message: expect.stringContaining('s3cret') }),
-    );
+    try {
+      checkUserUrl('https://user:s3cret@example.com/', { policy, field: 'f' });
+      expect.unreachable();
+    } catch (error) {
+      expect(String(error)).not.toContain('s3cret');
+    }
   });
 
   it('allows http only for listed hosts when https is asked for', () => {
