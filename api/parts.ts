@@ -1,7 +1,8 @@
 import { createConnectionAnswers, type ConnectionAnswers } from './connection-answers.ts';
-import type { ApiDeps } from './context.ts';
+import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
 import { createHandoffCodes, type HandoffCodes } from './handoff.ts';
 import { createHostedTokens, type HostedTokens } from './hosted-token.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
 import { createOpenStreams, type OpenStreams } from './streams.ts';
 
 /** What routes work with: what the service was given, and what it made of it. */
@@ -10,9 +11,11 @@ export interface ApiParts extends ApiDeps {
   tokens: HostedTokens;
   answers: ConnectionAnswers;
   streams: OpenStreams;
+  limits: { byAddress: RateLimiter; byCredential: RateLimiter };
 }
 
 export function createApiParts(deps: ApiDeps): ApiParts {
+  const { addressRateLimit, credentialRateLimit } = deps.settings;
   const codes = createHandoffCodes(deps.signingKey, deps.clock);
   return {
     ...deps,
@@ -20,5 +23,9 @@ export function createApiParts(deps: ApiDeps): ApiParts {
     tokens: createHostedTokens(deps.signingKey, deps.clock),
     answers: createConnectionAnswers(deps, codes),
     streams: createOpenStreams(),
+    limits: {
+      byAddress: createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address, deps.clock),
+      byCredential: createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential, deps.clock),
+    },
   };
 }

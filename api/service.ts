@@ -4,13 +4,15 @@ import type { AddressInfo } from 'node:net';
 import { HoldfastError } from '../contract/errors.ts';
 import { auditBeforeAnswer } from './audit.ts';
 import { createAuthentication } from './authentication.ts';
-import { DEFAULT_RATE_LIMITS, type ApiDeps, type ApiServer } from './context.ts';
+import { hasBrowserToken } from './browser-service.ts';
+import { passOnBrowsers } from './browsers-proxy.ts';
+import { tunnelBrowserSockets } from './browsers-tunnel.ts';
+import type { ApiDeps, ApiServer } from './context.ts';
 import { answerError } from './error-answers.ts';
 import { hostedPage } from './hosted/plugin.ts';
 import { createHostedPorts } from './hosted-ports.ts';
 import { describeRoutes } from './openapi.ts';
 import { createApiParts, type ApiParts } from './parts.ts';
-import { createRateLimiter } from './rate-limit.ts';
 import { registerRoutes } from './routes.ts';
 import { refuseOddText } from './text-check.ts';
 
@@ -60,6 +62,8 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     registerRoutes(scope.withTypeProvider<ZodTypeProvider>(), parts);
     done();
   });
+  await app.register(async (scope) => passOnBrowsers(scope.withTypeProvider<ZodTypeProvider>(), parts));
+  tunnelBrowserSockets(app, parts);
   return app;
 }
 
@@ -97,9 +101,7 @@ function acceptEmptyJson(app: ApiServer): void {
 
 function guardRequests(app: ApiServer, parts: ApiParts): void {
   const authenticate = createAuthentication(parts, parts.tokens);
-  const { addressRateLimit, credentialRateLimit } = parts.settings;
-  const byAddress = createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address, parts.clock);
-  const byCredential = createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential, parts.clock);
+  const { byAddress, byCredential } = parts.limits;
 
   app.decorateRequest('caller', null);
   app.decorateRequest('auditScope', null);
@@ -143,11 +145,6 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
     parts.streams.closeAll();
     done();
   });
-}
-
-/** The browser service checks such a token itself; a bearer beside it is not looked at and not passed on. */
-export function hasBrowserToken(query: unknown): boolean {
-  return typeof query === 'object' && query !== null && 'jwt' in query && query.jwt !== '';
 }
 
 function isStream(body: unknown): boolean {

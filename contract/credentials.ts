@@ -23,7 +23,13 @@ const TotpSecret = z
     return secret;
   });
 
-const Name = z.string().trim().min(1).max(255);
+/** `.` and `..` cannot stand in a URL's path, which is where a name is used. */
+const Name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((name) => name !== '.' && name !== '..', 'must not be `.` or `..`');
 
 /** Body of `POST /credentials`. */
 export const CredentialCreate = z.strictObject({

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 
-const Name = z.string().trim().min(1).max(255);
+/** `.` and `..` cannot stand in a URL's path, which is where a name is used. */
+const Name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .refine((name) => name !== '.' && name !== '..', 'must not be `.` or `..`');
 
 /** Body of `POST /profiles`; may be absent. */
 export const ProfileCreate = z.strictObject({ name: Name.optional() }).nullish();

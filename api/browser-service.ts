@@ -1,0 +1,51 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ApiSettings } from './context.ts';
+
+/** Headers of a caller that end here: they are ours to say, or none of the browser service's business. */
+const DROPPED = new Set([
+  'authorization',
+  'cookie',
+  'forwarded',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-kernel-project-id',
+  'x-real-ip',
+]);
+
+/**
+ * What the browser service is told instead: where the caller reached us (it builds the URLs that it hands out from it)
+ * and, for a caller that we have authenticated, our key and the project that the request acts in.
+ */
+export function headersForBrowsers(
+  settings: ApiSettings,
+  headers: IncomingHttpHeaders,
+  projectId: string | null,
+): IncomingHttpHeaders {
+  const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.has(name.toLowerCase())));
+  const publicUrl = new URL(settings.publicUrl);
+  return {
+    ...kept,
+    'x-forwarded-host': publicUrl.host,
+    'x-forwarded-proto': publicUrl.protocol.replace(':', ''),
+    ...(projectId === null
+      ? {}
+      : { authorization: `Bearer ${settings.browserApiKey}`, 'x-kernel-project-id': projectId }),
+  };
+}
+
+/** The browser service checks such a token itself; a bearer beside it is not looked at and not passed on. */
+export function hasBrowserToken(query: unknown): boolean {
+  return typeof query === 'object' && query !== null && 'jwt' in query && query.jwt !== '';
+}
+
+/** True for a path that stays below /browsers however it is decoded. */
+export function staysBelowBrowsers(path: string): boolean {
+  try {
+    const parts = decodeURIComponent(path).replaceAll('\\', '/').split('/');
+    return parts[1] === 'browsers' && !parts.includes('..') && !parts.includes('.');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+import { request as httpRequest, STATUS_CODES, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { HoldfastError } from '../contract/errors.ts';
+import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
+import type { ApiServer } from './context.ts';
+import { toHoldfastError } from './error-answers.ts';
+import type { ApiParts } from './parts.ts';
+
+/** How long the browser service may take to accept a websocket, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
+/**
+ * Carries websockets of `/browsers/{id}/…?jwt=…` to the browser service, byte for byte: the token in the URL is checked
+ * there, and its refusals reach the caller as they are. Nothing is buffered: a slow side slows the other.
+ */
+export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts): void {
+  const open = new Set<Duplex>();
+  app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    // A side that vanishes ends the other by its close event.
+    socket.on('error', () => socket.destroy());
+    try {
+      admit(request, parts);
+      connect(request, socket, head, parts);
+    } catch (error) {
+      refuse(socket, toHoldfastError(error));
+    }
+  });
+  // Taken-over sockets are no longer the server's to close.
+  app.addHook('preClose', (done) => {
+    for (const socket of open) socket.destroy();
+    done();
+  });
+}
+
+function admit(request: IncomingMessage, parts: ApiParts): void {
+  parts.limits.byAddress.take(request.socket.remoteAddress ?? '');
+  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  if (!staysBelowBrowsers(path)) throw new HoldfastError('not_found', 'there is no websocket at this path');
+  if (!hasBrowserToken(Object.fromEntries(new URLSearchParams(query)))) {
+    throw new HoldfastError('unauthorized', 'use the URL as the session gave it, with its `jwt`');
+  }
+}
+
+function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { settings }: ApiParts): void {
+  const upstream = new URL(settings.browserBaseUrl);
+  const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
+  const { host: _host, ...headers } = headersForBrowsers(settings, request.headers, null);
+  const outgoing = send(new URL(request.url ?? '/', upstream), {
+    method: 'GET',
+    headers,
+    timeout: CONNECT_TIMEOUT_MS,
+    agent: false,
+  });
+  const fail = () => {
+    outgoing.destroy();
+    refuse(socket, new HoldfastError('browser_error', 'the browser service does not answer; try again'));
+  };
+  outgoing.on('timeout', fail);
+  outgoing.on('error', fail);
+  socket.on('close', () => outgoing.destroy());
+  outgoing.on('upgrade', (answer: IncomingMessage, far: Socket, farHead: Buffer) => {
+    outgoing.removeListener('timeout', fail);
+    far.setTimeout(0);
+    far.setNoDelay(true);
+    socket.write(headOf(answer));
+    if (farHead.length > 0) socket.write(farHead);
+    if (head.length > 0) far.write(head);
+    join(socket, far);
+  });
+  outgoing.on('response', (answer: IncomingMessage) => {
+    // Not a websocket: the refusal goes back as it is, and the connection ends with it.
+    socket.write(headOf(answer, ['connection: close']));
+    answer.pipe(socket);
+  });
+  outgoing.end();
+}
+
+function join(near: Duplex, far: Duplex): void {
+  near.pipe(far);
+  far.pipe(near);
+  near.on('close', () => far.destroy());
+  far.on('close', () => near.destroy());
+  far.on('error', () => far.destroy());
+}
+
+/** The status line and headers of an answer, as they go over the wire. */
+function headOf(answer: IncomingMessage, added: string[] = []): string {
+  const status = answer.statusCode ?? 502;
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
+  for (let index = 0; index + 1 < answer.rawHeaders.length; index += 2) {
+    const name = answer.rawHeaders[index] ?? '';
+    if (added.length > 0 && ['connection', 'transfer-encoding', 'keep-alive'].includes(name.toLowerCase())) continue;
+    lines.push(`${name}: ${answer.rawHeaders[index + 1] ?? ''}`);
+  }
+  return `${[...lines, ...added].join('\r\n')}\r\n\r\n`;
+}
+
+function refuse(socket: Duplex, error: HoldfastError): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  const body = JSON.stringify(error.toBody());
+  const lines = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'cache-control: no-store',
+    'connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

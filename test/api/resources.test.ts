@@ -1,0 +1,182 @@
+import { TOTP, Secret } from 'otpauth';
+import { describe, expect, it } from 'vitest';
+import { useService } from './service-fixture.ts';
+
+const fixture = useService();
+const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+
+describe('credentials', () => {
+  it('keep values to themselves: created, read, listed, patched', async () => {
+    const { call, store } = fixture();
+    const made = await call('POST', '/credentials', {
+      name: 'shop',
+      domain: 'Shop.example',
+      values: { username: 'ann', password: 'correct horse' },
+      totp_secret: 'jbsw y3dp-ehpk 3pxp jbswy3dpehpk3pxp==',
+      sso_provider: 'google',
+    });
+    expect(made.statusCode).toBe(201);
+    const body = made.json<{ id: string }>();
+    expect(body).toMatchObject({
+      name: 'shop',
+      domain: 'shop.example',
+      has_values: true,
+      has_totp_secret: true,
+      sso_provider: 'google',
+      value_keys: ['username', 'password'],
+    });
+    const listed = await call('GET', '/credentials?query=SHOP');
+    expect(listed.json<object[]>()).toHaveLength(1);
+    expect(listed.json<object[]>()[0]).not.toHaveProperty('value_keys');
+    const patched = await call('PATCH', '/credentials/shop', {
+      remove_value_keys: ['username', 'password'],
+      values: { password: 'new horse', pin: '1' },
+      sso_provider: '',
+      totp_secret: '',
+    });
+    expect(patched.json()).toMatchObject({ has_totp_secret: false, sso_provider: null });
+    expect(patched.json<{ value_keys: string[] }>().value_keys.toSorted()).toEqual(['password', 'pin']);
+    for (const { body: text } of [made, listed, patched]) expect(text).not.toMatch(/horse|JBSW/i);
+    expect(await store.credentials.open(body.id)).toMatchObject({ values: { password: 'new horse', pin: '1' } });
+    expect((await call('GET', '/credentials/shop/totp-code')).statusCode).toBe(404);
+    expect((await call('POST', '/credentials', { name: 'shop', domain: 'a.example', values: {} })).statusCode).toBe(
+      409,
+    );
+  });
+
+  it('are found under any name that a path can carry', async () => {
+    const { call } = fixture();
+    for (const name of ['café/x', 'with space', '100%', 'a?b#c', '日本/語', '...', 'ends/']) {
+      const made = await call('POST', '/credentials', { name, domain: 'names.example', values: { a: 'b' } });
+      expect(made.statusCode).toBe(201);
+      const url = `/credentials/${encodeURIComponent(name)}`;
+      expect((await call('GET', url)).json()).toMatchObject({ name });
+      expect((await call('PATCH', url, { values: { c: 'd' } })).json()).toMatchObject({ value_keys: ['a', 'c'] });
+      expect((await call('DELETE', url)).statusCode).toBe(204);
+      expect((await call('GET', url)).statusCode).toBe(404);
+    }
+    expect((await call('POST', '/credentials', { name: 'café/x', domain: 'a.example', values: {} })).statusCode).toBe(
+      201,
+    );
+    expect((await call('GET', '/credentials/caf%C3%A9%2Fx')).statusCode).toBe(200);
+  });
+
+  it('give the TOTP code of the moment', async () => {
+    const { call } = fixture();
+    await call('POST', '/credentials', { name: 'otp', domain: 'otp.example', values: {}, totp_secret: SECRET });
+    const response = await call('GET', '/credentials/otp/totp-code');
+    const { code, expires_at: expiresAt } = response.json<{ code: string; expires_at: string }>();
+    const end = Date.parse(expiresAt);
+    expect(end % 30_000).toBe(0);
+    expect(end - Date.now()).toBeLessThanOrEqual(30_000);
+    expect(code).toBe(new TOTP({ secret: Secret.fromBase32(SECRET) }).generate({ timestamp: end - 1 }));
+  });
+
+  it.each([
+    [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'not base32 !' }, 'totp_secret'],
+    [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'JBSWY3D' }, 'totp_secret'],
+    [{ name: '', domain: 'x.example', values: {} }, 'name'],
+    [{ name: '..', domain: 'x.example', values: {} }, 'name'],
+    [{ name: 'x', domain: 'x y', values: {} }, 'domain'],
+    [{ name: 'x', domain: 'x.example', values: { a: 1 } }, 'values.a'],
+    [{ name: 'x', domain: 'x.example' }, 'values'],
+  ])('refuse %j', async (body, field) => {
+    const { call } = fixture();
+    const response = await call('POST', '/credentials', body);
+    expect(response.statusCode).toBe(400);
+    expect(response.json<{ details: { message: string }[] }>().details[0]?.message.split(':')[0]).toBe(field);
+  });
+
+  it('carry a new name to the connections that use them, and unlink when deleted', async () => {
+    const { call } = fixture();
+    await call('POST', '/credentials', { name: 'linked', domain: 'link.example', values: { a: 'b' } });
+    const { id } = (
+      await call('POST', '/auth/connections', {
+        domain: 'link.example',
+        profile_name: 'ann',
+        credential: { name: 'linked' },
+      })
+    ).json<{ id: string }>();
+    await call('PATCH', '/credentials/linked', { name: 'renamed' });
+    expect((await call('GET', `/auth/connections/${id}`)).json()).toMatchObject({ credential: { name: 'renamed' } });
+    expect((await call('DELETE', '/credentials/renamed')).statusCode).toBe(204);
+    expect((await call('GET', `/auth/connections/${id}`)).json()).not.toHaveProperty('credential');
+  });
+});
+
+describe('profiles', () => {
+  it('are made, listed, renamed and deleted, but not under a connection', async () => {
+    const { call } = fixture();
+    const unnamed = await call('POST', '/profiles');
+    expect(unnamed.statusCode).toBe(201);
+    expect(unnamed.json()).toMatchObject({ name: null, last_used_at: null });
+    const made = await call('POST', '/profiles', { name: 'zoë/1' });
+    expect((await call('POST', '/profiles', { name: 'zoë/1' })).statusCode).toBe(409);
+    const { id } = made.json<{ id: string }>();
+    expect((await call('GET', `/profiles/${encodeURIComponent('zoë/1')}`)).json()).toEqual(made.json());
+    expect((await call('GET', `/profiles?name=${encodeURIComponent('zoë/1')}`)).json()).toHaveLength(1);
+    expect((await call('PATCH', `/profiles/${id}`, { name: 'zoe' })).json()).toMatchObject({ id, name: 'zoe' });
+    const connection = await call('POST', '/auth/connections', { domain: 'profile.example', profile_name: 'zoe' });
+    expect((await call('DELETE', '/profiles/zoe')).statusCode).toBe(422);
+    expect((await call('PATCH', '/profiles/zoe', { name: 'other' })).statusCode).toBe(422);
+    await call('DELETE', `/auth/connections/${connection.json<{ id: string }>().id}`);
+    expect((await call('DELETE', '/profiles/zoe')).statusCode).toBe(204);
+    expect((await call('DELETE', '/profiles/zoe')).statusCode).toBe(404);
+  });
+});
+
+describe('API keys', () => {
+  it('are shown once, masked ever after, renamed and rotated with a grace period', async () => {
+    const { call, app, store } = fixture();
+    const made = await call('POST', '/org/api_keys', { name: 'ci', days_to_expire: 30 });
+    const { id, key } = made.json<{ id: string; key: string }>();
+    expect(key).toMatch(/^hf_live_/);
+    expect((await call('PATCH', `/org/api_keys/${id}`, { name: 'cd' })).json()).toMatchObject({ name: 'cd' });
+    const listed = await call('GET', '/org/api_keys?query=cd&sort_by=name');
+    expect(listed.json()).toMatchObject([{ id, name: 'cd' }]);
+    expect(listed.body).not.toContain(key);
+    const own = (await app.inject({ url: '/auth/context', headers: { authorization: `Bearer ${key}` } })).json();
+    expect(own).toMatchObject({ principal: { id } });
+    const self = await app.inject({
+      method: 'DELETE',
+      url: `/org/api_keys/${id}`,
+      headers: { authorization: `Bearer ${key}` },
+    });
+    expect([self.statusCode, self.json<{ code: string }>().code]).toEqual([400, 'cannot_delete_current_key']);
+    const rotated = await call('POST', `/org/api_keys/${id}/rotate`);
+    expect(rotated.statusCode).toBe(201);
+    expect(rotated.json<{ id: string }>().id).not.toBe(id);
+    expect(await store.apiKeys.authenticate(key)).not.toBeNull();
+    const former = (await call('GET', `/org/api_keys/${id}`)).json<{ expires_at: string }>();
+    expect(Date.parse(former.expires_at) - Date.now()).toBeLessThanOrEqual(7 * 86_400_000);
+    await call('POST', `/org/api_keys/${id}/rotate`, { expire_in_days: 0, days_to_expire: null });
+    expect(await store.apiKeys.authenticate(key)).toBeNull();
+    for (const body of [{}, { name: '' }, { name: 'x', days_to_expire: 0 }, { name: 'x', days_to_expire: 3651 }]) {
+      expect((await call('POST', '/org/api_keys', body)).statusCode).toBe(400);
+    }
+  });
+});
+
+describe('the audit log', () => {
+  it('has a row of a secret before the secret is sent, and no secret without its row', async () => {
+    const { call, store } = fixture();
+    await call('POST', '/org/api_keys', { name: 'audited' });
+    const scope = { organizationId: 'org_default', projectId: null };
+    const { rows } = await store.auditLog.page(scope, { limit: 1 });
+    expect(rows[0]).toMatchObject({
+      method: 'POST',
+      path: '/org/api_keys',
+      route: '/org/api_keys',
+      status: 201,
+      authStrategy: 'api_key',
+    });
+    const append = store.auditLog.append;
+    store.auditLog.append = () => Promise.reject(new Error('disk full'));
+    const refused = await call('POST', '/org/api_keys', { name: 'unaudited' });
+    const harmless = await call('POST', '/profiles', {});
+    store.auditLog.append = append;
+    expect(refused.statusCode).toBe(500);
+    expect(refused.body).not.toContain('hf_live_');
+    expect(harmless.statusCode).toBe(201);
+  });
+});
