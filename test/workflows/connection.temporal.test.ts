@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ConnectionDocument } from '../../contract/document.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { CODE_PAGE, createScriptedWorld, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
+import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
 
 let tests: WorkflowTests;
 
@@ -15,34 +15,8 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await tests.removeAll();
-  const { activities: _activities, ...fresh } = createScriptedWorld();
-  Object.assign(tests.world, fresh);
+  tests.reset();
 });
-
-/** Reads until the document is as wanted; real time, a few seconds at most. */
-async function until(id: string, wanted: (document: ConnectionDocument) => boolean): Promise<ConnectionDocument> {
-  for (let i = 0; i < 200; i += 1) {
-    const document = await tests.client.read(id);
-    if (wanted(document)) return document;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`never: ${JSON.stringify(await tests.client.read(id))}`);
-}
-
-const waits = (document: ConnectionDocument): boolean => document.flow?.flow_step === 'AWAITING_INPUT';
-const ended = (document: ConnectionDocument): boolean =>
-  document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
-
-async function submitAll(id: string, submissionId: string): Promise<void> {
-  const document = await until(id, waits);
-  const interaction = document.flow?.interaction;
-  await tests.client.submit(id, {
-    submissionId,
-    interactionId: interaction?.interaction_id ?? '',
-    fieldIds: interaction?.fields.map((field) => field.id) ?? [],
-    selectedChoiceId: null,
-  });
-}
 
 describe('a login with a person', () => {
   it('walks from DISCOVERING to COMPLETED and records every state', async () => {
@@ -50,17 +24,17 @@ describe('a login with a person', () => {
     tests.world.answers = [CODE_PAGE, INSIDE];
     const started = await tests.client.login(id);
     expect(started.document.flow).toMatchObject({ flow_status: 'IN_PROGRESS', flow_step: 'DISCOVERING' });
-    await submitAll(id, 'sub_1');
-    await until(id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
-    await submitAll(id, 'sub_2');
-    const done = await until(id, ended);
+    await submitAll(tests, id, 'sub_1');
+    await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
+    await submitAll(tests, id, 'sub_2');
+    const done = await until(tests, id, ended);
     expect(done).toMatchObject({
       status: 'AUTHENTICATED',
       post_login_url: 'https://site.example/account',
       flow: { flow_status: 'SUCCESS', flow_step: 'COMPLETED', interaction: null },
     });
     expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);
-    await until(id, () => tests.world.rows.get(id)?.flow?.flow_status === 'SUCCESS');
+    await until(tests, id, () => tests.world.rows.get(id)?.flow?.flow_status === 'SUCCESS');
     const steps = tests.world.states.map((state) => state.flow?.flow_step);
     expect(steps).toEqual(expect.arrayContaining(['DISCOVERING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED']));
     expect([...tests.world.timeline.values()]).toEqual([expect.objectContaining({ type: 'login', status: 'SUCCESS' })]);
@@ -70,11 +44,11 @@ describe('a login with a person', () => {
     const id = await tests.create();
     tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }, INSIDE];
     await tests.client.login(id);
-    await submitAll(id, 'sub_wrong');
-    const again = await until(id, (document) => document.flow?.website_error === 'Wrong password.');
+    await submitAll(tests, id, 'sub_wrong');
+    const again = await until(tests, id, (document) => document.flow?.website_error === 'Wrong password.');
     expect(again.flow?.interaction?.fields.map((field) => field.reason)).toContain('rejected');
-    await submitAll(id, 'sub_right');
-    expect((await until(id, ended)).flow?.flow_status).toBe('SUCCESS');
+    await submitAll(tests, id, 'sub_right');
+    expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 
   it('refuses stale, unknown and missing answers, and a second login', async () => {
@@ -83,7 +57,7 @@ describe('a login with a person', () => {
       code: 'not_awaiting_input',
     });
     await tests.client.login(id);
-    const interaction = (await until(id, waits)).flow?.interaction?.interaction_id ?? '';
+    const interaction = (await until(tests, id, waits)).flow?.interaction?.interaction_id ?? '';
     await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'flow_in_progress' });
     await expect(tests.client.submit(id, answer('stale', ['field_user']))).rejects.toMatchObject({
       code: 'stale_interaction',
@@ -100,24 +74,24 @@ describe('a login with a person', () => {
   it('takes a signal as it takes an update', async () => {
     const id = await tests.create();
     await tests.client.login(id);
-    const { flow } = await until(id, waits);
+    const { flow } = await until(tests, id, waits);
     await tests.client.submitBySignal(
       id,
       answer(flow?.interaction?.interaction_id ?? '', ['field_user', 'field_password']),
     );
-    expect((await until(id, ended)).flow?.flow_status).toBe('SUCCESS');
+    expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 
   it('applies one of a hundred submits', async () => {
     const id = await tests.create();
     await tests.client.login(id);
-    const { flow } = await until(id, waits);
+    const { flow } = await until(tests, id, waits);
     const body = answer(flow?.interaction?.interaction_id ?? '', ['field_user', 'field_password']);
     const outcomes = await Promise.allSettled(
       Array.from({ length: 100 }, (_, i) => tests.client.submit(id, { ...body, submissionId: `sub_${String(i)}` })),
     );
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    await until(id, ended);
+    await until(tests, id, ended);
     expect(tests.world.entered).toHaveLength(1);
   });
 
@@ -130,9 +104,9 @@ describe('time', () => {
   it('ends a flow that nobody answers within ten minutes', async () => {
     const id = await tests.create();
     await tests.client.login(id);
-    await until(id, waits);
+    await until(tests, id, waits);
     await tests.env.sleep('11 minutes');
-    expect((await until(id, ended)).flow).toMatchObject({
+    expect((await until(tests, id, ended)).flow).toMatchObject({
       flow_status: 'FAILED',
       error_code: 'awaiting_input_timeout',
     });
@@ -145,7 +119,7 @@ describe('time', () => {
     expect(tests.world.checks).toBe(0);
     tests.world.discovered = [INSIDE];
     await tests.client.login(id);
-    await until(id, ended);
+    await until(tests, id, ended);
     await tests.env.sleep('28 minutes');
     expect(tests.world.checks).toBeGreaterThanOrEqual(5);
     expect(tests.world.checks).toBeLessThanOrEqual(6);
@@ -157,20 +131,9 @@ describe('time', () => {
 });
 
 describe('an expired session', () => {
-  const stored = {
-    id: 'cred_1',
-    version: 1,
-    valueKeys: ['username', 'password'],
-    hasTotpSecret: false,
-    ssoProvider: null,
-  };
-
   async function loggedIn(): Promise<string> {
-    tests.world.credential = stored;
-    const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 300 });
-    await tests.client.login(id);
-    const done = await until(id, ended);
-    expect(done).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    const id = await loginByCredential(tests);
+    expect(await tests.client.read(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
     return id;
   }
 
@@ -178,7 +141,7 @@ describe('an expired session', () => {
     const id = await loggedIn();
     tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
     await tests.client.check(id);
-    const done = await until(id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+    const done = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
     expect(done).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
     expect(tests.world.entered).toHaveLength(2);
   });
@@ -188,7 +151,7 @@ describe('an expired session', () => {
     tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
     tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }];
     await tests.client.check(id);
-    const done = await until(id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+    const done = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
     expect(done).toMatchObject({
       status: 'NEEDS_AUTH',
       can_reauth: false,
@@ -198,10 +161,10 @@ describe('an expired session', () => {
     await tests.client.check(id);
     await tests.client.check(id);
     expect(tests.world.entered).toHaveLength(2);
-    tests.world.credential = { ...stored, version: 2 };
+    tests.world.credential = { ...STORED, version: 2 };
     tests.world.answers = [INSIDE];
     await tests.client.check(id);
-    await until(id, (document) => document.status === 'AUTHENTICATED');
+    await until(tests, id, (document) => document.status === 'AUTHENTICATED');
   });
 
   it('stays as it was when a check is inconclusive', async () => {
@@ -229,7 +192,7 @@ describe('identity', () => {
   it('ends with the connection, and a new one of the same place is another', async () => {
     const id = await tests.create({ profile_name: 'again' });
     await tests.client.login(id);
-    await until(id, waits);
+    await until(tests, id, waits);
     await tests.client.remove(id);
     expect(tests.world.rows.has(id)).toBe(false);
     await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'not_found' });

@@ -32,6 +32,8 @@ export interface WorkflowTests {
   world: ScriptedWorld;
   /** A new connection of its own name. */
   create(more?: Partial<ConnectionSettings>): Promise<string>;
+  /** Puts the scripted world back to its beginning. */
+  reset(): void;
   /** Ends every connection that was created: what is left of one test would act in the next one's time. */
   removeAll(): Promise<void>;
   close(): Promise<void>;
@@ -71,6 +73,10 @@ export async function startWorkflowTests(): Promise<WorkflowTests> {
       });
       created.push(document.id);
       return document.id;
+    },
+    reset() {
+      const { activities: _activities, ...fresh } = createScriptedWorld();
+      Object.assign(world, fresh);
     },
     async removeAll() {
       for (const id of created.splice(0)) await client.remove(id).catch(() => undefined);

@@ -1,0 +1,45 @@
+import type { Payload } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { createPayloadCodec } from '../../workers/data-converter/payload-codec.ts';
+
+const codec = createPayloadCodec(Buffer.alloc(32, 1));
+const HERE = { type: 'workflow', namespace: 'default', workflowId: 'connection-a' } as const;
+const ELSEWHERE = { ...HERE, workflowId: 'connection-b' };
+const PLAIN: Payload = {
+  metadata: { encoding: Buffer.from('json/plain') },
+  data: Buffer.from('{"domain":"bank.example"}'),
+};
+
+async function sealed(): Promise<Payload> {
+  const [payload] = await codec.encode([PLAIN], HERE);
+  if (payload === undefined) throw new Error('nothing was encoded');
+  return payload;
+}
+
+describe('the payload codec', () => {
+  it('gives back what it sealed, and shows nothing of it', async () => {
+    const payload = await sealed();
+    expect(Buffer.from(payload.data ?? []).toString('latin1')).not.toContain('bank');
+    const [opened] = await codec.decode([payload], HERE);
+    expect(Buffer.from(opened?.data ?? []).toString()).toBe('{"domain":"bank.example"}');
+  });
+
+  it('refuses every flipped byte', async () => {
+    const payload = await sealed();
+    for (let at = 0; at < (payload.data?.length ?? 0); at += 1) {
+      const data = Buffer.from(payload.data ?? []);
+      data[at] = (data[at] ?? 0) ^ 1;
+      await expect(async () => codec.decode([{ ...payload, data }], HERE)).rejects.toThrow();
+    }
+  });
+
+  it('refuses a payload of another workflow, under another key, or in clear', async () => {
+    const payload = await sealed();
+    await expect(async () => codec.decode([payload], ELSEWHERE)).rejects.toThrow(/another workflow/);
+    const moved = { ...payload, metadata: { ...payload.metadata, place: Buffer.from('connection-b') } };
+    await expect(async () => codec.decode([moved], ELSEWHERE)).rejects.toThrow();
+    const other = createPayloadCodec(Buffer.alloc(32, 2));
+    await expect(async () => other.decode([payload], HERE)).rejects.toThrow(/another key/);
+    await expect(async () => codec.decode([PLAIN], HERE)).rejects.toThrow(/not encrypted/);
+  });
+});

@@ -1,0 +1,91 @@
+import type { ConnectionDocument } from '../../contract/document.ts';
+import type { WorkflowTests } from './environment.ts';
+import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+
+/** A credential that answers user name and password. */
+export const STORED = {
+  id: 'cred_1',
+  version: 1,
+  valueKeys: ['username', 'password'],
+  hasTotpSecret: false,
+  ssoProvider: null,
+};
+
+/** Reads until the document is as wanted; bounded, so that a flow that hangs fails. */
+export async function until(
+  tests: WorkflowTests,
+  id: string,
+  wanted: (document: ConnectionDocument) => boolean,
+): Promise<ConnectionDocument> {
+  for (let i = 0; i < 400; i += 1) {
+    const document = await tests.client.read(id);
+    if (wanted(document)) return document;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`never: ${JSON.stringify(await tests.client.read(id))}`);
+}
+
+export const waits = (document: ConnectionDocument): boolean => document.flow?.flow_step === 'AWAITING_INPUT';
+export const ended = (document: ConnectionDocument): boolean =>
+  document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
+
+/** Answers every field that waits. */
+export async function submitAll(tests: WorkflowTests, id: string, submissionId: string): Promise<void> {
+  const interaction = (await until(tests, id, waits)).flow?.interaction;
+  await tests.client.submit(id, {
+    submissionId,
+    interactionId: interaction?.interaction_id ?? '',
+    fieldIds: interaction?.fields.map((field) => field.id) ?? [],
+    selectedChoiceId: null,
+  });
+}
+
+/** A login that asks twice: user and password, then a code. Answers the connection's id. */
+export async function loginByPerson(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  tests.world.answers = [CODE_PAGE, INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
+  await submitAll(tests, id, 'sub_2');
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A login that a stored credential answers alone. */
+export async function loginByCredential(tests: WorkflowTests): Promise<string> {
+  tests.world.credential = STORED;
+  const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 300 });
+  await tests.client.login(id);
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A session that is found expired and logged in again. */
+export async function reauthThatWorks(tests: WorkflowTests): Promise<string> {
+  const id = await loginByCredential(tests);
+  tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+  await tests.client.check(id);
+  await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+  return id;
+}
+
+/** A session that is found expired, and a password that the site refuses. */
+export async function reauthThatIsRefused(tests: WorkflowTests): Promise<string> {
+  const id = await loginByCredential(tests);
+  tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+  tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }];
+  await tests.client.check(id);
+  await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+  await tests.client.check(id);
+  return id;
+}
+
+/** A connection that is deleted while its flow waits for a person. */
+export async function removedWhileWaiting(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  await tests.client.login(id);
+  await until(tests, id, waits);
+  await tests.client.remove(id);
+  return id;
+}
