@@ -12,6 +12,8 @@ export interface DataLock {
 
 /** Children of a killed start end by themselves within this time, in milliseconds; then they are killed. */
 const LEFTOVER_GRACE_MS = 6_000;
+/** A killed process is gone within this time, on a busy machine too. */
+const KILLED_WITHIN_MS = 5_000;
 
 /**
  * Takes the folder for this process. Throws a {@link SetupError} when a living process has it. What a start that was
@@ -60,10 +62,17 @@ async function endLeftovers(folder: string, graceMs: number): Promise<void> {
   const end = Date.now() + graceMs;
   for (const file of await childFiles(folder)) {
     const identity = await readText(file);
-    while (isSameProcess(identity) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
-    if (isSameProcess(identity)) killGroup(Number(identity.split(' ')[0]), 'SIGKILL');
+    await goneBy(identity, end);
+    if (isSameProcess(identity)) {
+      killGroup(Number(identity.split(' ')[0]), 'SIGKILL');
+      await goneBy(identity, Date.now() + KILLED_WITHIN_MS);
+    }
     await rm(file, { force: true });
   }
+}
+
+async function goneBy(identity: string, end: number): Promise<void> {
+  while (isSameProcess(identity) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 
 async function childFiles(folder: string): Promise<string[]> {

@@ -99,7 +99,7 @@ function egressFlags(proxyUrl: string): string[] {
 /** The command line of one Chromium. */
 export function chromiumFlags(input: FlagInput): string[] {
   const { choices, viewport } = input;
-  const windowHeight = viewport.height + WINDOW_CHROME_HEIGHT;
+  const windowHeight = viewport.height + (choices.kioskMode ? 0 : WINDOW_CHROME_HEIGHT);
   return [
     ...QUIET,
     ...STEADY,

@@ -6,6 +6,7 @@ import { createCdpConnection } from '../cdp/connection.ts';
 import { createPipeTransport } from '../cdp/pipe.ts';
 import type { ChromiumBinary } from './binary.ts';
 import { windowedUserAgent } from './binary.ts';
+import { startDisplay } from './display.ts';
 import type { LaunchChoices } from './flags.ts';
 import { chromiumFlags } from './flags.ts';
 import type { PageTracker } from './pages.ts';
@@ -20,6 +21,7 @@ const MAX_START_OUTPUT = 65_536;
 /** One running Chromium. */
 export interface Chromium {
   choices: LaunchChoices;
+  /** Size of its pages; zero when not known yet. */
   viewport: { width: number; height: number };
   pid: number;
   /** Our own connection, over a pipe. */
@@ -42,8 +44,6 @@ export interface LaunchDeps {
   workDir: string;
   egressProxyUrl: string;
   noSandbox: boolean;
-  /** Environment of the process, for example DISPLAY. Nothing of ours is inherited: it may hold keys. */
-  env?: Record<string, string>;
 }
 
 /** Starts a Chromium of its own folder and waits until it can be driven. Rejects when it ends before that. */
@@ -53,6 +53,7 @@ export async function launchChromium(
   choices: LaunchChoices,
   viewport: { width: number; height: number },
 ): Promise<Chromium> {
+  const display = choices.headless ? null : await startDisplay(viewport, choices.kioskMode);
   const userDataDir = await createUserData(deps.workDir, name);
   const flags = chromiumFlags({
     choices,
@@ -66,7 +67,7 @@ export async function launchChromium(
     // A group of its own, so that all its processes can be ended at once.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    env: { ...baseEnvironment(), HOME: userDataDir, ...deps.env },
+    env: { ...baseEnvironment(), HOME: userDataDir, ...(display === null ? {} : { DISPLAY: display.name }) },
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
@@ -81,7 +82,7 @@ export async function launchChromium(
     disposed ??= (async () => {
       killGroup(child);
       await exited;
-      await removeUserData(userDataDir);
+      await Promise.all([removeUserData(userDataDir), display?.stop()]);
     })();
     return disposed;
   };
@@ -91,7 +92,8 @@ export async function launchChromium(
     const [pages, wsEndpoint] = await Promise.all([trackPages(cdp), readWsEndpoint(child, exited)]);
     return {
       choices,
-      viewport,
+      // With a window, how much of it is the page is only known once it is there.
+      viewport: choices.headless || choices.kioskMode ? viewport : { width: 0, height: 0 },
       userDataDir,
       pages,
       pid: child.pid ?? -1,

@@ -96,6 +96,8 @@ function pom(): string {
   <groupId>holdfast</groupId><artifactId>test-server</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies><dependency>
     <groupId>io.temporal</groupId><artifactId>temporal-test-server</artifactId><version>${TEST_SERVER_VERSION}</version>
+  </dependency><dependency>
+    <groupId>org.slf4j</groupId><artifactId>slf4j-nop</artifactId><version>1.7.36</version>
   </dependency></dependencies>
 </project>
 `;

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { HoldfastError } from '../../contract/errors.ts';
+
+/** Longest a display may take to start, in milliseconds. */
+const START_TIMEOUT_MS = 10_000;
+/** Room above a page for the tab strip, the address bar and a bar of warnings, in pixels. */
+const WINDOW_CHROME_HEIGHT = 200;
+
+/** A screen that nobody sees, for one browser with a window. */
+export interface Display {
+  /** Value of DISPLAY, for example `:99`. */
+  name: string;
+  /** Ends it; resolves when its socket and lock file are gone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an Xvfb large enough for a page of that size (in kiosk mode hardly larger), on a free display number. It ends by itself when its
+ * browser does, so that a service which dies leaves none behind. Throws `operation_failed` where Xvfb is not installed.
+ */
+export function startDisplay(viewport: { width: number; height: number }, kioskMode: boolean): Promise<Display> {
+  // A window exactly as large as its screen is made one pixel smaller by Chromium; it stays as it is on a larger one.
+  const height = viewport.height + (kioskMode ? 1 : WINDOW_CHROME_HEIGHT);
+  const size = `${String(viewport.width + 1)}x${String(height)}x24`;
+  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp', '-terminate'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      resolve();
+    });
+    child.once('error', () => {
+      resolve();
+    });
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await exited;
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (message: string): void => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new HoldfastError('operation_failed', message));
+    };
+    const timer = setTimeout(() => {
+      fail('The display for a browser with a window did not start in time');
+    }, START_TIMEOUT_MS);
+    child.once('error', () => {
+      fail('headless: false needs Xvfb, which is not installed here (apt-get install xvfb); or ask for headless: true');
+    });
+    child.once('exit', () => {
+      fail('The display for a browser with a window could not be started');
+    });
+    let said = '';
+    (child.stdio[3] as Readable).on('data', (data: Buffer) => {
+      said += data.toString();
+      const number = /^(\d+)\n/.exec(said)?.[1];
+      if (number === undefined) return;
+      clearTimeout(timer);
+      resolve({ name: `:${number}`, stop });
+    });
+  });
+}

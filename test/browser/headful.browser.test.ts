@@ -1,0 +1,73 @@
+import { readdir } from 'node:fs/promises';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pngSize } from './png.ts';
+import type { ServiceUnderTest, Site } from './service-under-test.ts';
+import { startService, startSite } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startService();
+  site = await startSite({ '/': '<input id=a style="position:absolute;left:50px;top:50px;width:200px">' });
+});
+afterAll(async () => {
+  await service.stop();
+  site.close();
+});
+
+describe('a browser with a window', () => {
+  it.each([false, true])('runs on a display of its own (kiosk mode %s), and leaves none', async (kioskMode) => {
+    const displays = await readdir('/tmp/.X11-unix').catch(() => []);
+    const { kernel } = service;
+    const session = await kernel.browsers.create({
+      headless: false,
+      kiosk_mode: kioskMode,
+      viewport: { width: 900, height: 600 },
+      timeout_seconds: 300,
+    });
+    expect(session).toMatchObject({ headless: false, kiosk_mode: kioskMode });
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
+    const page = browser.contexts()[0]?.pages()[0];
+    await page?.goto(`${site.origin}/`);
+    const seen = await page?.evaluate(() => [
+      innerWidth,
+      innerHeight,
+      navigator.webdriver,
+      navigator.userAgent.includes('Headless'),
+    ]);
+    expect(seen).toEqual([900, 600, false, false]);
+    await kernel.browsers.computer.clickMouse(session.session_id, { x: 100, y: 60 });
+    await kernel.browsers.computer.typeText(session.session_id, { text: 'Hello!' });
+    expect(await page?.inputValue('#a')).toBe('Hello!');
+    const shot = await kernel.browsers.computer.captureScreenshot(session.session_id);
+    expect(pngSize(Buffer.from(await shot.arrayBuffer()))).toEqual({ width: 900, height: 600 });
+    await browser.close();
+    await kernel.browsers.deleteByID(session.session_id);
+    expect(await readdir('/tmp/.X11-unix').catch(() => [])).toEqual(displays);
+  });
+
+  it('may be without one in kiosk mode, too, and changes its size otherwise', async () => {
+    const { kernel } = service;
+    for (const kioskMode of [true, false]) {
+      const session = await kernel.browsers.create({
+        headless: true,
+        kiosk_mode: kioskMode,
+        viewport: { width: 700, height: 500 },
+      });
+      const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
+      const page = browser.contexts()[0]?.pages()[0];
+      const size = (): Promise<number[]> | undefined => page?.evaluate(() => [innerWidth, innerHeight]);
+      expect(await size()).toEqual([700, 500]);
+      const resized = kernel.browsers.update(session.session_id, { viewport: { width: 390, height: 844 } });
+      if (kioskMode) await expect(resized).rejects.toMatchObject({ status: 422 });
+      else {
+        expect((await resized).viewport).toEqual({ width: 390, height: 844 });
+        await expect.poll(size).toEqual([390, 844]);
+      }
+      await browser.close();
+      await kernel.browsers.deleteByID(session.session_id);
+    }
+  });
+});
