@@ -149,6 +149,51 @@ describe('profiles', () => {
     expect(service.logs.join('\n')).not.toMatch(/session-cookie|local-1|localhost/);
   });
 
+  it('keep every attribute of a cookie', async () => {
+    service.profiles.create('cookies');
+    const first = await open('cookies', true);
+    const client = await first.page.context().newCDPSession(first.page);
+    const expires = Math.floor(Date.now() / 1000) + 86_400;
+    const partitionKey = { topLevelSite: 'https://top.example', hasCrossSiteAncestor: true };
+    const host = 'https://app.example.com/';
+    const { cookies: before } = await client
+      .send('Network.setCookies', {
+        cookies: [
+          { name: '__Host-sid', value: 'a', url: host, path: '/', secure: true, httpOnly: true },
+          {
+            name: '__Secure-id',
+            value: 'b',
+            url: host,
+            domain: '.example.com',
+            secure: true,
+            sameSite: 'Strict',
+            expires,
+          },
+          { name: 'third', value: 'c', url: host, secure: true, sameSite: 'None', partitionKey },
+          { name: 'third', value: 'd', url: host, secure: true, sameSite: 'None' },
+          {
+            name: 'plain',
+            value: 'e="x y";ü',
+            url: 'http://plain.example.com:8080/deep/',
+            path: '/deep',
+            priority: 'High',
+          },
+          { name: '', value: 'nameless', url: host },
+        ],
+      })
+      .then(() => client.send('Storage.getCookies', {}));
+    await first.end();
+    expect(before.length).toBeGreaterThanOrEqual(5);
+    const second = await open('cookies', true);
+    const again = await second.page.context().newCDPSession(second.page);
+    const { cookies: after } = await again.send('Storage.getCookies', {});
+    const sorted = (cookies: typeof before): typeof before =>
+      [...cookies].sort((a, b) => a.value.localeCompare(b.value));
+    expect(sorted(after)).toEqual(sorted(before));
+    await second.end();
+    expect(stateOf('cookies').cookies).toHaveLength(before.length);
+  });
+
   it('are not saved unless asked, and are when PATCH asks for it later', async () => {
     service.profiles.create('later');
     const first = await open('later');
