@@ -38,28 +38,34 @@ describe('saved histories', () => {
   });
 });
 
-describe.runIf(process.env['RECORD_HISTORIES'] !== undefined)('recording', () => {
-  let tests: WorkflowTests;
+/** Saves a history of each scenario under the name of the release; only when asked to. */
+function describeRecording(release: string): void {
+  describe('recording', () => {
+    let tests: WorkflowTests;
 
-  beforeAll(async () => {
-    tests = await startWorkflowTests();
-  });
+    beforeAll(async () => {
+      tests = await startWorkflowTests();
+    });
 
-  afterAll(async () => {
-    await tests.close();
-  });
+    afterAll(async () => {
+      await tests.close();
+    });
 
-  it.each(Object.entries(SCENARIOS))('saves %s', async (name, scenario) => {
-    tests.reset();
-    const id = await scenario(tests);
-    const workflowId = workflowIdOf(id);
-    const history = await tests.env.client.workflow.getHandle(workflowId).fetchHistory();
-    await mkdir(FOLDER, { recursive: true });
-    const { historyToJSON } = await import('@temporalio/common/lib/proto-utils.js');
-    const file = `${process.env['RECORD_HISTORIES'] ?? ''}.${name}.${workflowId}.json`;
-    await writeFile(join(FOLDER, file), JSON.stringify(historyToJSON(history)));
+    it.each(Object.entries(SCENARIOS))('saves %s', async (name, scenario) => {
+      tests.reset();
+      const id = await scenario(tests);
+      const workflowId = workflowIdOf(id);
+      const history = await tests.env.client.workflow.getHandle(workflowId).fetchHistory();
+      await mkdir(FOLDER, { recursive: true });
+      const { historyToJSON } = await import('@temporalio/common/lib/proto-utils.js');
+      const file = `${release}.${name}.${workflowId}.json`;
+      await writeFile(join(FOLDER, file), historyToJSON(history));
+    });
   });
-});
+}
+
+const release = process.env['RECORD_HISTORIES'];
+if (release !== undefined) describeRecording(release);
 
 /** Payloads are bound to their workflow's id, so the file's name keeps it. */
 function workflowIdFrom(file: string): string {

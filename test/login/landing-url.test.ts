@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { shownUrl } from '../../activities/login/landing-url.ts';
+
+it.each([
+  ['https://u:p@site.example/a?route=account#token=abc', 'https://site.example/a?route=account'],
+  ['https://site.example/cb?code=4/0AX&state=xyz&page=2', 'https://site.example/cb?page=2'],
+  [`https://site.example/?x=${'a'.repeat(33)}&y=1`, 'https://site.example/?y=1'],
+  ['https://site.example/?PHPSESSID=1&lang=de', 'https://site.example/?lang=de'],
+  ['no address', 'about:blank'],
+])('%s is shown as %s', (address, shown) => {
+  expect(shownUrl(address)).toBe(shown);
+});

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import type { CredentialFacts } from '../../contract/activities.ts';
+import type { PageReading } from '../../contract/reading.ts';
+import { decide, fingerprintOf, MAX_ENTRIES, type LastEntry, type Situation } from '../../workflows/policy/decide.ts';
+import { choice, CODE_PAGE, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
+
+const STORED: CredentialFacts = {
+  id: 'cred_1',
+  version: 3,
+  valueKeys: ['username', 'password'],
+  hasTotpSecret: false,
+  ssoProvider: null,
+};
+
+function situation(
+  reading: PageReading,
+  more: Partial<Situation> = {},
+  credential: CredentialFacts | null = null,
+): Situation {
+  return {
+    mode: 'attended',
+    observation: { reading, credential },
+    last: null,
+    refused: null,
+    rejections: 0,
+    entered: 0,
+    ...more,
+  };
+}
+
+function entered(by: LastEntry['by'], reading: PageReading, certain = true): LastEntry {
+  const types = reading.fields.map(({ type }) => type);
+  return {
+    by,
+    fingerprint: fingerprintOf(reading.fields),
+    typed: { password: types.includes('password'), code: types.includes('code'), totp: types.includes('totp_code') },
+    certain,
+  };
+}
+
+describe('what a login does next', () => {
+  it('finishes on a page that shows a signed-in visitor', () => {
+    expect(decide(situation(INSIDE))).toEqual({ do: 'finish' });
+  });
+
+  it('asks a person for what nobody has stored', () => {
+    expect(decide(situation(LOGIN_PAGE))).toMatchObject({
+      do: 'ask',
+      question: {
+        fields: [
+          { id: 'field_user', reason: 'missing' },
+          { id: 'field_password', reason: 'missing' },
+        ],
+        known: [],
+      },
+    });
+  });
+
+  it('enters a stored credential, and asks only for the rest of a form', () => {
+    expect(decide(situation(LOGIN_PAGE, {}, STORED))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ source: { kind: 'credential', key: 'username' } }, { source: { key: 'password' } }] },
+    });
+    const part = { ...STORED, valueKeys: ['username'] };
+    expect(decide(situation(LOGIN_PAGE, {}, part))).toMatchObject({
+      do: 'ask',
+      question: { fields: [{ id: 'field_password' }], known: [{ ref: 'username' }] },
+    });
+  });
+
+  it('answers an authenticator code by the secret, a sent code by nobody but the person', () => {
+    const totp = page('form', { fields: [field('totp_code', 'otp')] });
+    expect(decide(situation(totp, {}, { ...STORED, hasTotpSecret: true }))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ source: { kind: 'totp' } }] },
+    });
+    expect(decide(situation(CODE_PAGE, {}, { ...STORED, hasTotpSecret: true }))).toMatchObject({ do: 'ask' });
+  });
+
+  it('never types a refused password of the credential again', () => {
+    const last = entered('credential', LOGIN_PAGE);
+    const refusedNow = situation({ ...LOGIN_PAGE, website_error: 'Wrong.' }, { last }, STORED);
+    expect(decide(refusedNow)).toMatchObject({
+      do: 'ask',
+      question: { known: [], fields: [{}, { reason: 'rejected' }] },
+    });
+    expect(decide({ ...refusedNow, mode: 'unattended' })).toMatchObject({ do: 'fail', code: 'credentials_invalid' });
+    const later = situation(LOGIN_PAGE, { refused: { credentialId: 'cred_1', version: 3 } }, STORED);
+    expect(decide({ ...later, mode: 'unattended' })).toMatchObject({ do: 'fail', code: 'credentials_invalid' });
+    const changed = situation(LOGIN_PAGE, { refused: { credentialId: 'cred_1', version: 2 } }, STORED);
+    expect(decide(changed)).toMatchObject({ do: 'enter' });
+  });
+
+  it('types nothing unseen after an entering whose end is unknown', () => {
+    const last = entered('credential', LOGIN_PAGE, false);
+    expect(decide(situation(LOGIN_PAGE, { last }, STORED))).toMatchObject({ do: 'ask', question: { known: [] } });
+    expect(decide(situation(LOGIN_PAGE, { last, mode: 'unattended' }, STORED))).toMatchObject({
+      code: 'browser_error',
+    });
+  });
+
+  it.each([
+    ['captcha', 'captcha_blocked'],
+    ['blocked', 'bot_detected'],
+    ['unavailable', 'network_error'],
+    ['passkey', 'unsupported_auth_method'],
+    ['other', 'login_form_not_found'],
+  ] as const)('ends at a page that is %s', (kind, code) => {
+    expect(decide(situation(page(kind)))).toMatchObject({ do: 'fail', code });
+  });
+
+  it.each([
+    [page('form', { fields: [field('totp_code', 'otp')] }), 'totp_required'],
+    [CODE_PAGE, 'sms_code_required'],
+    [page('form', { fields: [field('code', 'code', { label: 'Code from your e-mail' })] }), 'email_code_required'],
+    [page('form', { fields: [field('text', 'customer_number')] }), 'customer_input_required'],
+    [page('external_action'), 'external_action_required'],
+    [page('choice', { choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' })] }), 'mfa_required'],
+    [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] }), 'account_choice_required'],
+  ])('says what it lacks when nobody is there (%#)', (reading, code) => {
+    expect(decide(situation(reading, { mode: 'unattended' }, STORED))).toMatchObject({ do: 'fail', code });
+  });
+
+  it('takes the way that the credential can go', () => {
+    const ways = page('choice', {
+      choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' }), choice('mfa_method', 'App', { mfa_type: 'totp' })],
+    });
+    expect(decide(situation(ways, {}, { ...STORED, hasTotpSecret: true }))).toMatchObject({
+      do: 'enter',
+      answer: { choice: { label: 'App' } },
+    });
+    const sso = { ...LOGIN_PAGE, choices: [choice('sso_provider', 'Continue with Google', { provider: 'google' })] };
+    expect(decide(situation(sso, {}, { ...STORED, ssoProvider: 'Google' }))).toMatchObject({
+      do: 'enter',
+      answer: { choice: { provider: 'google' } },
+    });
+  });
+
+  it('stops a login that goes on for ever', () => {
+    expect(decide(situation(LOGIN_PAGE, { entered: MAX_ENTRIES }))).toMatchObject({ code: 'max_steps_exceeded' });
+    expect(decide(situation(LOGIN_PAGE, { rejections: 6 }))).toMatchObject({ code: 'max_attempts_reached' });
+  });
+});
