@@ -34,6 +34,7 @@ export function clickableFacts(
   const says =
     (type === 'radio' ? labelText(element) || nextText(element) || nearText(element) : '') ||
     lines.join(' ') ||
+    slottedText(element) ||
     (element instanceof HTMLInputElement && type !== 'radio' ? oneLine(element.value || text('alt')) : '') ||
     text('aria-label') ||
     referenced(element, 'aria-labelledby') ||
@@ -71,6 +72,15 @@ function linesOf(element: Element): string[] {
     .map((line) => oneLine(line, 200))
     .filter(Boolean)
     .slice(0, 6);
+}
+
+/** What stands in the slots of a button that is a part of a web component: it belongs to the component's own tree. */
+function slottedText(element: Element): string {
+  const words: string[] = [];
+  for (const slot of element.querySelectorAll('slot')) {
+    for (const node of slot.assignedNodes({ flatten: true })) words.push(node.textContent ?? '');
+  }
+  return oneLine(words.join(' '), 200);
 }
 
 /** Text beside a radio button that has no label of its own. */

@@ -12,6 +12,7 @@ const BUTTON = 'button, input[type=submit], input[type=image], input[type=button
 export function createGroups(tree: Tree, css: (element: Element) => string) {
   const found: Element[] = [];
   const known = new Map<Element, number>();
+  const holders = holdersOfButtons(tree);
 
   function indexOf(group: Element): number {
     const at = known.get(group);
@@ -25,7 +26,7 @@ export function createGroups(tree: Tree, css: (element: Element) => string) {
   function ofControl(control: Element): number {
     if ('form' in control && control.form instanceof HTMLFormElement) return indexOf(control.form);
     const form = closest(control, (each) => each.tagName === 'FORM' || each.getAttribute('role') === 'form');
-    return indexOf(form ?? smallestWithButton(control));
+    return indexOf(form ?? closest(control, (each) => each !== control && holders.has(each)) ?? document.body);
   }
 
   /** Group of anything else: the nearest one that a control has made. */
@@ -56,15 +57,14 @@ export function createGroups(tree: Tree, css: (element: Element) => string) {
   return { ofControl, ofOther, facts };
 }
 
-function smallestWithButton(control: Element): Element {
-  let at = composedParent(control);
-  while (at && at !== document.body) {
-    const scope = at.shadowRoot ?? at;
-    const buttons = Array.from(scope.querySelectorAll(BUTTON)).filter((each) => !isHelper(each));
-    if (buttons.length > 0) return at;
-    at = composedParent(at);
+/** Everything that holds a button which may send a form, shadow roots looked through. */
+function holdersOfButtons(tree: Tree): ReadonlySet<Element> {
+  const holders = new Set<Element>();
+  for (const element of tree.elements) {
+    if (!element.matches(BUTTON) || isHelper(element)) continue;
+    for (let at: Element | null = element; at && !holders.has(at); at = composedParent(at)) holders.add(at);
   }
-  return document.body;
+  return holders;
 }
 
 /** The eye, the clear cross and the like stand beside a field and send nothing. */

@@ -13,47 +13,53 @@ export function collectTexts(
   look: (element: Element) => Sight,
   groupOf: (element: Element) => number,
 ): TextFacts[] {
-  const blocks = new Map<Element, string[]>();
-  for (const element of tree.elements) {
-    if (element.tagName === 'SELECT' || element.tagName === 'TEXTAREA' || element.tagName === 'SVG') continue;
-    const roots: ParentNode[] = element.shadowRoot ? [element.shadowRoot, element] : [element];
-    for (const root of roots) addOwnWords(root, element, blocks, look);
-    if (blocks.size >= MAX_BLOCKS) break;
-  }
   const described = references(tree, 'aria-describedby', 'aria-errormessage');
-  return Array.from(blocks, ([element, words]) => facts(element, words, tree, groupOf, described));
-}
-
-function addOwnWords(
-  root: ParentNode,
-  element: Element,
-  blocks: Map<Element, string[]>,
-  look: (element: Element) => Sight,
-): void {
-  for (const node of root.childNodes) {
-    if (node.nodeType !== Node.TEXT_NODE) continue;
+  const blocks = new Map<Element, Part[]>();
+  const addWords = (node: Node, element: Element): void => {
     const words = oneLine(node.textContent, 500);
-    if (!words) continue;
+    if (!words || blocks.size >= MAX_BLOCKS) return;
     const sight = look(element);
     if (!sight.visible || sight.transparent) return;
-    const block = blockOf(element);
-    blocks.set(block, [...(blocks.get(block) ?? []), words]);
-  }
+    const block = closest(element, (each) => isBlock(each, described.all)) ?? element;
+    const linked = closest(element, isLink) !== null;
+    blocks.set(block, [...(blocks.get(block) ?? []), { words, linked }]);
+  };
+  // In the order of the page, so that a sentence with bold words in it stays a sentence.
+  const visit = (element: Element): void => {
+    if (!tree.order.has(element) || NO_TEXT.has(element.tagName)) return;
+    for (const node of [...(element.shadowRoot?.childNodes ?? []), ...element.childNodes]) {
+      if (node instanceof Element) visit(node);
+      else if (node.nodeType === Node.TEXT_NODE) addWords(node, element);
+    }
+  };
+  const [body] = tree.elements;
+  if (body) visit(body);
+  return Array.from(blocks, ([element, parts]) => facts(element, parts, tree, groupOf, described));
 }
 
-/** The nearest element that is not a mere run of text. */
-function blockOf(element: Element): Element {
-  return (
-    closest(
-      element,
-      (each) => each.tagName === 'A' || !['inline', 'contents'].includes(getComputedStyle(each).display),
-    ) ?? element
-  );
+interface Part {
+  readonly words: string;
+  readonly linked: boolean;
+}
+
+const NO_TEXT = new Set(['SELECT', 'TEXTAREA', 'svg']);
+const MARKED = /error|invalid|danger|alert|warn|feedback|helper|hint|message|fail/i;
+
+/** A text of its own: a block, a label, or a run of text that is marked as a message. */
+function isBlock(element: Element, described: ReadonlySet<Element>): boolean {
+  if (element.tagName === 'LABEL' || element.tagName === 'BUTTON' || described.has(element)) return true;
+  if (!['inline', 'contents'].includes(getComputedStyle(element).display)) return true;
+  if (element.hasAttribute('role') || element.hasAttribute('aria-live')) return true;
+  return MARKED.test(`${element.id} ${classNames(element)}`);
+}
+
+function isLink(element: Element): boolean {
+  return element.tagName === 'A' || element.getAttribute('role') === 'link';
 }
 
 function facts(
   element: Element,
-  words: readonly string[],
+  parts: readonly Part[],
   tree: Tree,
   groupOf: (element: Element) => number,
   described: { all: ReadonlySet<Element>; invalid: ReadonlySet<Element> },
@@ -68,11 +74,12 @@ function facts(
     box: boxOf(element),
     group: groupOf(element),
     region: regionOf(element),
-    text: oneLine(words.join(' '), 500),
+    text: join(parts),
+    plain: join(parts.filter((part) => !part.linked)),
     tag: element.tagName.toLowerCase(),
     heading:
       closest(element, (each) => /^H[1-4]$/.test(each.tagName) || each.getAttribute('role') === 'heading') !== null,
-    within: withinOf(element),
+    within: parts.every((part) => part.linked) ? 'link' : withinOf(element),
     marks: marksOf(element),
     red: isRed(getComputedStyle(element).color),
     describesInvalid: isReferred(described.invalid),
@@ -80,8 +87,12 @@ function facts(
   };
 }
 
+/** Words of a block as one line; no space before a full stop that follows a link or bold words. */
+function join(parts: readonly Part[]): string {
+  return oneLine(parts.map((part) => part.words).join(' '), 500).replace(/ ([.,;:!?])(?=\s|$)/g, '$1');
+}
+
 function withinOf(element: Element): TextFacts['within'] {
-  if (closest(element, (each) => each.tagName === 'A' || each.getAttribute('role') === 'link')) return 'link';
   if (closest(element, (each) => each.tagName === 'BUTTON' || each.getAttribute('role') === 'button')) return 'button';
   return closest(element, (each) => each.tagName === 'LABEL') ? 'label' : 'none';
 }

@@ -58,7 +58,7 @@ function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
   );
   // What a page is about stands in its headings or at its beginning, not somewhere in a long text.
   const topic = normalize(
-    [frame.facts.title, ...texts.filter((text, index) => text.heading || index < 3).map((text) => text.text)].join(
+    [frame.facts.title, ...texts.filter((text, index) => text.heading || index < 3).map((text) => text.plain)].join(
       ' | ',
     ),
   );

@@ -104,6 +104,8 @@ export interface ClickableFacts extends ElementFacts {
 /** A block of visible text. */
 export interface TextFacts extends ElementFacts {
   readonly text: string;
+  /** The same without the words of links in it: what the page says, not where it leads. */
+  readonly plain: string;
   readonly tag: string;
   readonly heading: boolean;
   /** Inside a link, a button or a label. */

@@ -103,7 +103,7 @@ function codeType(control: ControlFacts, group: LoginGroup, texts: readonly Text
   const said = `${own.said} | ${normalize(control.description)}`;
   if (MESSAGED.test(said)) return 'code';
   if (AUTHENTICATOR.test(said)) return 'totp_code';
-  const around = normalize(texts.map((text) => text.text).join(' | '));
+  const around = normalize(texts.map((text) => text.plain).join(' | '));
   const messaged = MESSAGED.test(around);
   const authenticator = AUTHENTICATOR.test(around);
   if (messaged !== authenticator) return authenticator ? 'totp_code' : 'code';

@@ -2,6 +2,7 @@ import type { PageReading } from '../../../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { LoginGroup } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';
+import { otherWayOf } from './other-ways.ts';
 import { isSsoButton } from './sso.ts';
 import { ASIDE, CONTINUE, FORGOT, SIGN_IN, SIGN_UP } from './words.ts';
 
@@ -44,7 +45,7 @@ function rate(button: ClickableFacts, lastField: number): number {
   let points = 0;
 
   if (button.type === 'submit' || button.type === 'image') points += 3;
-  if (SIGN_IN.test(said)) points += 4;
+  if (SIGN_IN.test(said)) points += button.text.length <= 20 ? 5 : 4;
   else if (CONTINUE.test(said)) points += 3;
   if (/(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify)( |$)/.test(named)) points += 2;
   if (button.order > lastField) points += 1;
@@ -52,7 +53,7 @@ function rate(button: ClickableFacts, lastField: number): number {
   if (!isLink && !asks && button.type !== 'submit' && button.type !== 'image') points -= 1;
 
   if (ASIDE.test(said) && !asks) points -= 6;
-  if (/passkey|webauthn|security key|qr/.test(said)) points -= 6;
+  if (otherWayOf(button, true) !== undefined) points -= 6;
   if (FORGOT.test(said)) points -= 6;
   if (SIGN_UP.test(said) && !SIGN_IN.test(said)) points -= 6;
   if (/(^| )(toggle|show|eye|reveal|visibility|clear)( |$)/.test(named)) points -= 4;

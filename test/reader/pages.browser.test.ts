@@ -1,0 +1,90 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readWhenSettled } from '../../activities/login/read/read-page.ts';
+import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
+import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
+
+let browser: Browser;
+let server: Awaited<ReturnType<typeof serveFixtures>>;
+
+beforeAll(async () => {
+  server = await serveFixtures();
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+describe('login pages as applications write them', () => {
+  it.each(fixtureNames())('%s', async (name) => {
+    const expected = expectedOf(name);
+    const page = await browser.newPage();
+    try {
+      await page.goto(`${server.url}/${name}`);
+      const reading = await readWhenSettled(page, { patienceMs: 3_000 });
+      PageReading.parse(reading);
+      expect({
+        kind: reading.kind,
+        fields: reading.fields.map((field) => field.type + (field.boxes > 1 ? `*${field.boxes}` : '')),
+        choices: reading.choices.map(shortly).sort(),
+        error: reading.website_error,
+        hasSubmit: reading.submit !== null,
+      }).toEqual({
+        kind: expected.kind,
+        fields: expected.fields.map((field) => field.split(' ')[0]),
+        choices: [...expected.choices].sort(),
+        error: expected.error,
+        hasSubmit: expected.submit !== null,
+      });
+      await expectSameElements(page, reading.fields, expected.fields);
+      if (reading.submit && expected.submit) await expectSame(page, reading.submit, expected.submit);
+      for (const choice of reading.choices) await expectOne(page, choice);
+      expect(reading.sign_in_link?.href?.replace(server.url, '') ?? null).toBe(
+        expected.link ??
+          (expected.kind === 'form' ? null : (reading.sign_in_link?.href?.replace(server.url, '') ?? null)),
+      );
+    } finally {
+      await page.close();
+    }
+  });
+});
+
+function shortly(choice: ReadChoice): string {
+  const detail = choice.provider ?? choice.mfa_type;
+  return detail ? `${choice.type} ${detail}` : choice.type;
+}
+
+async function expectSameElements(
+  page: Page,
+  fields: readonly ReadField[],
+  expected: readonly string[],
+): Promise<void> {
+  for (const [index, field] of fields.entries()) {
+    const selector = expected[index]?.split(' ').slice(1).join(' ');
+    if (selector) await expectSame(page, field, selector);
+  }
+}
+
+/** The selector of the reading must name one element, the expected one (given as `frame >> selector` inside a frame). */
+async function expectSame(page: Page, read: { selector: string; frame: string[] }, expected: string): Promise<void> {
+  const handle = await expectOne(page, read);
+  const path = expected.split(' >> ');
+  const wanted = await locate(page, path.at(-1) ?? '', path.slice(0, -1))
+    .first()
+    .elementHandle({ timeout: 2_000 });
+  const same = await handle?.evaluate((element, other) => element === other, wanted);
+  expect(same, `${read.selector} should be ${expected}`).toBe(true);
+}
+
+async function expectOne(page: Page, read: { selector: string; frame: string[] }) {
+  const locator = locate(page, read.selector, read.frame);
+  expect(await locator.count(), `elements of ${read.selector}`).toBe(1);
+  return locator.elementHandle({ timeout: 2_000 });
+}
+
+function locate(page: Page, selector: string, frame: readonly string[]) {
+  let scope: Pick<Page, 'locator' | 'frameLocator'> = page;
+  for (const each of frame) scope = scope.frameLocator(each);
+  return scope.locator(selector);
+}
