@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authenticatorCode } from './authenticator.ts';
+import { startInstallation, type Installation } from './installation.ts';
+import { newcomer, typesOf } from './person.ts';
+import { until } from './until.ts';
+
+let on: Installation;
+beforeAll(async () => {
+  on = await startInstallation();
+});
+afterAll(() => on.close());
+
+describe.concurrent('a login on the practice site by the public client', () => {
+  test('one page, its address given', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login') });
+    await person.login();
+    const pause = await person.asked();
+    expect(typesOf(pause.fields)).toBe('identifier password');
+    expect(pause.fields?.every(({ reason }) => reason === 'missing')).toBe(true);
+    await person.give({ identifier: 'alice', password: practice.user('alice').password });
+    expect(await person.loggedIn()).toMatchObject({
+      status: 'AUTHENTICATED',
+      flow_step: 'COMPLETED',
+      post_login_url: practice.page('/account'),
+      fields: null,
+      interaction_id: null,
+      browser_session_id: null,
+    });
+  });
+
+  test('one page, found through the sign-in link of the home page', async () => {
+    const { practice } = on;
+    const person = await newcomer(on);
+    await person.login();
+    const pause = await person.asked();
+    expect(typesOf(pause.fields)).toBe('identifier password');
+    await person.give({ identifier: 'alice@sandbox.test', password: practice.user('alice').password });
+    expect((await person.loggedIn()).post_login_url).toBe(practice.page('/account'));
+  });
+
+  test('the e-mail address first, then the password', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    await person.give({ identifier: practice.user('bob').email });
+    expect(typesOf((await person.asked()).fields)).toBe('password');
+    await person.give({ password: practice.user('bob').password });
+    await person.loggedIn();
+  });
+
+  test('a form that a script builds late', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/late') });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
+    await person.give({ identifier: practice.user('erin').email, password: practice.user('erin').password });
+    await person.loggedIn();
+  });
+
+  test('a stored credential with a TOTP secret: nobody is asked anything', async () => {
+    const { kernel, practice } = on;
+    const { username, password, totpSecret } = practice.user('carol');
+    await kernel.credentials.create({
+      name: 'carol',
+      domain: practice.domain,
+      values: { username, password },
+      totp_secret: totpSecret,
+    });
+    const person = await newcomer(on, { login_url: practice.page('/login/totp'), credential: { name: 'carol' } });
+    const states = await person.followed(() => person.login());
+    expect(states.map(({ flow_step: step }) => step)).not.toContain('AWAITING_INPUT');
+    expect((await person.loggedIn()).can_reauth).toBe(true);
+    expect(await practice.counts('carol')).toMatchObject({ passwords: 1, codes: 1, accepted: 1, refused: 0 });
+  });
+
+  test('a code by text message, which a person reads', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/sms') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'dave', password: practice.user('dave').password });
+    const pause = await person.asked();
+    expect(typesOf(pause.fields)).toBe('code');
+    expect(pause.fields?.[0]?.hint ?? '').toContain('13');
+    await person.give({ code: (await practice.smsCode('dave')) ?? '' });
+    await person.loggedIn();
+  });
+
+  describe.for([
+    { method: 'sms', user: 'frank' },
+    { method: 'email', user: 'grace' },
+    { method: 'totp', user: 'heidi' },
+  ] as const)('a choice of second factors', ({ method, user }) => {
+    test(`by ${method}`, async () => {
+      const { practice } = on;
+      const person = await newcomer(on, { login_url: practice.page('/login/mfa-choice') });
+      await person.login();
+      await person.asked();
+      await person.give({ identifier: user, password: practice.user(user).password });
+      const pause = await person.asked();
+      expect(pause.choices?.map(({ mfa_type: type }) => type)).toEqual(['sms', 'totp', 'email']);
+      expect(pause.mfa_options?.map(({ type }) => type)).toEqual(['sms', 'totp', 'email']);
+      await person.choose((choice) => choice.mfa_type === method);
+      const asked = typesOf((await person.asked()).fields);
+      const code = await (method === 'totp'
+        ? authenticatorCode(practice.user(user).totpSecret)
+        : method === 'sms'
+          ? practice.smsCode(user)
+          : practice.emailCode(user));
+      await person.give(asked === 'totp_code' ? { totp_code: code ?? '' } : { code: code ?? '' });
+      await person.loggedIn();
+    });
+  });
+
+  test('the button of an identity provider, chosen as a choice', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/sso') });
+    await person.login();
+    const pause = await person.asked();
+    expect(pause.choices?.filter(({ type }) => type === 'sso_provider')).toHaveLength(4);
+    expect(pause.pending_sso_buttons?.map(({ provider }) => provider)).toEqual([
+      'google',
+      'microsoft',
+      'apple',
+      'github',
+    ]);
+    await person.choose((choice) => choice.label.includes('GitHub'));
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    await person.give({ identifier: 'grace' });
+    expect(typesOf((await person.asked()).fields)).toBe('password');
+    await person.give({ password: practice.user('grace').password });
+    expect((await person.loggedIn()).sso_provider).toBe('github');
+  });
+
+  test('the provider that the credential names is chosen first', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('erin');
+    await kernel.credentials.create({
+      name: 'by-google',
+      domain: practice.domain,
+      values: { username, password },
+      sso_provider: 'google',
+    });
+    const person = await newcomer(on, { login_url: practice.page('/login/sso'), credential: { name: 'by-google' } });
+    await person.login();
+    expect((await person.loggedIn()).sso_provider).toBe('google');
+  });
+
+  test('an account picker', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/picker') });
+    await person.login();
+    const pause = await person.asked();
+    expect(pause.choices?.filter(({ type }) => type === 'account').map(({ label }) => label)).toHaveLength(3);
+    expect(pause.sign_in_options?.map(({ id }) => id)).toEqual(pause.choices?.map(({ id }) => id));
+    await person.choose((choice) => choice.label.includes('Bob'));
+    expect(typesOf((await person.asked()).fields)).toBe('password');
+    await person.give({ password: practice.user('bob').password });
+    await person.loggedIn();
+  });
+
+  test('a question on the phone: it goes on when the person has agreed', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/push') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'heidi', password: practice.user('heidi').password });
+    const pause = await person.askedElsewhere();
+    expect(pause.external_action_message).toContain('phone');
+    expect(await practice.approve('heidi')).toBe(1);
+    expect((await person.loggedIn()).can_reauth).toBe(false);
+  });
+
+  test('a link by e-mail: it goes on when the link was opened', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/magic-link') });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    await person.give({ identifier: practice.user('alice').email });
+    expect((await person.askedElsewhere()).external_action_message).toMatch(/link/i);
+    const link = await until(
+      'the mailed link',
+      () => practice.mailedLink('alice'),
+      (found) => found !== null,
+    );
+    expect((await fetch(link ?? '')).status).toBe(200);
+    await person.loggedIn();
+  });
+
+  test.for([
+    ['/login/passkey', 'unsupported_auth_method'],
+    ['/login/captcha', 'captcha_blocked'],
+    ['/login/blocked', 'bot_detected'],
+    ['/login/error500', 'network_error'],
+  ] as const)('%s ends the flow with %s', async ([path, code]) => {
+    const person = await newcomer(on, { login_url: on.practice.page(path) });
+    await person.login();
+    const end = await person.ended();
+    expect(end).toMatchObject({ status: 'NEEDS_AUTH', flow_status: 'FAILED', error_code: code, interaction_id: null });
+    expect(end.error_message).toMatch(/\w/);
+  });
+});

@@ -1,0 +1,73 @@
+import { SANDBOX_USERS, type SandboxUser } from '../../sandbox/site.ts';
+
+/** How many login posts of a user arrived at the practice site. */
+export interface PostCounts {
+  posts: number;
+  passwords: number;
+  codes: number;
+  accepted: number;
+  refused: number;
+}
+
+/** The practice site as tests use it: its addresses and its levers. */
+export interface Practice {
+  url: string;
+  /** `localhost:port`, as `domain` of a connection. */
+  domain: string;
+  page(path: string): string;
+  user(name: string): SandboxUser;
+  /** Ends every session of a user; answers how many there were. */
+  expire(name: string): Promise<number>;
+  setPassword(name: string, password: string): Promise<void>;
+  setMode(mode: 'ok' | 'down' | 'nonsense'): Promise<void>;
+  /** The last code sent; null when none was. */
+  smsCode(name: string): Promise<string | null>;
+  emailCode(name: string): Promise<string | null>;
+  /** The last sign-in link mailed. */
+  mailedLink(name: string): Promise<string | null>;
+  /** The person agrees on another device; answers how many logins waited for it. */
+  approve(name: string): Promise<number>;
+  counts(name: string): Promise<PostCounts>;
+}
+
+/** Makes the levers of a running practice site. */
+export function createPractice(url: string): Practice {
+  const ask = async (path: string, body?: Record<string, string>): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${url}${path}`, {
+      ...(body === undefined
+        ? {}
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    if (!answer.ok) throw new Error(`the practice site answered ${answer.status} to ${path}`);
+    return (await answer.json()) as Record<string, unknown>;
+  };
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return {
+    url,
+    domain: new URL(url).host,
+    page: (path) => `${url}${path}`,
+    user: (name) => {
+      const found = SANDBOX_USERS.find(({ username }) => username === name);
+      if (found === undefined) throw new Error(`no user ${name} on the practice site`);
+      return found;
+    },
+    expire: async (user) => Number((await ask('/test/expire', { user })).ended),
+    setPassword: async (user, password) => void (await ask(`/test/users/${user}/password`, { password })),
+    setMode: async (mode) => void (await ask('/test/mode', { mode })),
+    smsCode: async (user) => text((await ask(`/test/sms?user=${user}`)).code),
+    emailCode: async (user) => text((await ask(`/test/email?user=${user}`)).code),
+    mailedLink: async (user) => text((await ask(`/test/email?user=${user}`)).link),
+    approve: async (user) => Number((await ask('/test/approve', { user })).approved),
+    counts: async (user) => {
+      const log = await ask(`/test/log?user=${user}`);
+      const number = (name: string): number => Number(log[name]);
+      return {
+        posts: number('posts'),
+        passwords: number('passwords'),
+        codes: number('codes'),
+        accepted: number('accepted'),
+        refused: number('refused'),
+      };
+    },
+  };
+}
