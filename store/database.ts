@@ -22,10 +22,9 @@ const NUL_IN_TEXT = '22021';
 const UNIQUE_VIOLATION = '23505';
 
 /** int8 as a number: our counters stay far below 2^53. */
-const types = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
-};
+const INT8_OID = 20;
+const types = new pg.TypeOverrides();
+types.setTypeParser(INT8_OID, Number);
 
 /** Options of `pg` for a connection to the store. */
 export function clientConfig(connection: StoreConnection): pg.ClientConfig {

@@ -2,7 +2,9 @@ import type { ColumnType, Generated } from 'kysely';
 import type { TimelineEvent } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
 import type { Plan } from '../contract/limits.ts';
-import type { TypingState } from './queries/typing-ledger.ts';
+
+/** How far the typing of one interaction has come. */
+export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
 
 /**
  * The tables, as the query builder sees them. `sealed…` columns hold ciphertexts of the vault (vault/seal.ts). Documents are

@@ -64,7 +64,7 @@ export async function startStoreServer(options: StoreServerOptions): Promise<Sto
       onFatal: (error) => fail(error),
     });
     await listen(front, socketPath);
-    const stopTidying = keepTidy(front.runOwn);
+    const stopTidying = keepTidy(front);
     return {
       socketDir,
       failed,

@@ -113,7 +113,7 @@ export function createStore(options: StoreOptions): Store {
     auditLog: createAuditLogQueries(db),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
-      if (error !== undefined) throw error;
+      if (error !== undefined) throw error instanceof Error ? error : new Error('The schema could not be migrated.');
     },
     bootstrap: async ({ plan, apiKey }) => {
       await organizations.create({ id: DEFAULT_ORGANIZATION_ID, name: 'Default', plan });

@@ -41,7 +41,7 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
   let closed = false;
   let timer: NodeJS.Timeout | null = null;
   let polling = false;
-  let again = false;
+  let asks = 0;
   let listener: pg.Client | null = null;
   let listening = false;
   let listenNotBefore = 0;
@@ -61,14 +61,13 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
   }
 
   async function poll(): Promise<void> {
-    if (polling) {
-      again = true;
-      return;
-    }
+    asks += 1;
+    if (polling) return;
     polling = true;
+    let answered: number;
     try {
       do {
-        again = false;
+        answered = asks;
         const asked = [...watchers.keys()];
         const rows = await db
           .selectFrom('connections')
@@ -78,7 +77,7 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
           .execute();
         const found = new Map(rows.map((row) => [row.id, row.revision]));
         for (const id of asked) tell(id, found.get(id) ?? 'gone');
-      } while (again && !closed);
+      } while (answered !== asks && !closed);
     } catch {
       // The database is away; the next round asks again. Watchers lose nothing: they compare revisions.
     } finally {

@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts';
+import type { TypingState } from '../schema.ts';
 
-/** How far the typing of one interaction has come. */
-export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
+export type { TypingState } from '../schema.ts';
 
 /** One row of the ledger. */
 export interface TypingEntry {

@@ -23,6 +23,8 @@ export interface Front {
   server: Server;
   /** Runs statements of the server's own between those of clients, outside any transaction. */
   runOwn(sql: string): Promise<void>;
+  /** How many pieces of work clients have had done so far. */
+  served(): number;
   /** Drops every client; open transactions are rolled back. */
   close(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export function createFront({ backend, greeting, idleInTransactionMs, onFatal }:
   /** The session that has the backend to itself. */
   let owner: Session | null = null;
   let pumping = false;
+  let served = 0;
   let closing = false;
   let drained: () => void = () => undefined;
 
@@ -68,14 +71,16 @@ export function createFront({ backend, greeting, idleInTransactionMs, onFatal }:
 
   async function step(session: Session): Promise<void> {
     clearTimeout(session.idleTimer);
-    if (session.closed) {
-      await cleanUp(session);
-      owner = null;
-      return;
-    }
+    if (!session.closed) return serve(session);
+    await cleanUp(session);
+    owner = null;
+  }
+
+  async function serve(session: Session): Promise<void> {
     const chunk = session.chunks.shift();
     if (chunk === undefined) return;
     owner = session;
+    served += 1;
     const answer = await backend.run(chunk);
     const status = lastStatus(answer);
     session.answer(answer);
@@ -123,6 +128,7 @@ export function createFront({ backend, greeting, idleInTransactionMs, onFatal }:
 
   return {
     server,
+    served: () => served,
     runOwn: (sql) =>
       new Promise((resolve) => {
         enqueue(createOwnSession(query(sql), () => resolve()));

@@ -1,5 +1,9 @@
-/** How often the tables are tidied, in milliseconds. An embedded database has no autovacuum of its own. */
-const TIDY_EVERY_MS = 5 * 60_000;
+/** How often it is looked whether the tables want tidying, in milliseconds. */
+const LOOK_EVERY_MS = 15_000;
+/** Tidied after this time at the latest, in milliseconds, unless nothing happened. */
+const TIDY_AFTER_MS = 5 * 60_000;
+/** Tidied earlier after so many statements: a plan made without statistics reads whole tables. */
+const TIDY_AFTER_STATEMENTS = 5000;
 
 /** Tables that are updated or emptied all the time; each is tidied on its own, so that clients get their turn between. */
 const BUSY_TABLES = [
@@ -13,23 +17,38 @@ const BUSY_TABLES = [
   'audit_log',
 ];
 
+/** What {@link keepTidy} needs of the front. */
+export interface Tidied {
+  /** Runs a statement between those of clients; one that fails (no such table yet) changes nothing. */
+  runOwn: (sql: string) => Promise<void>;
+  /** How many pieces of work clients have had done so far. */
+  served: () => number;
+}
+
 /**
- * Keeps an embedded database small and fast: reclaims dead rows, refreshes statistics, shortens the log.
- * @param runOwn runs a statement between those of clients; a statement that fails (no such table yet) changes nothing.
+ * Does for an embedded database what autovacuum does for a real one: reclaims dead rows, refreshes statistics, shortens
+ * the log.
  * @returns stops it.
  */
-export function keepTidy(runOwn: (sql: string) => Promise<void>): () => void {
+export function keepTidy({ runOwn, served }: Tidied): () => void {
+  let tidiedAt = Date.now();
+  let tidiedAfter = 0;
   let busy = false;
   const timer = setInterval(() => {
-    if (busy) return;
+    const work = served() - tidiedAfter;
+    if (busy || work === 0 || (work < TIDY_AFTER_STATEMENTS && Date.now() - tidiedAt < TIDY_AFTER_MS)) return;
     busy = true;
-    void tidy(runOwn).finally(() => (busy = false));
-  }, TIDY_EVERY_MS);
+    void tidy(runOwn).finally(() => {
+      busy = false;
+      tidiedAt = Date.now();
+      tidiedAfter = served();
+    });
+  }, LOOK_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-async function tidy(runOwn: (sql: string) => Promise<void>): Promise<void> {
+async function tidy(runOwn: Tidied['runOwn']): Promise<void> {
   for (const table of BUSY_TABLES) await runOwn(`VACUUM (ANALYZE) ${table}`);
   await runOwn('CHECKPOINT');
 }

@@ -95,7 +95,6 @@ export function createSocketSession(socket: Socket, greeting: Buffer, events: Se
   }
 
   socket.on('data', (data) => {
-    if (session.closed) return;
     reader.push(data);
     try {
       while (!session.closed && (started ? readMessage() : readStart()));

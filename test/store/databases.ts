@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, inject } from 'vitest';
+import { z } from 'zod';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import type { StoreConnection } from '../../store/database.ts';
 import type { ProjectScope } from '../../store/scope.ts';
@@ -37,6 +40,7 @@ export async function startDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   if (kind === 'pglite') {
     const folder = mkdtempSync(join(tmpdir(), 'hf-store-'));
     const socketDir = join(folder, 'sock');
+    await copyEmptyDatabase(join(folder, 'data'));
     const server = await startStoreServer({ dataDir: join(folder, 'data'), socketDir });
     return {
       kind,
@@ -61,11 +65,42 @@ export async function startDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   };
 }
 
+/** Making an empty database takes seconds, copying one does not: the first test that needs one keeps it for all. */
+export const EMPTY_DATABASE = fileURLToPath(
+  new URL(`../../node_modules/.cache/holdfast-test/pglite-${pgliteVersion()}`, import.meta.url),
+);
+
+/** Makes `dataDir` of `startStoreServer` as it is after a first start and a clean stop. */
+export async function copyEmptyDatabase(dataDir: string): Promise<void> {
+  if (!existsSync(EMPTY_DATABASE)) {
+    const made = mkdtempSync(join(tmpdir(), 'hf-empty-'));
+    const server = await startStoreServer({ dataDir: join(made, 'data'), socketDir: join(made, 'sock') });
+    await server.close();
+    mkdirSync(dirname(EMPTY_DATABASE), { recursive: true });
+    const beside = `${EMPTY_DATABASE}.${process.pid}`;
+    cpSync(join(made, 'data'), beside, { recursive: true });
+    rmSync(made, { recursive: true, force: true });
+    try {
+      renameSync(beside, EMPTY_DATABASE);
+    } catch {
+      // Another test file was first.
+      rmSync(beside, { recursive: true, force: true });
+    }
+  }
+  cpSync(EMPTY_DATABASE, dataDir, { recursive: true });
+}
+
+function pgliteVersion(): string {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const manifest = z.object({ version: z.string() });
+  return manifest.parse(JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8'))).version;
+}
+
 /** A migrated store with the default organization, and a way to open more over the same database. */
 export interface TestStore {
   database: TestDatabase;
   store: Store;
-  open(options?: Partial<StoreOptions>): Store;
+  open: (options?: Partial<StoreOptions>) => Store;
 }
 
 /** Runs the same tests on each database. `context()` is ready within tests and hooks. */

@@ -16,7 +16,7 @@ onEachDatabase('profiles', (context) => {
     const { store } = context();
     const { id } = await store.profiles.findOrCreate(SCOPE, 'saves');
     expect(await store.profiles.load(SCOPE.projectId, { name: 'saves' })).toMatchObject({ state: null, revision: 0 });
-    const merge = (index: number) => (stored: unknown) => [...(Array.isArray(stored) ? stored : []), index];
+    const merge = (index: number) => (stored: unknown) => [...(Array.isArray(stored) ? stored.map(Number) : []), index];
     await Promise.all(Array.from({ length: 20 }, (_, index) => store.profiles.save(SCOPE.projectId, id, merge(index))));
     const loaded = await store.profiles.load(SCOPE.projectId, { id });
     expect(loaded?.revision).toBe(20);

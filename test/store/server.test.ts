@@ -9,7 +9,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chooseSocketDir, startStoreServer, type StoreServer } from '../../store/server.ts';
 import { createStore } from '../../store/store.ts';
-import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
+import { addConnection, copyEmptyDatabase, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
 
 const folders: string[] = [];
 const children: ChildProcess[] = [];
@@ -35,6 +35,12 @@ async function run(file: string, ...args: string[]): Promise<{ child: ChildProce
   return Promise.resolve({ child, said });
 }
 
+/** The number in the first column of the first row. */
+async function numberOf(client: pg.Client, query: string): Promise<number> {
+  const { rows } = await client.query<[number]>({ text: query, rowMode: 'array' });
+  return Number(rows[0]?.[0]);
+}
+
 const clientOf = (socketDir: string): pg.Client =>
   new pg.Client({ host: socketDir, port: 5432, user: 'postgres', database: 'postgres' });
 
@@ -43,6 +49,7 @@ describe('the store server, with clients in several processes', () => {
   let server: StoreServer;
   let client: pg.Client;
   beforeAll(async () => {
+    await copyEmptyDatabase(folder.dataDir);
     server = await startStoreServer({ ...folder, idleInTransactionMs: 1000 });
     client = clientOf(folder.socketDir);
     await client.connect();
@@ -58,14 +65,12 @@ describe('the store server, with clients in several processes', () => {
   it('keeps transactions and prepared statements of nine connections apart', async () => {
     const runs = await Promise.all([1, 2, 3].map(() => run('./client-process.ts', folder.socketDir, 'transfers')));
     const counts = await Promise.all(runs.map(({ said }) => said));
-    const moves = await client.query('select count(*)::int as n from moves');
-    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(moves.rows[0].n);
-    expect(moves.rows[0].n).toBeGreaterThan(100);
-    expect((await client.query('select sum(balance)::int as sum from accounts')).rows[0].sum).toBe(0);
+    const moves = await numberOf(client, 'select count(*)::int from moves');
+    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(moves);
+    expect(moves).toBeGreaterThan(100);
+    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
     for (const { child } of runs) if (child.exitCode === null) await once(child, 'exit');
-    await expect
-      .poll(async () => (await client.query('select count(*)::int as n from pg_prepared_statements')).rows[0].n)
-      .toBe(0);
+    await expect.poll(async () => await numberOf(client, 'select count(*)::int from pg_prepared_statements')).toBe(0);
   });
 
   it('rolls back a client that is killed in mid-transaction, and serves the others at once', async () => {
@@ -76,14 +81,14 @@ describe('the store server, with clients in several processes', () => {
     const killed = Date.now();
     await waiting;
     expect(Date.now() - killed).toBeLessThan(500);
-    expect((await client.query('select sum(balance)::int as sum from accounts')).rows[0].sum).toBe(0);
+    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
   });
 
   it('ends a transaction whose client says no more', async () => {
     const { said } = await run('./client-process.ts', folder.socketDir, 'hang');
     expect(await said).toBe('hanging');
     const from = Date.now();
-    expect((await client.query('select sum(balance)::int as sum from accounts')).rows[0].sum).toBe(0);
+    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
     expect(Date.now() - from).toBeGreaterThan(500);
     expect(Date.now() - from).toBeLessThan(3000);
   });
@@ -104,14 +109,14 @@ describe('the store server, with clients in several processes', () => {
     void half.query('select pg_sleep(0.2)').catch(() => undefined);
     await sleep(50);
     half.connection.stream.destroy();
-    expect((await client.query('select 1 as one')).rows[0].one).toBe(1);
+    expect(await numberOf(client, 'select 1')).toBe(1);
   });
 
   it('is closed to other users, and refuses a second server on its folder or its socket', async () => {
     for (const dir of [folder.dataDir, folder.socketDir]) expect(statSync(dir).mode & 0o777).toBe(0o700);
     await expect(startStoreServer({ ...newFolder(), dataDir: folder.dataDir })).rejects.toThrow(/in use by process/);
     await expect(startStoreServer({ ...newFolder(), socketDir: folder.socketDir })).rejects.toThrow(/Another store/);
-    expect((await client.query('select 1 as one')).rows[0].one).toBe(1);
+    expect(await numberOf(client, 'select 1')).toBe(1);
   });
 
   it('finds a short folder for its socket when the wanted path is too long', () => {
@@ -126,6 +131,7 @@ describe('the store server, with clients in several processes', () => {
 describe('the store server under kill -9', () => {
   it('loses no write that it confirmed, in five kills; its clients go on by themselves', async () => {
     const folder = newFolder();
+    await copyEmptyDatabase(folder.dataDir);
     const start = async (): Promise<ChildProcess> => {
       const { child, said } = await run('./store-process.ts', folder.dataDir, folder.socketDir);
       expect(await said).toBe('ready');
@@ -137,9 +143,9 @@ describe('the store server under kill -9', () => {
     await store.bootstrap({ plan: 'enterprise' });
     const id = await addConnection(store);
     let confirmed = 1;
-    let stop = false;
+    const stop = new AbortController();
     const writing = (async () => {
-      for (let revision = 2; !stop;) {
+      for (let revision = 2; !stop.signal.aborted;) {
         const change = { id, revision, document: documentOf(id, revision), createdAt: new Date() };
         const written = await store.connections.record(change).catch((error: unknown) => error);
         // A write whose answer was lost may or may not be there: the same revision again is harmless.
@@ -157,16 +163,16 @@ describe('the store server under kill -9', () => {
       await once(child, 'exit');
       const before = confirmed;
       child = await start();
-      await expect.poll(() => confirmed, { timeout: 10_000 }).toBeGreaterThan(before + 3);
+      await expect.poll(() => confirmed, { timeout: 30_000 }).toBeGreaterThan(before + 3);
     }
-    stop = true;
+    stop.abort();
     await writing;
     expect((await store.connections.byId(SCOPE, id))?.revision).toBe(confirmed);
     const revisions = (await store.connections.statesSince(id, 0)).map((state) => state.revision);
     expect(new Set(revisions).size).toBe(revisions.length);
     expect(revisions.at(-1)).toBe(confirmed);
     await store.close();
-  }, 60_000);
+  }, 120_000);
 
   it('starts again after a kill in the middle of making the database', async () => {
     const folder = newFolder();
@@ -182,5 +188,5 @@ describe('the store server under kill -9', () => {
     await store.ping();
     await store.close();
     await server.close();
-  }, 60_000);
+  }, 120_000);
 });
