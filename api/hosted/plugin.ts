@@ -83,6 +83,8 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
 
   app.get<{ Params: { id: string } }>('/login/:id/events', async (request, reply) => {
     const session = await sessionOf(request, request.params.id);
+    // A stream of nothing would look like a lost one, and the page would ask again for ever.
+    if ((await ports.read(session.connectionId)) === null) throw connectionGone();
     const open = streams.get(session.flowId) ?? 0;
     if (open >= MAX_STREAMS_PER_FLOW)
       throw new HoldfastError('rate_limited', 'Too many tabs follow this login.', { retryAfterSeconds: 5 });
@@ -130,7 +132,7 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
 
   async function currentView({ connectionId, flowId }: Omit<HostedSession, 'expiresAt'>): Promise<FlowView> {
     const state = await ports.read(connectionId);
-    if (state === null) throw new HoldfastError('not_found', 'The connection does not exist any more.');
+    if (state === null) throw connectionGone();
     const view = viewOf(state, flowId, new Date());
     if (view === null) throw new HoldfastError('gone', 'A newer login has taken the place of this one.');
     return view;
@@ -140,6 +142,10 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
 function connectionIdOf(id: string): string {
   if (!isConnectionId(id)) throw new HoldfastError('not_found', 'No such connection.');
   return id;
+}
+
+function connectionGone(): HoldfastError {
+  return new HoldfastError('not_found', 'The connection does not exist any more.');
 }
 
 function parse<Out>(schema: z.ZodType<Out>, body: unknown): Out {

@@ -78,7 +78,7 @@ describe('a login from the link to the end', () => {
     const { flow } = site;
     await page.goto(site.link());
     flow.go({ flow_step: 'AWAITING_EXTERNAL_ACTION', external_action_message: 'Tap 42 on your phone.' });
-    await page.getByText('Tap 42 on your phone.').waitFor();
+    await page.getByText('Tap 42 on your phone.').first().waitFor();
     await page.getByText('Waiting for you to confirm').waitFor();
     flow.go(pause([totpCode], [], { flow_step: 'AWAITING_EXTERNAL_ACTION', external_action_message: 'Tap 42.' }));
     await page.getByLabel('Authentication code').fill('123456');

@@ -25,6 +25,7 @@ function start(page: HTMLElement): void {
   const names: RememberedNames = new Map();
   let flow: string | null = null;
   let revision = -1;
+  let shownInteraction: string | null = null;
   let answered: { interaction: string; at: number } | null = null;
   let follower: Follower | null = null;
   let ended = false;
@@ -77,6 +78,7 @@ function start(page: HTMLElement): void {
     }
     flow = view.flow;
     revision = view.revision;
+    shownInteraction = view.interaction_id;
     if (view.status !== 'IN_PROGRESS') {
       close();
       frame.show(endScreen(view, frame.announce));
@@ -116,7 +118,8 @@ function start(page: HTMLElement): void {
     if (outcome.kind === 'offline') return words.sendFailed;
     if (outcome.kind === 'ok') {
       answered = { interaction: answer.interaction_id, at: Date.now() };
-      frame.show(progressScreen('submitting', domain));
+      // The next state may have overtaken this answer: then it is on the screen already.
+      if (!ended && shownInteraction === answer.interaction_id) frame.show(progressScreen('submitting', domain));
       return null;
     }
     if (outcome.code === 'stale_interaction' || outcome.code === 'not_awaiting_input') {

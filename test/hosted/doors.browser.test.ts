@@ -1,0 +1,191 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { password, pause, username } from './pauses.ts';
+import { launch, listen, PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+
+let browser: Browser;
+let site: Site;
+let visitor: Visitor;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  site = await serve();
+  visitor = await visit(browser, PHONE);
+});
+afterEach(async () => {
+  expect(visitor.complaints).toEqual([]);
+  await visitor.context.close();
+  await site.close();
+});
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+describe('the link', () => {
+  test('the code leaves the address bar, the return addresses stay, and a reload goes on', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username, password]));
+    await page.goto(site.link({ success_url: 'https://app.example.com/ok', error_url: 'https://app.example.com/no' }));
+    await heading(page, 'Enter your sign-in details');
+    const url = new URL(page.url());
+    expect(url.searchParams.has('code')).toBe(false);
+    expect(url.searchParams.get('success_url')).toBe('https://app.example.com/ok');
+    await page.reload();
+    await heading(page, 'Enter your sign-in details');
+    await page.getByLabel('Email or username').waitFor();
+  });
+
+  test('opened twice in one browser it goes on; in another it says that it was used', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username, password]));
+    const link = site.link();
+    await page.goto(link);
+    await heading(page, 'Enter your sign-in details');
+    await page.goto('about:blank');
+    await page.goto(link);
+    await heading(page, 'Enter your sign-in details');
+
+    const stranger = await visit(browser);
+    await stranger.page.goto(link);
+    await heading(stranger.page, 'This link was already used');
+    expect(await stranger.page.content()).not.toContain('shop.example.com');
+    expect(stranger.complaints).toEqual([]);
+    await stranger.context.close();
+  });
+
+  test('one that was never given out opens nothing, even for a browser that is in', async () => {
+    const { page } = visitor;
+    await page.goto(site.link());
+    await heading(page, 'Finding the sign-in form');
+    await page.goto(`${site.url}/login/conn1?code=made-up&error_url=https://app.example.com/no`);
+    await heading(page, 'This link does not work');
+    const back = page.getByRole('link', { name: 'Go back to app.example.com' });
+    expect(await back.getAttribute('href')).toContain('code=link_unknown');
+    await page.waitForTimeout(1_000);
+    expect(page.url()).toContain('/login/conn1');
+  });
+
+  test('without a code and without a cookie a person is told to get a fresh link', async () => {
+    await visitor.page.goto(`${site.url}/login/conn1`);
+    await heading(visitor.page, 'This page needs a fresh link');
+  });
+
+  test('a reload before the answer of the exchange came does not lock the person out', async () => {
+    const { page } = visitor;
+    await page.route('**/exchange', async (route) => {
+      await page.unroute('**/exchange');
+      // The server redeems the code, but its answer, cookie included, is lost.
+      await fetch(route.request().url(), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-holdfast-page': '1', origin: site.url },
+        body: route.request().postData(),
+      });
+      await page.reload({ waitUntil: 'commit' });
+    });
+    await page.goto(site.link()).catch(() => undefined);
+    await heading(page, 'Finding the sign-in form');
+  });
+});
+
+describe('several flows and tabs', () => {
+  test('two connections in one browser do not disturb each other', async () => {
+    const other = await serve('conn2');
+    const { page, context } = visitor;
+    site.flow.go(pause([username]));
+    other.flow.go({ ...pause([password]), domain: 'bank.example.com' });
+    await page.goto(site.link());
+    const second = await context.newPage();
+    await second.goto(other.link());
+    await second.getByText('bank.example.com').first().waitFor();
+    await Promise.all([page.reload(), second.reload()]);
+    await heading(page, 'Enter your username');
+    await heading(second, 'Enter your password');
+    await other.close();
+  });
+
+  test('what one tab answers, the other follows without a word of error', async () => {
+    const { page, context } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await heading(page, 'Enter your username');
+    const second = await context.newPage();
+    const complaints = listen(second);
+    await second.goto(`${site.url}/login/conn1`);
+    await heading(second, 'Enter your username');
+    await second.getByLabel('Email or username').fill('ada');
+    await second.keyboard.press('Enter');
+    await heading(second, 'Signing you in');
+    site.flow.go(pause([password]));
+    await heading(page, 'Enter your password');
+    await heading(second, 'Enter your password');
+    expect(complaints).toEqual([]);
+  });
+
+  test('an answer to a question that is over moves on to the one that waits', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await heading(page, 'Enter your username');
+    // The stream is dead and the page does not know: only the answer tells.
+    await page.route('**/events', (route) => route.abort());
+    site.flow.failStreams = true;
+    site.flow.cutStreams();
+    await page.waitForTimeout(200);
+    site.flow.go(pause([password]));
+    await page.getByLabel('Email or username').fill('ada');
+    await page.keyboard.press('Enter');
+    await heading(page, 'Enter your password');
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('a state that overtakes the answer to a submit stays on the screen', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await page.route('**/submit', async (route) => {
+      const answer = await route.fetch();
+      site.flow.go({ flow_status: 'SUCCESS' });
+      await heading(page, 'You are signed in');
+      await route.fulfill({ response: answer });
+    });
+    await page.getByLabel('Email or username').fill('ada');
+    await page.keyboard.press('Enter');
+    await heading(page, 'You are signed in');
+    await page.waitForTimeout(500);
+    await heading(page, 'You are signed in');
+  });
+
+  test('a newer flow never shows in the page of the old one', async () => {
+    const { page } = visitor;
+    await page.goto(site.link());
+    await heading(page, 'Finding the sign-in form');
+    site.flow.restart();
+    site.flow.go({ ...pause([password]), domain: 'secret-of-another.example' });
+    await heading(page, 'A newer sign-in has started');
+    await page.reload();
+    await heading(page, 'A newer sign-in has started');
+    expect(await page.content()).not.toContain('secret-of-another');
+  });
+
+  test('the tab of an old flow stays out when a new link is opened beside it', async () => {
+    const { page, context } = visitor;
+    await page.goto(site.link());
+    await heading(page, 'Finding the sign-in form');
+    site.flow.restart();
+    const second = await context.newPage();
+    await second.goto(site.link());
+    await heading(second, 'Finding the sign-in form');
+    await heading(page, 'A newer sign-in has started');
+    site.flow.go(pause([password]));
+    await heading(second, 'Enter your password');
+  });
+
+  test('a connection that was deleted ends the page', async () => {
+    const { page } = visitor;
+    await page.goto(site.link());
+    await heading(page, 'Finding the sign-in form');
+    site.flow.remove();
+    await heading(page, 'This link does not work');
+  });
+});

@@ -1,0 +1,139 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { HoldfastError } from '../../contract/errors.ts';
+import { password, pause, smsCode, username } from './pauses.ts';
+import { launch, PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+
+let browser: Browser;
+let site: Site;
+let visitor: Visitor;
+beforeAll(async () => {
+  browser = await launch();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  site = await serve();
+  visitor = await visit(browser, PHONE);
+});
+afterEach(async () => {
+  expect(visitor.complaints).toEqual([]);
+  await visitor.context.close();
+  await site.close();
+});
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+
+describe('a network that fails', () => {
+  test('a stream that is cut is resumed after the last state that was seen, without redrawing', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await page.getByLabel('Email or username').fill('half typed');
+    await expect.poll(() => site.flow.streamStarts.length).toBe(1);
+    site.flow.cutStreams();
+    await expect.poll(() => site.flow.streamStarts.length).toBe(2);
+    expect(site.flow.streamStarts).toEqual([null, 2]);
+    expect(await page.getByLabel('Email or username').inputValue()).toBe('half typed');
+    expect(await page.getByText('Connection lost').count()).toBe(0);
+    site.flow.go(pause([smsCode]));
+    await heading(page, 'Enter your code');
+  });
+
+  test('a service that stays away is said, tried again, and said to be back', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await heading(page, 'Enter your username');
+    await page.route('**/events', (route) => route.fulfill({ status: 503, body: '{}' }));
+    site.flow.cutStreams();
+    await page.getByText('Connection lost. Trying again').first().waitFor();
+    await page.unroute('**/events');
+    site.flow.go(pause([smsCode]));
+    await heading(page, 'Enter your code');
+    await expect.poll(() => page.locator('.banner').isVisible()).toBe(false);
+    await page.getByRole('status').getByText('Connected again.').waitFor();
+  });
+
+  test('offline is said at once; what was typed stays, and can be sent again later', async () => {
+    const { page, context } = visitor;
+    site.flow.go(pause([username, password]));
+    await page.goto(site.link());
+    await page.getByLabel('Email or username').fill('ada');
+    await page.getByLabel('Password', { exact: true }).fill('secret');
+    await context.setOffline(true);
+    await page.getByText('You are offline.').first().waitFor();
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').getByText('Nothing was sent').waitFor();
+    expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('secret');
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await heading(page, 'Signing you in');
+    expect(site.flow.submitted).toHaveLength(1);
+  });
+
+  test('on a slow network a second press sends nothing twice', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    site.flow.onSubmit = () => new Promise((resolve) => setTimeout(resolve, 700));
+    await page.goto(site.link());
+    await page.getByLabel('Email or username').fill('ada');
+    const button = page.getByRole('button', { name: 'Continue' });
+    await button.click();
+    const sending = page.getByRole('button', { name: 'Sending…' });
+    expect(await sending.getAttribute('aria-disabled')).toBe('true');
+    await sending.click({ force: true });
+    await page.keyboard.press('Enter');
+    await heading(page, 'Signing you in');
+    expect(site.flow.submitted).toHaveLength(1);
+  });
+
+  test('a page opened while the service is away gets in once it is back', async () => {
+    const { page } = visitor;
+    await page.route('**/exchange', (route) => route.fulfill({ status: 502, body: 'bad gateway' }));
+    await page.goto(site.link());
+    await page.getByText('Your network is slow').first().waitFor();
+    await page.unroute('**/exchange');
+    await heading(page, 'Finding the sign-in form');
+  });
+
+  test('a refusal that can pass says so and leaves the form as it was', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    site.flow.onSubmit = () => {
+      throw new HoldfastError('rate_limited', 'slow down', { retryAfterSeconds: 1 });
+    };
+    await page.goto(site.link());
+    await page.getByLabel('Email or username').fill('ada');
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByRole('alert').getByText('Too many tries').waitFor();
+    site.flow.onSubmit = () => undefined;
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Signing you in');
+  });
+});
+
+describe('the time left', () => {
+  const inSeconds = (seconds: number) => ({ flow_expires_at: new Date(Date.now() + seconds * 1000).toISOString() });
+
+  test('is shown as minutes and seconds, and spoken when a minute is left', async () => {
+    const { page } = visitor;
+    site.flow.go(inSeconds(63));
+    await page.goto(site.link());
+    await page
+      .getByRole('timer')
+      .getByText(/^(1:0\d|0:59)$/)
+      .waitFor();
+    await page.getByRole('status').getByText('One minute left').waitFor();
+  });
+
+  test('when it runs out the page asks, and shows the end that the server tells', async () => {
+    const { page } = visitor;
+    site.flow.go(inSeconds(3));
+    await page.goto(site.link());
+    await page.route('**/events', (route) => route.abort());
+    site.flow.failStreams = true;
+    site.flow.go({ flow_status: 'EXPIRED' });
+    await heading(page, 'Time is up');
+    expect(await page.getByRole('timer').count()).toBe(0);
+  });
+});
