@@ -110,6 +110,7 @@ async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]
     interactionId: `kept:${input.flowId}:${input.entryId}`,
     values: { ...earlier?.values, ...fresh },
     expiresAt: new Date(input.keepUntil),
+    withoutCodes: true,
   });
   if (input.keptId !== null && input.keptId !== submissionId) await deps.store.submissions.destroy(input.keptId);
   return submissionId;

@@ -7,6 +7,8 @@ import type { Vault } from '../vault/vault.ts';
 
 /** Longest life of submitted values: they may hold one-time codes. */
 export const SUBMISSION_MAX_LIFE_MS = 10 * 60_000;
+/** Longest life of values without codes that wait for a login to prove good: a flow's life, with room for its end. */
+export const KEPT_MAX_LIFE_MS = 25 * 60_000;
 
 /** The values of a submission. For the typing activity alone. */
 export interface OpenedSubmission {
@@ -18,14 +20,16 @@ export interface OpenedSubmission {
 /** Submissions: what a person typed, sealed under the connection's data key until it is typed into the site. */
 export interface SubmissionQueries {
   /**
-   * Seals values. Throws `not_found` when the connection is gone. The same values for the same interaction answer the same id with `duplicate: true` (a client that
-   * retries), even after `destroy`. `expiresAt` is capped to {@link SUBMISSION_MAX_LIFE_MS} from now.
+   * Seals values. Throws `not_found` when the connection is gone. The same values for the same interaction answer the
+   * same id with `duplicate: true` (a client that retries), even after `destroy`. `expiresAt` is capped to
+   * {@link SUBMISSION_MAX_LIFE_MS} from now; to {@link KEPT_MAX_LIFE_MS} with `withoutCodes`.
    */
   seal(input: {
     connectionId: string;
     interactionId: string;
     values: Record<string, string>;
     expiresAt: Date;
+    withoutCodes?: boolean;
   }): Promise<{ submissionId: string; duplicate: boolean }>;
   /** Null when unknown, destroyed or expired. */
   open(submissionId: string): Promise<OpenedSubmission | null>;
@@ -42,11 +46,12 @@ export interface SubmissionQueries {
 /** Queries of submissions. */
 export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date): SubmissionQueries {
   return {
-    seal: ({ connectionId, interactionId, values, expiresAt }) =>
+    seal: ({ connectionId, interactionId, values, expiresAt, withoutCodes = false }) =>
       db.transaction().execute(async (trx) => {
         const sealing = await vault.connectionVault(trx, connectionId);
         if (sealing === null) throw new HoldfastError('not_found', 'There is no such connection.');
         const now = clock();
+        const maxLifeMs = withoutCodes ? KEPT_MAX_LIFE_MS : SUBMISSION_MAX_LIFE_MS;
         const id = newId('sub');
         const digest = sealing.digest(canonical(interactionId, values));
         const created = await trx
@@ -58,7 +63,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
             digest,
             sealed_values: sealing.seal(valuesPlace(id), values),
             created_at: now,
-            expires_at: new Date(Math.min(expiresAt.getTime(), now.getTime() + SUBMISSION_MAX_LIFE_MS)),
+            expires_at: new Date(Math.min(expiresAt.getTime(), now.getTime() + maxLifeMs)),
           })
           .onConflict((conflict) => conflict.columns(['connection_id', 'interaction_id', 'digest']).doNothing())
           .returning('id')
