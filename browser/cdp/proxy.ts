@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import type { Session } from '../session/session.ts';
+import { createActivationWatch } from './activation.ts';
 import type { ClientCommand } from './guard.ts';
 import { judgeCommand } from './guard.ts';
 
@@ -38,50 +39,42 @@ export function createCdpProxy(): CdpProxy {
       }
       connections.set(session, open + 1);
       const endUse = session.activity.begin();
-      const release = (): void => {
-        endUse();
-        connections.set(session, (connections.get(session) ?? 1) - 1);
-      };
       const browser = new WebSocket(session.chromium.wsEndpoint, {
         perMessageDeflate: false,
         maxPayload: MAX_MESSAGE_BYTES,
         handshakeTimeout: CONNECT_TIMEOUT_MS,
       });
-      const failed = (): void => {
-        release();
-        refuseUpgrade(socket, 502, 'The browser does not answer');
-      };
-      socket.on('error', () => {
+      // The socket closes whatever happens: a handshake that fails, a client that goes away early, a session's end.
+      socket.once('close', () => {
+        endUse();
+        connections.set(session, (connections.get(session) ?? 1) - 1);
         browser.terminate();
       });
+      const failed = (): void => {
+        refuseUpgrade(socket, 502, 'The browser does not answer');
+      };
       browser.once('error', failed);
       // The client is let in once the browser listens: nothing has to be kept for it in between.
       browser.once('open', () => {
         browser.off('error', failed);
         server.handleUpgrade(request, socket, head, (client) => {
-          join(session, client, browser, release);
+          join(session, client, browser);
         });
       });
     },
   };
 }
 
-function join(session: Session, client: WebSocket, browser: WebSocket, release: () => void): void {
+/** Carries messages between a client and its session's browser until either goes, or the session ends. */
+function join(session: Session, client: WebSocket, browser: WebSocket): void {
   const close = (): void => {
     session.onEnd.delete(close);
     clearInterval(ping);
-    release();
-    for (const socket of [client, browser]) socket.close(1000);
     // A peer that does not answer the closing handshake is cut by ws after its own time-out.
+    for (const socket of [client, browser]) socket.close(1000);
   };
-  let closed = false;
-  const closeOnce = (): void => {
-    if (closed) return;
-    closed = true;
-    close();
-  };
-  session.onEnd.add(closeOnce);
-  for (const socket of [client, browser]) socket.on('close', closeOnce).on('error', closeOnce);
+  session.onEnd.add(close);
+  for (const socket of [client, browser]) socket.on('close', close).on('error', close);
 
   let alive = true;
   client.on('pong', () => (alive = true));
@@ -95,6 +88,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket, release: 
   }, PING_INTERVAL_MS);
   ping.unref();
 
+  const activation = createActivationWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   client.on('message', (data, isBinary) => {
     const command = isBinary ? null : readCommand(data);
@@ -109,18 +103,19 @@ function join(session: Session, client: WebSocket, browser: WebSocket, release: 
     const verdict = judgeCommand(command, context);
     switch (verdict.kind) {
       case 'forward':
-        noteActivation(session, verdict.command);
+        activation.sent(verdict.command);
         forward(JSON.stringify(verdict.command), client, browser);
         return;
       case 'refuse':
         client.send(answer(command, { error: { code: -32_000, message: verdict.message } }));
         return;
       case 'disconnect':
-        client.send(answer(command, { result: {} }), closeOnce);
+        client.send(answer(command, { result: {} }), close);
         return;
     }
   });
   browser.on('message', (data) => {
+    activation.received(data);
     forward(data, browser, client);
   });
 }
@@ -163,14 +158,6 @@ function answer(command: ClientCommand, body: Record<string, unknown>): string {
     ...(command.sessionId === undefined ? {} : { sessionId: command.sessionId }),
     ...body,
   });
-}
-
-/** Computer actions go to the page that was brought to front last, by whichever client. */
-function noteActivation(session: Session, command: ClientCommand): void {
-  const targetId = command.params?.['targetId'];
-  if (command.method === 'Target.activateTarget' && typeof targetId === 'string') {
-    session.chromium.pages.activated({ targetId });
-  }
 }
 
 /** Answers an upgrade request with a plain HTTP error. */

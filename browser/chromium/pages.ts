@@ -30,8 +30,8 @@ export interface PageTracker {
   all(): Page[];
   /** Resolves when a dialog opens on the page, or the page goes: input to it will get no answer then. */
   interrupted(page: Page): { promise: Promise<void>; stop: () => void };
-  /** Notes that a client brought a page to front, by its target or by any client's session on it. */
-  activated(target: { targetId: string }): void;
+  /** Notes that a client brought a page to front. */
+  activated(targetId: string): void;
   /**
    * Origins (http and https) that pages of the default context have been at, with their frames of the same site. Frames
    * of other sites keep their storage apart, under the page they are in; it is not part of a profile.
@@ -106,9 +106,14 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (page === undefined) return;
     page.frameSessions.delete(sessionId);
     if (page.sessionId !== sessionId) return;
+    const wasActive = order.at(-1) === page.targetId;
     pages.delete(page.targetId);
     order = order.filter((id) => id !== page.targetId);
     interrupt(page);
+    // The browser may show another tab than the one before; input goes to what is in front.
+    const next = order.at(-1);
+    if (wasActive && next !== undefined)
+      void cdp.send('Target.activateTarget', { targetId: next }).catch(() => undefined);
   });
   cdp.on('Target.targetInfoChanged', ({ targetInfo }) => {
     const page = pages.get(targetInfo.targetId);
@@ -160,7 +165,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
         },
       };
     },
-    activated: ({ targetId }) => {
+    activated: (targetId) => {
       if (!pages.has(targetId)) return;
       order = [...order.filter((id) => id !== targetId), targetId];
     },

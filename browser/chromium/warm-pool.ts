@@ -2,14 +2,17 @@ import type { LaunchChoices } from './flags.ts';
 import type { Chromium } from './launch.ts';
 
 /** How long after a hand-out the next one is started, in milliseconds: the session that was just made comes first. */
-const REFILL_DELAY_MS = 400;
+const REFILL_DELAY_MS = 1_000;
 /** Pause before another try when a start failed, in milliseconds. */
 const RETRY_DELAY_MS = 5_000;
 
 /** Browsers that are started ahead of need. */
 export interface WarmPool {
-  /** A running browser of these choices, or null when none waits. It belongs to the caller then. */
-  take(choices: LaunchChoices): Chromium | null;
+  /**
+   * A browser of these choices: one that waits, else one that is just starting (it is there sooner than a new one would
+   * be). Null when there is neither, or its start failed. It belongs to the caller then.
+   */
+  take(choices: LaunchChoices): Promise<Chromium | null>;
   close(): Promise<void>;
 }
 
@@ -21,10 +24,12 @@ export interface WarmPoolDeps {
   onError: (error: unknown) => void;
 }
 
+/** A place of the pool: a browser that waits or is about to. `null` when its start failed. */
+type Place = Promise<Chromium | null>;
+
 /** Keeps `size` browsers of one kind ready. Those that die while they wait are replaced. */
 export function createWarmPool(deps: WarmPoolDeps): WarmPool {
-  const waiting = new Set<Chromium>();
-  const starting = new Set<Promise<void>>();
+  const places = new Set<Place>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -35,45 +40,41 @@ export function createWarmPool(deps: WarmPoolDeps): WarmPool {
     timer.unref();
   };
   const refill = (): void => {
-    if (closed || waiting.size + starting.size >= deps.size) return;
-    const start = deps.launch().then(
+    if (closed || places.size >= deps.size) return;
+    const place: Place = deps.launch().then(
       (chromium) => {
-        starting.delete(start);
-        if (closed) return chromium.dispose();
-        waiting.add(chromium);
         void chromium.exited.then(() => {
-          if (!waiting.delete(chromium)) return;
+          if (!places.delete(place)) return;
           void chromium.dispose();
           refillIn(RETRY_DELAY_MS);
         });
         refillIn(0);
-        return undefined;
+        return chromium;
       },
       (error: unknown) => {
-        starting.delete(start);
         deps.onError(error);
-        refillIn(RETRY_DELAY_MS);
+        if (places.delete(place)) refillIn(RETRY_DELAY_MS);
+        return null;
       },
     );
-    starting.add(start);
+    places.add(place);
   };
   refill();
 
   return {
-    take: (choices) => {
-      for (const chromium of waiting) {
-        if (!isSame(chromium.choices, choices)) continue;
-        waiting.delete(chromium);
-        refillIn(REFILL_DELAY_MS);
-        return chromium;
-      }
-      return null;
+    take: async (choices) => {
+      const [place] = places;
+      if (place === undefined || !isSame(deps.choices, choices)) return null;
+      places.delete(place);
+      refillIn(REFILL_DELAY_MS);
+      return place;
     },
     close: async () => {
       closed = true;
       clearTimeout(timer);
-      await Promise.all(starting);
-      await Promise.all([...waiting].map((chromium) => chromium.dispose()));
+      const left = [...places];
+      places.clear();
+      await Promise.all(left.map(async (place) => (await place)?.dispose()));
     },
   };
 }

@@ -14,28 +14,27 @@ const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi' };
 export function serveWebsockets(server: Server, deps: BrowserDeps): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
-    void (async () => {
-      const url = new URL(request.url ?? '/', 'http://service');
-      const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi)$/.exec(url.pathname);
-      const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
-      const purpose = PURPOSE[end ?? ''];
-      if (id === undefined || purpose === undefined) {
-        refuseUpgrade(socket, 404, 'There is no websocket at this path');
-        return;
-      }
-      if (!(await deps.tokens.verify(url.searchParams.get('jwt') ?? '', id, purpose))) {
-        refuseUpgrade(
-          socket,
-          401,
-          'The token in the URL is missing, expired or not for this session; read the session again',
-        );
-        return;
-      }
-      const session = deps.registry.byId(id);
-      if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
-      else if (purpose === 'bidi')
-        refuseUpgrade(socket, 501, 'This build of the browser service has no WebDriver BiDi yet');
-      else deps.cdpProxy.accept(session, request, socket, head);
-    })();
+    admit(request, socket, head).catch(() => {
+      refuseUpgrade(socket, 400, 'The request cannot be read');
+    });
   });
+
+  const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://service');
+    const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi)$/.exec(url.pathname);
+    const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
+    const purpose = PURPOSE[end ?? ''];
+    if (id === undefined || purpose === undefined) {
+      refuseUpgrade(socket, 404, 'There is no websocket at this path');
+      return;
+    }
+    if (!(await deps.tokens.verify(url.searchParams.get('jwt') ?? '', id, purpose))) {
+      refuseUpgrade(socket, 401, 'The token in the URL is missing, expired or not for this session; read it again');
+      return;
+    }
+    const session = deps.registry.byId(id);
+    if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
+    else if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
+    else refuseUpgrade(socket, 501, 'This build of the browser service has no WebDriver BiDi yet');
+  };
 }

@@ -105,7 +105,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
     const choices: LaunchChoices = { headless: record.headless, stealth: record.stealth, kioskMode: record.kioskMode };
-    const chromium = deps.pool.take(choices) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
+    const chromium =
+      (await deps.pool.take(choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
     try {
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {

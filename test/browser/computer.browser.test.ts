@@ -249,6 +249,23 @@ describe('pages', () => {
     await (await second).close();
   });
 
+  it('acts on the page that a client brings to front', async () => {
+    const second = await page.context().newPage();
+    await second.goto(`${site.origin}/`);
+    await page.bringToFront();
+    await computer().clickMouse(id, { x: 100, y: 60 });
+    await computer().typeText(id, { text: 'back' });
+    expect([await value('#a'), await second.locator('#a').inputValue()]).toEqual(['back', '']);
+    await second.bringToFront();
+    await computer().clickMouse(id, { x: 100, y: 60 });
+    await computer().typeText(id, { text: 'again' });
+    expect([await value('#a'), await second.locator('#a').inputValue()]).toEqual(['back', 'again']);
+    await second.close();
+    await computer().clickMouse(id, { x: 100, y: 60 });
+    await computer().typeText(id, { text: '!' });
+    expect(await value('#a')).toBe('back!');
+  });
+
   it('answers a dialog by keys, and says so when one is in the way', async () => {
     const alone = await service.kernel.browsers.create({ start_url: `${site.origin}/alert` });
     const key = alone.session_id;

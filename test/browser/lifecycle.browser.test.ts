@@ -173,7 +173,6 @@ describe('the service', () => {
       expect(await names()).toEqual([expect.stringMatching(/^warm-/)]);
     });
     profiles.create('p');
-    await new Promise((resolve) => setTimeout(resolve, 500));
     const session = await kernel.browsers.create({ viewport: { width: 640, height: 480 }, profile: { name: 'p' } });
     expect((await names()).every((name) => name.startsWith('warm-'))).toBe(true);
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);

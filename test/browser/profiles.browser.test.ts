@@ -173,7 +173,7 @@ describe('profiles', () => {
           { name: 'third', value: 'd', url: host, secure: true, sameSite: 'None' },
           {
             name: 'plain',
-            value: 'e="x y";ü',
+            value: 'e="x y",ü',
             url: 'http://plain.example.com:8080/deep/',
             path: '/deep',
             priority: 'High',

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import type { FastifyInstance } from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { createBrowserService } from '../../browser/app.ts';
+import { createSessionTokens } from '../../browser/cdp/token.ts';
+import { createSessionRegistry } from '../../browser/session/registry.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { PUBLIC_ONLY } from '../../egress/policy.ts';
+
+const KEY = 'key-of-a-service-without-browsers';
+const refused = (): Promise<never> =>
+  Promise.reject(new HoldfastError('capacity_exhausted', 'none here', { retryAfterSeconds: 7 }));
+const quiet = (): void => undefined;
+
+/** The application with no browser behind it: every start is refused. */
+function app(create: () => Promise<never> = refused): FastifyInstance {
+  return createBrowserService({
+    apiKey: KEY,
+    registry: createSessionRegistry(1),
+    lifecycle: { create, end: refused, endAll: () => Promise.resolve() },
+    profiles: { attach: refused, save: refused },
+    tokens: createSessionTokens(),
+    cdpProxy: { accept: quiet },
+    policy: PUBLIC_ONLY,
+    logger: { info: quiet, warn: quiet, error: quiet },
+  });
+}
+const authorization = `Bearer ${KEY}`;
+const CALLS = [
+  'click_mouse',
+  'move_mouse',
+  'type',
+  'press_key',
+  'scroll',
+  'drag_mouse',
+  'batch',
+  'screenshot',
+  'cursor',
+  'get_mouse_position',
+];
+
+describe('the application', () => {
+  it('asks for the key before it reads anything', async () => {
+    const service = app();
+    for (const headers of [
+      {},
+      { authorization: 'Bearer wrong' },
+      { authorization: `Basic ${KEY}` },
+      { authorization: KEY },
+    ]) {
+      const answer = await service.inject({
+        method: 'POST',
+        url: '/browsers',
+        headers: { ...headers, 'content-type': 'application/json' },
+        payload: '{',
+      });
+      expect(answer.statusCode).toBe(401);
+      expect(answer.json()).toMatchObject({ code: 'unauthorized' });
+    }
+  });
+
+  it.each([
+    ['', 529],
+    ['null', 529],
+    ['{}', 529],
+    ['{', 400],
+    ['[]', 400],
+    ['"x"', 400],
+  ])('takes the body %j', async (payload, status) => {
+    const answer = await app().inject({
+      method: 'POST',
+      url: '/browsers',
+      headers: { authorization, 'content-type': 'application/json' },
+      payload,
+    });
+    expect(answer.statusCode).toBe(status);
+    if (status === 529) expect(answer.headers['retry-after']).toBe('7');
+  });
+
+  it('takes no body at all', async () => {
+    expect((await app().inject({ method: 'POST', url: '/browsers', headers: { authorization } })).statusCode).toBe(529);
+  });
+
+  it('answers other bodies and paths in the interface’s form', async () => {
+    const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
+    const media = await app().inject({ method: 'POST', url: '/browsers', headers: form, payload: 'a=b' });
+    expect([media.statusCode, media.json<{ code: string }>().code]).toEqual([415, 'unsupported_media_type']);
+    const nowhere = await app().inject({ url: '/nowhere', headers: { authorization } });
+    expect([nowhere.statusCode, nowhere.json<{ code: string }>().code]).toEqual([404, 'not_found']);
+    const large = await app().inject({
+      method: 'POST',
+      url: '/browsers',
+      headers: { authorization, 'content-type': 'application/json' },
+      payload: JSON.stringify({ name: 'x'.repeat(2_000_000) }),
+    });
+    expect([large.statusCode, large.json<{ code: string }>().code]).toEqual([413, 'payload_too_large']);
+  });
+
+  it('says nothing of a fault of its own', async () => {
+    const broken = app(() => Promise.reject(new Error('secret of the machine')));
+    const answer = await broken.inject({ method: 'POST', url: '/browsers', headers: { authorization } });
+    expect(answer.statusCode).toBe(500);
+    expect(answer.body).not.toContain('secret');
+  });
+
+  it('pages an empty list', async () => {
+    const answer = await app().inject({ url: '/browsers?limit=5&offset=0&tags[a]=b', headers: { authorization } });
+    expect([answer.json(), answer.headers['x-has-more'], answer.headers['x-next-offset']]).toEqual([[], 'false', '0']);
+    expect((await app().inject({ url: '/browsers?limit=0', headers: { authorization } })).statusCode).toBe(400);
+  });
+
+  it('answers any body and any id without a fault', async () => {
+    const service = app();
+    await service.ready();
+    const request = fc.record({
+      method: fc.constantFrom('POST' as const, 'PATCH' as const, 'GET' as const, 'DELETE' as const),
+      url: fc.oneof(
+        fc.constant('/browsers'),
+        fc.string().map((id) => `/browsers/${encodeURIComponent(id)}`),
+        fc.constantFrom(...CALLS).map((call) => `/browsers/brw_x/computer/${call}`),
+        fc.webPath().map((path) => `/browsers${path}`),
+      ),
+      payload: fc.option(fc.json(), { nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(request, async ({ method, url, payload }) => {
+        const headers = { authorization, ...(payload === undefined ? {} : { 'content-type': 'application/json' }) };
+        const answer = await service.inject({ method, url, headers, ...(payload === undefined ? {} : { payload }) });
+        expect(
+          answer.statusCode === 529 || answer.statusCode < 500,
+          `${method} ${url} ${String(payload)} → ${answer.body}`,
+        ).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
