@@ -33,7 +33,7 @@ export type TenantTable = 'connections' | 'profiles' | 'credentials' | 'api_keys
 export function withinScope(scope: Scope, table: TenantTable): RawBuilder<SqlBool> {
   const organization = sql<SqlBool>`${sql.ref(`${table}.organization_id`)} = ${scope.organizationId}`;
   if (scope.projectId === null) return organization;
-  return sql<SqlBool>`${organization} and ${sql.ref(`${table}.project_id`)} = ${scope.projectId}`;
+  return sql<SqlBool>`(${organization} and ${sql.ref(`${table}.project_id`)} = ${scope.projectId})`;
 }
 
 /** Makes a page of rows that were read with `limit + 1`: the one too many says that more follow. */
