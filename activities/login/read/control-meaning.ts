@@ -17,6 +17,12 @@ import {
 export type ControlMeaning =
   'identifier' | 'password' | 'new_password' | 'code' | 'captcha' | 'search' | 'newsletter' | 'profile' | 'other';
 
+/** A control with its meaning. */
+export interface MeantControl {
+  readonly control: ControlFacts;
+  readonly meaning: ControlMeaning;
+}
+
 /** Words of a control, those a person reads first. */
 interface ControlWords {
   readonly said: string;

@@ -1,14 +1,13 @@
 import type { ReadField } from '../../../contract/reading.ts';
-import { wordsOf, type ControlMeaning } from './control-meaning.ts';
+import { joinBoxes } from './code-boxes.ts';
+import { wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ControlFacts, TextFacts } from './facts.ts';
-import type { LoginGroup, MeantControl } from './login-group.ts';
+import type { LoginGroup } from './login-group.ts';
 import { maskedDestination } from './mask.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { AUTHENTICATOR, MESSAGED } from './mfa-words.ts';
 
 const MAX_TEXT = 500;
-const MIN_BOXES = 4;
-const MAX_BOX_WIDTH = 110;
 
 /** The fields of the login form, in the order a person fills them in. */
 export function readFields(group: LoginGroup): ReadField[] {
@@ -21,35 +20,6 @@ export function readFields(group: LoginGroup): ReadField[] {
     fields.push({ ...field, name: uniqueName(field.name, names) });
   }
   return fields;
-}
-
-/** Neighbouring boxes for one character each are one field. */
-export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
-  const runs: MeantControl[][] = [];
-  for (const each of controls) {
-    const run = runs.at(-1);
-    const last = run?.at(-1);
-    if (run && last && isBox(each.control) && isBox(last.control) && standBeside(last.control, each.control))
-      run.push(each);
-    else runs.push([each]);
-  }
-  return runs.flatMap((run) => {
-    if (run.length < MIN_BOXES) return run.map((each) => [each]);
-    return [run.map((each) => ({ control: each.control, meaning: 'code' as const }))];
-  });
-}
-
-function isBox(control: ControlFacts): boolean {
-  return (
-    control.tag === 'input' &&
-    control.box.width <= MAX_BOX_WIDTH &&
-    (control.maxLength === 1 || control.box.width <= 64)
-  );
-}
-
-function standBeside(left: ControlFacts, right: ControlFacts): boolean {
-  const sameLine = Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
-  return sameLine && left.group === right.group;
 }
 
 function isLeftOut(meaning: ControlMeaning): boolean {

@@ -1,4 +1,5 @@
-import { meaningOf, type ControlMeaning } from './control-meaning.ts';
+import { joinBoxes } from './code-boxes.ts';
+import { meaningOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ClickableFacts, ControlFacts, FrameFacts, GroupFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { CONTINUE, FORGOT, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
@@ -7,12 +8,6 @@ import { CONTINUE, FORGOT, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
 export interface SeenFrame {
   readonly path: readonly string[];
   readonly facts: FrameFacts;
-}
-
-/** A control with its meaning. */
-export interface MeantControl {
-  readonly control: ControlFacts;
-  readonly meaning: ControlMeaning;
 }
 
 /** A part of the page that may be the login form. */
@@ -60,9 +55,11 @@ function groupsOf(frame: SeenFrame): LoginGroup[] {
     members.push({ control, meaning: meaningOf(control) });
     byGroup.set(control.group, members);
   }
-  return Array.from(byGroup, ([index, controls]) => {
+  return Array.from(byGroup, ([index, members]) => {
     const group = frame.facts.groups[index];
     if (!group) return [];
+    // A row of boxes is a code, although a box alone ("Digit 1 of 6") says nothing of one.
+    const controls = joinBoxes(members).flat();
     return [{ frame, index, group, controls, score: score(frame.facts, index, group, controls) }];
   }).flat();
 }
