@@ -8,6 +8,9 @@ import { goTo, readLogin } from './read-login.ts';
 /** Kinds of pages that end the search: the login goes on from them, or says why it cannot. */
 const TELLING = new Set<PageReading['kind']>(['form', 'choice', 'logged_in', 'passkey', 'captcha', 'external_action']);
 
+/** Kinds that a page which only links to logins of several kinds may be taken for. */
+const MERE_OFFERS = new Set<PageReading['kind']>(['choice', 'passkey', 'external_action']);
+
 /**
  * Leads the page to the site's login form: `login_url`, else the home page, its sign-in link, and the common paths.
  * Answers the first page that asks for a login or shows that there is one already; else the last that was seen.
@@ -20,9 +23,9 @@ export async function findLoginPage(page: Page, target: LoginTarget, egress: Egr
   const home = homeUrl(target.domain, egress);
   await goTo(page, home);
   const first = await readLogin(page);
-  // A home page may offer many ways in; the one that it calls its sign-in comes first.
-  const offers = first.kind === 'choice' && first.sign_in_link !== null;
-  if (TELLING.has(first.kind) && !offers) return first;
+  // A home page may speak of many ways in; the one that it calls its sign-in comes first.
+  const leadsOn = MERE_OFFERS.has(first.kind) && first.sign_in_link !== null;
+  if (TELLING.has(first.kind) && !leadsOn) return first;
   const reached = first.sign_in_link === null ? null : await followSignInLink(page, first);
   if (reached !== null && TELLING.has(reached.kind)) return reached;
   if (first.kind === 'unavailable' || first.kind === 'blocked') return first;

@@ -91,7 +91,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
   describe.for([
     { method: 'sms', user: 'frank' },
     { method: 'email', user: 'grace' },
-    { method: 'totp', user: 'heidi' },
+    { method: 'totp', user: 'erin' },
   ] as const)('a choice of second factors', ({ method, user }) => {
     test(`by ${method}`, async () => {
       const { practice } = on;
@@ -153,7 +153,9 @@ describe.concurrent('a login on the practice site by the public client', () => {
     const person = await newcomer(on, { login_url: practice.page('/login/picker') });
     await person.login();
     const pause = await person.asked();
-    expect(pause.choices?.filter(({ type }) => type === 'account').map(({ label }) => label)).toHaveLength(3);
+    for (const name of ['Alice', 'Bob', 'Carol']) {
+      expect(pause.choices?.filter(({ type, label }) => type === 'account' && label.includes(name))).toHaveLength(1);
+    }
     expect(pause.sign_in_options?.map(({ id }) => id)).toEqual(pause.choices?.map(({ id }) => id));
     await person.choose((choice) => choice.label.includes('Bob'));
     expect(typesOf((await person.asked()).fields)).toBe('password');
@@ -170,7 +172,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     const pause = await person.askedElsewhere();
     expect(pause.external_action_message).toContain('phone');
     expect(await practice.approve('heidi')).toBe(1);
-    expect((await person.loggedIn()).can_reauth).toBe(false);
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_external_action' });
   });
 
   test('a link by e-mail: it goes on when the link was opened', async () => {

@@ -96,7 +96,7 @@ export function personAt(kernel: Kernel, id: string): Person {
       const field_values: Record<string, string> = {};
       for (const [type, value] of Object.entries(values)) {
         const field = fields?.find((each) => each.type === type);
-        if (field === undefined) throw new Error(`no ${type} is asked for, but ${typesOf(fields)}`);
+        if (field === undefined) throw new Error(`no ${type} is asked for, but ${JSON.stringify(waiting())}`);
         field_values[field.id] = value;
       }
       const body = { interaction_id, field_values };

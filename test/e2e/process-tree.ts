@@ -53,7 +53,7 @@ const LOOK_EVERY_MS = 100;
 
 /** Makes a tree on free ports and a data folder of its own, and starts it. */
 export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<ProcessTree> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'hf-tree-'));
+  const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-tree-'));
   const port = await freePorts();
   const apiKey = randomBytes(24).toString('hex');
   const surroundings = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
@@ -109,6 +109,10 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       supervisor = child;
+      // A test run that is broken off leaves nothing running.
+      const end = (): void => void child.kill('SIGTERM');
+      process.once('exit', end);
+      child.once('exit', () => process.off('exit', end));
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
       await until(
         () => {
