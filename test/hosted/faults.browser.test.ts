@@ -63,12 +63,33 @@ describe('a network that fails', () => {
     await context.setOffline(true);
     await page.getByText('You are offline.').first().waitFor();
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('alert').getByText('Nothing was sent').waitFor();
+    await page.getByRole('alert').getByText('The connection failed').waitFor();
     expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('secret');
     await context.setOffline(false);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await heading(page, 'Signing you in');
     expect(site.flow.submitted).toHaveLength(1);
+  });
+
+  test('a submit whose answer is lost can be sent again, and moves on without an error', async () => {
+    const { page } = visitor;
+    site.flow.go(pause([username]));
+    await page.goto(site.link());
+    await heading(page, 'Enter your username');
+    await page.route('**/events', (route) => route.abort());
+    site.flow.failStreams = true;
+    site.flow.cutStreams();
+    await page.route('**/submit', async (route) => {
+      await page.unroute('**/submit');
+      await route.fetch();
+      site.flow.go(pause([password]));
+      await route.abort('connectionreset');
+    });
+    await page.getByLabel('Email or username').fill('ada');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('The connection failed').waitFor();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await heading(page, 'Enter your password');
   });
 
   test('on a slow network a second press sends nothing twice', async () => {

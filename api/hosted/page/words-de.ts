@@ -7,7 +7,7 @@ export const DE: Words = {
 
   signingInTo: 'Anmeldung bei',
   onBehalf:
-    'Holdfast fragt für die App, die dich hierher geschickt hat. Deine Eingaben werden nur auf dieser Website eingetippt.',
+    'Holdfast fragt für die App, die dich hierher geschickt hat, und tippt deine Eingaben in die Anmeldung dieser Website.',
   timeLeft: 'Restzeit',
   timeLeftSpoken: 'Restzeit: {minutes} Minuten',
   timeLeftMinute: 'Noch eine Minute, um die Anmeldung abzuschließen.',
@@ -56,7 +56,8 @@ export const DE: Words = {
   fieldMissing: '{label} fehlt noch.',
   rejected: '{domain} hat das nicht angenommen. Prüfe es und gib es noch einmal ein.',
   siteSays: '{domain} meldet',
-  sendFailed: 'Es wurde nichts gesendet: Die Verbindung ist abgebrochen. Prüfe dein Netz und versuche es noch einmal.',
+  sendFailed:
+    'Die Verbindung ist abgebrochen, vielleicht ist nichts angekommen. Prüfe dein Netz und versuche es noch einmal; nichts wird doppelt eingegeben.',
   sendRefused: 'Holdfast konnte das nicht annehmen. Bitte versuche es noch einmal.',
   tooMany: 'Zu viele Versuche auf einmal. Warte ein paar Sekunden und versuche es noch einmal.',
   answeredElsewhere: 'Dieser Schritt wurde schon beantwortet. So geht es weiter.',
@@ -70,10 +71,11 @@ export const DE: Words = {
 
   safetyTitle: 'Was passiert mit meinen Eingaben?',
   safetyTyped:
-    'Sie werden nur bei {domain} eingetippt, in einem privaten Browser, der für die App arbeitet, die dich geschickt hat.',
+    'Sie werden in die Anmeldung von {domain} getippt, oder in die des Anbieters, den du dort wählst, in einem privaten Browser, der für die App arbeitet, die dich geschickt hat.',
   safetySaved:
     'Nach erfolgreicher Anmeldung werden deine Daten verschlüsselt gespeichert, damit die App sich wieder anmelden kann. Einmalcodes werden nie gespeichert.',
-  safetyNotSaved: 'Deine Eingaben werden nicht gespeichert. Nur die angemeldete Sitzung bleibt für die App erhalten.',
+  safetyNotSaved:
+    'Deine Eingaben bleiben, bis sie getippt sind, und werden dann gelöscht. Nur die angemeldete Sitzung bleibt, für die App.',
   safetyExpected: 'Mach nur weiter, wenn du diesen Link erwartet hast. Wenn nicht, schließe diese Seite.',
 
   successHeading: 'Du bist angemeldet',

@@ -4,7 +4,7 @@ export const EN = {
   errorTitle: 'Error: {title}',
 
   signingInTo: 'Signing in to',
-  onBehalf: 'Holdfast asks for the app that sent you here. What you enter is typed at this site and nowhere else.',
+  onBehalf: 'Holdfast asks for the app that sent you here, and types what you enter into the sign-in of this site.',
   timeLeft: 'Time left',
   timeLeftSpoken: 'Time left: {minutes} minutes',
   timeLeftMinute: 'One minute left to finish signing in.',
@@ -53,7 +53,8 @@ export const EN = {
   fieldMissing: '{label} is needed.',
   rejected: '{domain} did not accept this. Check it and enter it again.',
   siteSays: '{domain} says',
-  sendFailed: 'Nothing was sent: the connection failed. Check your network and try again.',
+  sendFailed:
+    'The connection failed, so this may not have arrived. Check your network and try again; nothing is entered twice.',
   sendRefused: 'Holdfast could not take that. Please try again.',
   tooMany: 'Too many tries at once. Wait a few seconds and try again.',
   answeredElsewhere: 'This step was already answered. Here is what comes next.',
@@ -65,10 +66,12 @@ export const EN = {
   externalInstead: 'Or do this instead',
 
   safetyTitle: 'What happens with what I enter?',
-  safetyTyped: 'It is typed at {domain} only, in a private browser that works for the app that sent you.',
+  safetyTyped:
+    'It is typed into the sign-in of {domain}, or of the account provider you choose there, in a private browser that works for the app that sent you.',
   safetySaved:
     'After a successful sign-in your details are stored encrypted, so that the app can sign in again. One-time codes are never stored.',
-  safetyNotSaved: 'Nothing you enter is stored. Only the signed-in session is kept for the app.',
+  safetyNotSaved:
+    'What you enter is kept until it has been typed and then deleted. Only the signed-in session stays, for the app.',
   safetyExpected: 'Only go on if you expected this link. If you did not ask for it, close this page.',
 
   successHeading: 'You are signed in',
