@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
+import type { ServerResponse } from 'node:http';
 
 /** How often a stream proves that it is alive, in milliseconds: below the idle limits of common proxies. */
 export const HEARTBEAT_MS = 15_000;
@@ -27,6 +27,8 @@ export function startEvents(reply: FastifyReply, clock: () => Date, onGone: () =
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-sse-content-type': 'application/json',
+    // A stream is the last answer of its connection: it ends with the service, not with a keep-alive timeout.
+    connection: 'close',
     // Proxies of the nginx kind would hold events back.
     'x-accel-buffering': 'no',
   });
@@ -44,18 +46,28 @@ export function startEvents(reply: FastifyReply, clock: () => Date, onGone: () =
     async send(event, data, id) {
       if (raw.destroyed || raw.writableEnded) throw new Error('the reader is gone');
       if (raw.write(frame(event, data, id))) return;
-      const stuck = setTimeout(() => raw.destroy(), STUCK_READER_MS);
-      try {
-        await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
-      } finally {
-        clearTimeout(stuck);
-      }
+      await drained(raw);
     },
     end() {
       clearInterval(heartbeat);
       if (!raw.writableEnded) raw.end();
     },
   };
+}
+
+/** Waits until the reader has taken what is buffered, or is gone; one that takes too long is cut off. */
+function drained(raw: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const stuck = setTimeout(() => raw.destroy(), STUCK_READER_MS);
+    const settle = () => {
+      clearTimeout(stuck);
+      raw.removeListener('drain', settle);
+      raw.removeListener('close', settle);
+      resolve();
+    };
+    raw.on('drain', settle);
+    raw.on('close', settle);
+  });
 }
 
 function frame(event: string, data: Record<string, unknown>, id?: number): string {

@@ -28,7 +28,9 @@ export function createHostedPorts(parts: ApiParts): HostedPorts {
       return row === null ? null : stateOf(row);
     },
     async *states(connectionId, request) {
-      for await (const state of recordedStates(parts.store, connectionId, request)) yield stateOf(state);
+      const row = await parts.store.connections.byIdUnscoped(connectionId);
+      if (row === null) return;
+      for await (const state of recordedStates(parts.store, row, request)) yield stateOf(state);
     },
     async submit(connectionId, body) {
       const row = await parts.store.connections.byIdUnscoped(connectionId);

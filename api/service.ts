@@ -21,6 +21,8 @@ const BODY_LIMIT = 1024 * 1024;
 /** How long a client may take to send its headers, and its whole request, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
+/** How long requests that run may take to end when the service closes, in milliseconds. */
+const CLOSE_PATIENCE_MS = 3000;
 /** Longest path parameter: names of 255 characters, percent-encoded in up to 12 bytes each. */
 const MAX_PARAM_LENGTH = 4096;
 
@@ -36,7 +38,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: deps.settings.trustProxy ?? false,
     exposeHeadRoutes: false,
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.logger),
   }).withTypeProvider<ZodTypeProvider>();
@@ -52,9 +54,10 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   guardRequests(app, parts);
   await describeRoutes(app, deps.settings.publicUrl);
   await app.register(async (scope) => {
-    // The page authenticates by its own cookie.
+    // The page authenticates by its own cookie, and is nobody's interface but its own.
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'public' };
+      route.schema = { ...route.schema, hide: true };
     });
     await hostedPage(scope, createHostedPorts(parts));
   });
@@ -143,6 +146,7 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
   // Streams never end by themselves while a flow waits; the server would wait for them.
   app.addHook('preClose', (done) => {
     parts.streams.closeAll();
+    setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
     done();
   });
 }

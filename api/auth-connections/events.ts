@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ConnectionDocument } from '../../contract/document.ts';
+import type { ConnectionRow } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { callerOf, type Caller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
@@ -32,10 +33,15 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);
-      const { id } = await parts.answers.find(caller, request.params.id);
+      const row = await parts.answers.find(caller, request.params.id);
       const stream = parts.streams.open(caller.kind === 'hosted' ? caller.flowId : caller.key.id);
       try {
-        await follow(parts, reply, { caller, id, afterRevision: revisionOf(request.headers['last-event-id']), stream });
+        await follow(parts, reply, {
+          caller,
+          row,
+          afterRevision: revisionOf(request.headers['last-event-id']),
+          stream,
+        });
       } finally {
         stream.close();
       }
@@ -45,17 +51,16 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
 
 interface Following {
   caller: Caller;
-  id: string;
+  row: ConnectionRow;
   afterRevision: number | null;
   stream: { signal: AbortSignal; close: () => void };
 }
 
 async function follow(parts: ApiParts, reply: FastifyReply, following: Following): Promise<void> {
-  const { caller, id, afterRevision, stream } = following;
+  const { caller, row, afterRevision, stream } = following;
   const writer = startEvents(reply, parts.clock, stream.close);
-  const current = await parts.store.connections.byIdUnscoped(id).catch(() => null);
   // A reader that has the end already is told nothing more.
-  if (current !== null && current.revision === afterRevision && hasEnded(current.document)) {
+  if (row.revision === afterRevision && hasEnded(row.document)) {
     writer.end();
     return;
   }
@@ -63,7 +68,7 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
   let expiry: NodeJS.Timeout | undefined;
   try {
     let isFirst = true;
-    for await (const state of recordedStates(parts.store, id, { afterRevision, signal: stream.signal })) {
+    for await (const state of recordedStates(parts.store, row, { afterRevision, signal: stream.signal })) {
       clearTimeout(expiry);
       const { flow } = state.document;
       if (caller.kind === 'hosted' && flow?.flow_id !== caller.flowId) break;

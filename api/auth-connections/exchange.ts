@@ -18,6 +18,7 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
     config: { access: 'public', answersSecret: true },
     schema: {
       operationId: 'exchangeHandoffCode',
+      security: [],
       tags: ['auth connections'],
       params: IdParams,
       body: Body,

@@ -1,4 +1,4 @@
-import type { ConnectionState } from '../../store/queries/connections.ts';
+import type { ConnectionRow, ConnectionState } from '../../store/queries/connections.ts';
 import type { ApiDeps } from '../context.ts';
 
 /** From where, and for how long, {@link recordedStates} reads. */
@@ -12,23 +12,22 @@ export interface StatesRequest {
  * The states of a connection in the order in which they were recorded, without a gap: what is stored after
  * `afterRevision`, then each new one. Ends when `signal` aborts or the connection is removed. A slow reader holds nothing
  * up: what it has not asked for lies in the store.
+ * @param row the connection as the reader found it: the first state of a reader that has none.
  */
 export async function* recordedStates(
   store: ApiDeps['store'],
-  connectionId: string,
+  row: ConnectionRow,
   { afterRevision, signal }: StatesRequest,
 ): AsyncGenerator<ConnectionState> {
-  const row = await store.connections.byIdUnscoped(connectionId);
-  if (row === null) return;
   let seen = afterRevision ?? Number.POSITIVE_INFINITY;
   if (seen > row.revision) {
     seen = row.revision;
     yield { revision: row.revision, document: row.document, at: row.updatedAt };
   }
   // The first revision of the watch is the current one, so nothing between the read above and now is missed.
-  for await (const revision of store.changes.watch(connectionId, signal)) {
+  for await (const revision of store.changes.watch(row.id, signal)) {
     if (revision <= seen) continue;
-    for (const state of await store.connections.statesSince(connectionId, seen)) {
+    for (const state of await store.connections.statesSince(row.id, seen)) {
       if (signal.aborted) return;
       seen = state.revision;
       yield state;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { API_KEY, useService } from './service-fixture.ts';
 
 const fixture = useService();
@@ -83,10 +83,9 @@ describe('authentication', () => {
     const { id } = (await call('POST', '/auth/connections', { domain: 'fault.example', profile_name: 'ann' })).json<{
       id: string;
     }>();
-    const original = store.connections.byId;
-    store.connections.byId = () => Promise.reject(new Error('a secret is in this message'));
+    const fault = vi.spyOn(store.connections, 'byId').mockRejectedValue(new Error('a secret is in this message'));
     const response = await call('GET', `/auth/connections/${id}`);
-    store.connections.byId = original;
+    fault.mockRestore();
     expect(response.statusCode).toBe(500);
     expect(response.json<Failure>().code).toBe('internal_error');
     expect(response.body).not.toContain('secret');

@@ -1,5 +1,5 @@
 import { TOTP, Secret } from 'otpauth';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { useService } from './service-fixture.ts';
 
 const fixture = useService();
@@ -135,8 +135,8 @@ describe('API keys', () => {
     const listed = await call('GET', '/org/api_keys?query=cd&sort_by=name');
     expect(listed.json()).toMatchObject([{ id, name: 'cd' }]);
     expect(listed.body).not.toContain(key);
-    const own = (await app.inject({ url: '/auth/context', headers: { authorization: `Bearer ${key}` } })).json();
-    expect(own).toMatchObject({ principal: { id } });
+    const own = await app.inject({ url: '/auth/context', headers: { authorization: `Bearer ${key}` } });
+    expect(own.json()).toMatchObject({ principal: { id } });
     const self = await app.inject({
       method: 'DELETE',
       url: `/org/api_keys/${id}`,
@@ -170,11 +170,10 @@ describe('the audit log', () => {
       status: 201,
       authStrategy: 'api_key',
     });
-    const append = store.auditLog.append;
-    store.auditLog.append = () => Promise.reject(new Error('disk full'));
+    const fault = vi.spyOn(store.auditLog, 'append').mockRejectedValue(new Error('disk full'));
     const refused = await call('POST', '/org/api_keys', { name: 'unaudited' });
     const harmless = await call('POST', '/profiles', {});
-    store.auditLog.append = append;
+    fault.mockRestore();
     expect(refused.statusCode).toBe(500);
     expect(refused.body).not.toContain('hf_live_');
     expect(harmless.statusCode).toBe(201);

@@ -1,0 +1,174 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useService } from './service-fixture.ts';
+
+const fixture = useService();
+
+interface Operation {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  path: string;
+  isPublic: boolean;
+  body: unknown;
+  query: string[];
+}
+interface Described {
+  security?: unknown[];
+  parameters?: { name: string; in: string }[];
+  requestBody?: { content: Record<string, { schema: unknown }> };
+}
+
+let operations: Operation[] = [];
+
+beforeAll(async () => {
+  const document = (await fixture().app.inject('/openapi.json')).json<{
+    paths: Record<string, Record<string, Described>>;
+  }>();
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({
+      method: method.toUpperCase() as Operation['method'],
+      path,
+      isPublic: described.security?.length === 0,
+      body: described.requestBody?.content['application/json']?.schema ?? null,
+      query: (described.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name),
+    })),
+  );
+});
+
+describe('the OpenAPI document', () => {
+  it('lists every operation, without a key', () => {
+    const listed = operations.map(({ method, path }) => `${method} ${path}`);
+    expect(listed.filter((one) => / \/(login|browsers)/.test(one))).toEqual([]);
+    expect(listed).toEqual(
+      expect.arrayContaining([
+        'POST /auth/connections',
+        'GET /auth/connections',
+        'GET /auth/connections/{id}',
+        'PATCH /auth/connections/{id}',
+        'DELETE /auth/connections/{id}',
+        'POST /auth/connections/{id}/login',
+        'POST /auth/connections/{id}/submit',
+        'GET /auth/connections/{id}/events',
+        'GET /auth/connections/{id}/timeline',
+        'POST /auth/connections/{id}/exchange',
+        'POST /auth/connections/{id}/check',
+        'POST /credentials',
+        'GET /credentials/{id_or_name}/totp-code',
+        'POST /profiles',
+        'POST /org/api_keys/{id}/rotate',
+        'GET /org/projects',
+        'GET /auth/context',
+        'GET /health',
+      ]),
+    );
+    expect(
+      operations
+        .filter(({ isPublic }) => isPublic)
+        .map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['/auth/connections/{id}/exchange', '/health']);
+  });
+
+  it('describes no operation that ignores authentication', async () => {
+    const { app } = fixture();
+    for (const { method, path, isPublic } of operations) {
+      if (isPublic) continue;
+      for (const headers of [{}, { authorization: 'Bearer nobody-knows-this-key-at-all' }]) {
+        const response = await app.inject({ method, url: path.replaceAll(/\{\w+\}/g, 'x'), headers });
+        expect([method, path, response.statusCode]).toEqual([method, path, 401]);
+      }
+    }
+  });
+
+  it('is kept by the service: whatever is sent, no answer is a 5xx', async () => {
+    const { call, app } = fixture();
+    const { id } = (await call('POST', '/auth/connections', { domain: 'fuzz.example', profile_name: 'fuzz' })).json<{
+      id: string;
+    }>();
+    await call('POST', '/credentials', { name: 'fuzz', domain: 'fuzz.example', values: { a: 'b' } });
+    const ids = fc.constantFrom(id, 'fuzz', 'x', '%00', '%ED%A0%80', '..', '%2F', 'a'.repeat(300));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        ids,
+        fc.infiniteStream(fc.nat()),
+        fc.string({ unit: 'binary' }),
+        async (pick, name, numbers, text) => {
+          const operation = operations[pick % operations.length];
+          // A stream without an end has tests of its own.
+          if (operation === undefined || operation.path.endsWith('/events')) return;
+          const draw = () => Number(numbers.next().value);
+          const query = operation.query.map(
+            (key) => `${key}=${encodeURIComponent(wellFormed(draw() % 3 === 0 ? text : `${draw() % 200}`))}`,
+          );
+          const path = operation.path.replaceAll(/\{\w+\}/g, name);
+          const payload = operation.body === null ? undefined : JSON.stringify(valueFor(operation.body, draw, text, 0));
+          const response = await app.inject({
+            method: operation.method,
+            url: `${path}${draw() % 2 === 0 ? `?${query.join('&')}` : ''}`,
+            headers: {
+              authorization: 'Bearer an-operator-chosen-key-of-the-tests',
+              ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+            },
+            ...(payload === undefined ? {} : { payload }),
+          });
+          expect([operation.method, path, payload, response.statusCode < 500 ? 'fine' : response.statusCode]).toEqual([
+            operation.method,
+            path,
+            payload,
+            'fine',
+          ]);
+        },
+      ),
+      { numRuns: 600 },
+    );
+  }, 120_000);
+});
+
+interface Schema {
+  type?: string | string[];
+  properties?: Record<string, unknown>;
+  required?: string[];
+  items?: unknown;
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: unknown[];
+  additionalProperties?: unknown;
+}
+
+/** A value that follows a schema most of the time, and strays from it some of the time. */
+function valueFor(described: unknown, draw: () => number, text: string, depth: number): unknown {
+  const schema = (described ?? {}) as Schema;
+  const stray = draw() % 12;
+  if (stray === 0 || depth > 6) return [null, draw(), text, [], {}, true, -1.5, { '': text }][draw() % 8];
+  if (schema.anyOf !== undefined) return valueFor(schema.anyOf[draw() % schema.anyOf.length], draw, text, depth + 1);
+  if (schema.const !== undefined) return schema.const;
+  if (schema.enum !== undefined) return schema.enum[draw() % schema.enum.length];
+  switch (Array.isArray(schema.type) ? schema.type[draw() % schema.type.length] : schema.type) {
+    case 'string':
+      return ['example.com', text, 'https://example.com/', 'JBSWY3DPEHPK3PXP', '', 'a'.repeat(300)][draw() % 6];
+    case 'integer':
+    case 'number':
+      return [0, 1, 300, 3600, 86_400, 2 ** 40, -1][draw() % 7];
+    case 'boolean':
+      return draw() % 2 === 0;
+    case 'array':
+      return Array.from({ length: draw() % 4 }, () => valueFor(schema.items, draw, text, depth + 1));
+    case 'object': {
+      const own = Object.entries(schema.properties ?? {}).filter(
+        ([name]) => schema.required?.includes(name) === true || draw() % 2 === 0,
+      );
+      const entries = own.map(([name, inner]) => [name, valueFor(inner, draw, text, depth + 1)] as const);
+      const extra = schema.additionalProperties
+        ? [[text, valueFor(schema.additionalProperties, draw, text, depth + 1)] as const]
+        : [];
+      return Object.fromEntries([...entries, ...extra]);
+    }
+    default:
+      return null;
+  }
+}
+
+/** encodeURIComponent throws for lone surrogates; bodies carry those. */
+function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '�');
+}
