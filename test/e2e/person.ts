@@ -88,7 +88,9 @@ export function personAt(kernel: Kernel, id: string): Person {
   return {
     id,
     read,
-    login: async () => void (await kernel.auth.connections.login(id)),
+    login: async () => {
+      await kernel.auth.connections.login(id);
+    },
     asked: pauseOf('AWAITING_INPUT'),
     askedElsewhere: pauseOf('AWAITING_EXTERNAL_ACTION'),
     give: async (values) => {

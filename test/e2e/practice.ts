@@ -52,8 +52,12 @@ export function createPractice(url: string): Practice {
       return found;
     },
     expire: async (user) => Number((await ask('/test/expire', { user })).ended),
-    setPassword: async (user, password) => void (await ask(`/test/users/${user}/password`, { password })),
-    setMode: async (mode) => void (await ask('/test/mode', { mode })),
+    setPassword: async (user, password) => {
+      await ask(`/test/users/${user}/password`, { password });
+    },
+    setMode: async (mode) => {
+      await ask('/test/mode', { mode });
+    },
     smsCode: async (user) => text((await ask(`/test/sms?user=${user}`)).code),
     emailCode: async (user) => text((await ask(`/test/email?user=${user}`)).code),
     mailedLink: async (user) => text((await ask(`/test/email?user=${user}`)).link),

@@ -48,7 +48,7 @@ export interface ProcessTree {
 /** Settings of the surroundings that would lead a tree to somebody else's servers. */
 const FOREIGN = /^(DATABASE_URL|BROWSER_|TEMPORAL_|HOLDFAST_|npm_|VITEST|NODE_ENV$)/;
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-const READY_WITHIN_MS = 120_000;
+const READY_WITHIN_MS = 240_000;
 const LOOK_EVERY_MS = 100;
 
 /** Makes a tree on free ports and a data folder of its own, and starts it. */

@@ -7,6 +7,7 @@ import { mfaTypeOf } from './mfa-type.ts';
 import { normalize } from './normalize.ts';
 import { isAccountList, isAnotherAccount, isPerson } from './accounts.ts';
 import { otherWayOf } from './other-ways.ts';
+import { outsideInstruction } from './signs.ts';
 import { ssoOf } from './sso.ts';
 
 const MAX_CHOICES = 40;
@@ -42,9 +43,15 @@ export function readChoices(
   return withoutShadows(choices);
 }
 
+/** Words of a button that offers another way, beside those that only help with this one. */
+const OFFERS =
+  /(?<![a-z])(use|instead|enter|text me|call me|send me|verwenden|stattdessen|utiliser|usar|usa|gebruik)(?![a-z])|使用|代わり|использовать/;
+
 /** What the page around a button is about. */
 interface Context {
   readonly secondFactor: boolean;
+  /** The page waits for something outside of it: only what clearly offers another way is a choice. */
+  readonly outside: boolean;
   readonly accounts: boolean;
   readonly login: boolean;
 }
@@ -64,8 +71,10 @@ function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
   );
   const asksCode = form?.controls.some((each) => each.meaning === 'code') === true;
   const asksPassword = form?.controls.some((each) => each.meaning === 'password') === true;
+  const outside = form === undefined && outsideInstruction([frame]) !== null;
   return {
-    secondFactor: asksCode || (!asksPassword && SECOND_FACTOR.test(topic)),
+    secondFactor: asksCode || outside || (!asksPassword && SECOND_FACTOR.test(topic)),
+    outside,
     accounts: form === undefined && isAccountList(frame.facts, topic),
     login: form !== undefined,
   };
@@ -84,7 +93,7 @@ function judge(button: ClickableFacts, context: Context): Judged | undefined {
   }
   if (context.secondFactor) {
     const mfa = mfaTypeOf(button);
-    if (mfa) {
+    if (mfa && !(context.outside && mfa !== 'switch' && !OFFERS.test(normalize(button.text)))) {
       const masked = maskedDestination(button.text) ?? null;
       const type = mfa === 'other' ? {} : { mfa_type: mfa };
       return { type: 'mfa_method', label, description, masked_destination: masked, ...type };

@@ -1,5 +1,6 @@
-import type { PageKind, ReadChoice, ReadField } from '../../../contract/reading.ts';
+import type { PageKind, PageReading, ReadChoice, ReadField } from '../../../contract/reading.ts';
 import type { SeenFrame } from './login-group.ts';
+import { identifierWords, normalize } from './normalize.ts';
 import {
   outsideInstruction,
   saidBy,
@@ -8,7 +9,9 @@ import {
   showsRefusal,
   showsSignOut,
   speaksOfPasskeys,
+  topicOf,
 } from './signs.ts';
+import { SIGN_IN } from './words.ts';
 
 /** What was found on the page so far. */
 export interface Findings {
@@ -16,14 +19,15 @@ export interface Findings {
   readonly frames: readonly SeenFrame[];
   readonly fields: readonly ReadField[];
   readonly choices: readonly ReadChoice[];
+  readonly signInLink: PageReading['sign_in_link'];
 }
 
 /** Says what a page is. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, choices }: Findings): PageKind {
+export function kindOf({ url, frames, fields, choices, signInLink }: Findings): PageKind {
   const top = frames[0]?.facts;
   if (!top || url.startsWith('chrome-error:')) return 'unavailable';
   const said = saidBy(frames);
-  const title = top.title;
+  const topic = topicOf(frames);
   if (fields.some((field) => field.type !== 'text')) return 'form';
   if (top.status >= 500) return 'unavailable';
   if (showsChallenge(frames, said)) return 'captcha';
@@ -35,11 +39,20 @@ export function kindOf({ url, frames, fields, choices }: Findings): PageKind {
   }
   if (answers.length > 0) return 'choice';
   if (showsSignOut(frames)) return 'logged_in';
-  if (showsRefusal(said, title, top.status)) return 'blocked';
+  if (showsRefusal(topic, said, top.status)) return 'blocked';
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
-  if (speaksOfPasskeys(said) && onlyPasskeys) return 'passkey';
-  if (choices.length > 0) return 'choice';
-  if (showsOutage(said, title)) return 'unavailable';
+  if (speaksOfPasskeys(topic) && onlyPasskeys) return 'passkey';
+  if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return 'choice';
+  if (showsOutage(topic, said)) return 'unavailable';
   if (said === '' && top.clickables.length === 0 && top.controls.length === 0) return 'unavailable';
   return 'other';
+}
+
+/** A home page may offer a provider, too; where it links to a login page, the login is there. */
+function leadsElsewhere(url: string, title: string, link: PageReading['sign_in_link']): boolean {
+  if (!link?.href) return false;
+  const here = new URL(url);
+  const there = new URL(link.href);
+  if (here.origin === there.origin && here.pathname === there.pathname) return false;
+  return !SIGN_IN.test(identifierWords(here.pathname)) && !SIGN_IN.test(normalize(title));
 }

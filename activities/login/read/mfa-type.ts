@@ -34,9 +34,9 @@ const PASSWORD_INSTEAD = anyOf(
   'senha, wachtwoord, haslo, пароль, パスワード, 密码, 비밀번호',
 );
 const DEVICE = anyOf(
-  'security key, passkey, fido, webauthn, yubikey, backup code, backup codes, recovery code, recovery codes, hardware token, face, fingerprint',
-  'sicherheitsschlussel, wiederherstellungscode, backup code, cle de securite, code de secours, llave de seguridad, chiave di sicurezza',
-  'ключ безопасности, резервн, セキュリティ キー, バックアップ コード, 安全密钥, 备用, 보안 키, 백업 코드',
+  'yubikey, backup code, backup codes, recovery code, recovery codes, hardware token, face, fingerprint',
+  'wiederherstellungscode, backup code, code de secours, codigo de respaldo, codice di backup',
+  'резервн, バックアップ コード, 备用, 백업 코드',
 );
 const NOT_A_METHOD =
   /(?<![a-z])(resend|send again|new code|cancel|back|sign out|log ?out|learn more|help|privacy|terms|trust|remember|submit|verify|continue|next|sign in|login|change (?:your )?(?:email|phone|number))(?![a-z])|再送|重新|재전송/;

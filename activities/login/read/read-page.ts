@@ -41,9 +41,18 @@ export async function readWhenSettled(page: Page, options: ReadOptions = {}): Pr
     const frames = await seeFrames(page);
     const reading = understand(page.url(), frames);
     if (saysSomething(reading) || page.isClosed() || options.signal?.aborted) return reading;
+    if (frames.length === 0) {
+      // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
+      const left = started + timeoutMs - Date.now();
+      if (left <= 0) return reading;
+      await settle(page, { ...options, timeoutMs: left });
+      continue;
+    }
     const patience = options.patienceMs ?? (looksComplete(frames) ? SHORT_PATIENCE_MS : PATIENCE_MS);
     const left = Math.min(waitFrom + patience, started + timeoutMs) - Date.now();
-    if (left <= 0 || !(await settleAfterChange(page, { ...options, timeoutMs: left }))) return reading;
+    if (left <= 0) return reading;
+    // What changed before the wait began was not noticed by it: the last word is a fresh reading.
+    if (!(await settleAfterChange(page, { ...options, timeoutMs: left }))) return await readPage(page);
   }
 }
 

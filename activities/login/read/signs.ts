@@ -44,6 +44,18 @@ export function saidBy(frames: readonly SeenFrame[]): string {
   );
 }
 
+/** What the page is about: its title, its headings and the first texts that are no links. */
+export function topicOf(frames: readonly SeenFrame[]): string {
+  const parts = frames.flatMap(({ facts }) => {
+    const texts = facts.texts.filter(
+      (text) =>
+        text.within === 'none' && text.region !== 'consent' && text.region !== 'nav' && text.region !== 'footer',
+    );
+    return [facts.title, ...texts.filter((text, index) => text.heading || index < 5).map((text) => text.plain)];
+  });
+  return normalize(parts.join(' | ').slice(0, 3_000));
+}
+
 /** True when a control to sign out is there, shown or folded into a menu. */
 export function showsSignOut(frames: readonly SeenFrame[]): boolean {
   return frames.some((frame) => frame.facts.clickables.some(isSignOut));
@@ -88,18 +100,17 @@ function isBadge(box: { x: number; width: number; height: number }, frame: SeenF
 }
 
 /** A short page that turns the browser away. */
-export function showsRefusal(said: string, title: string, status: number): boolean {
-  const words = `${normalize(title)} | ${said.slice(0, 2_000)}`;
+export function showsRefusal(topic: string, said: string, status: number): boolean {
   if (said.length > 2_500) return false;
-  return REFUSED.test(words) || ((status === 403 || status === 429) && said.length < 600);
+  return REFUSED.test(topic) || ((status === 403 || status === 429) && said.length < 600);
 }
 
 /** A page that says that the site is out of order. */
-export function showsOutage(said: string, title: string): boolean {
-  return said.length < 800 && BROKEN.test(`${normalize(title)} | ${said}`);
+export function showsOutage(topic: string, said: string): boolean {
+  return said.length < 800 && BROKEN.test(topic);
 }
 
-/** Texts or buttons about passkeys. */
-export function speaksOfPasskeys(said: string): boolean {
-  return said.length < 2_000 && PASSKEY.test(said);
+/** A page about passkeys. */
+export function speaksOfPasskeys(topic: string): boolean {
+  return PASSKEY.test(topic);
 }

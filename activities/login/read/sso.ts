@@ -1,5 +1,6 @@
 import type { ClickableFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
+import { SIGN_IN, SIGN_UP } from './words.ts';
 import { addressedProvider, namedProvider, providerSlug } from './providers.ts';
 
 const WITH =
@@ -16,6 +17,7 @@ export function ssoOf(button: ClickableFacts): { provider: string; label: string
   if (button.type === 'radio' || button.region === 'consent') return undefined;
   const said = normalize(`${button.text} ${button.ariaLabel} ${button.title}`);
   if (NOT_SSO.test(said) || isProfileLink(button.href)) return undefined;
+  if (SIGN_UP.test(said) && !SIGN_IN.test(said)) return undefined;
   const label = button.text || button.ariaLabel || button.title;
   const named = namedProvider(said);
   const hints = identifierWords(button.id, button.name, button.classes, button.extra, button.imageText);
@@ -28,7 +30,8 @@ export function ssoOf(button: ClickableFacts): { provider: string; label: string
   if (named && bare && (AUTH_WORDS.test(hints) || leadsToAuth(button) || isOnlyName(said, named))) {
     return { provider: known(named, attributed), label };
   }
-  if (!named && attributed && bare && (AUTH_WORDS.test(hints) || leadsToAuth(button))) {
+  const plainSignIn = ENTER.test(said) && !WITH.test(said);
+  if (!named && attributed && bare && !plainSignIn && (AUTH_WORDS.test(hints) || leadsToAuth(button))) {
     return { provider: attributed, label: label || attributed };
   }
   return unknownProvider(button, said, hints, label);

@@ -1,6 +1,6 @@
 import type { PageReading } from '../../../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { LoginGroup } from './login-group.ts';
+import type { LoginGroup, SeenFrame } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
 import { isSsoButton } from './sso.ts';
@@ -9,8 +9,24 @@ import { ASIDE, CONTINUE, FORGOT, SIGN_IN, SIGN_UP } from './words.ts';
 /** The control that sends the login form, or null when there is none (the form is then sent by Enter). */
 export function readSubmit(group: LoginGroup): PageReading['submit'] {
   const inside = group.frame.facts.clickables.filter((each) => each.group === group.index && each.visible);
-  const best = choose(group, inside) ?? choose(group, nearby(group));
+  const last = Math.max(...group.controls.map((each) => each.control.order));
+  const best = bestOf(inside, last) ?? bestOf(nearby(group), last);
   return best ? { selector: best.selector, frame: [...group.frame.path] } : null;
+}
+
+/** The control that sends a choice that was marked by a radio button, or null. */
+export function readChoiceSubmit(frames: readonly SeenFrame[]): PageReading['submit'] {
+  for (const { path, facts } of frames) {
+    const radio = facts.clickables.find((each) => each.type === 'radio' && each.visible);
+    const button =
+      radio &&
+      bestOf(
+        facts.clickables.filter((each) => each.visible && each.order > radio.order),
+        radio.order,
+      );
+    if (button) return { selector: button.selector, frame: [...path] };
+  }
+  return null;
 }
 
 /** Buttons that stand right under the fields, outside of what the form's markup holds. */
@@ -25,8 +41,7 @@ function nearby(group: LoginGroup): ClickableFacts[] {
   );
 }
 
-function choose(group: LoginGroup, candidates: readonly ClickableFacts[]): ClickableFacts | undefined {
-  const last = Math.max(...group.controls.map((each) => each.control.order));
+function bestOf(candidates: readonly ClickableFacts[], last: number): ClickableFacts | undefined {
   let best: { button: ClickableFacts; points: number } | undefined;
   for (const button of candidates) {
     const points = rate(button, last);
