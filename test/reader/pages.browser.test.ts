@@ -73,7 +73,7 @@ async function expectSame(page: Page, read: { selector: string; frame: string[] 
   const wanted = await locate(page, path.at(-1) ?? '', path.slice(0, -1))
     .first()
     .elementHandle({ timeout: 2_000 });
-  const same = await handle?.evaluate((element, other) => element === other, wanted);
+  const same = await handle.evaluate((element, other) => element === other, wanted);
   expect(same, `${read.selector} should be ${expected}`).toBe(true);
 }
 
