@@ -36,7 +36,7 @@ describe('the link', () => {
     await page.getByLabel('Email or username').waitFor();
   });
 
-  test('opened twice in one browser it goes on; in another it says that it was used', async () => {
+  test('opened twice in one browser it goes on; in another it is no longer good', async () => {
     const { page } = visitor;
     site.flow.go(pause([username, password]));
     const link = site.link();
@@ -48,7 +48,7 @@ describe('the link', () => {
 
     const stranger = await visit(browser);
     await stranger.page.goto(link);
-    await heading(stranger.page, 'This link was already used');
+    await heading(stranger.page, 'This link is no longer good');
     expect(await stranger.page.content()).not.toContain('shop.example.com');
     expect(stranger.complaints).toEqual([]);
     await stranger.context.close();

@@ -92,9 +92,9 @@ export const DE: Words = {
     'Diese Anmeldung wurde nicht rechtzeitig abgeschlossen und deshalb beendet. Mit deinen Eingaben passiert nichts weiter.',
   cancelledHeading: 'Anmeldung abgebrochen',
   cancelledText: 'Die App hat diese Anmeldung beendet. Hier ist nichts mehr zu tun.',
-  usedHeading: 'Dieser Link wurde schon benutzt',
+  usedHeading: 'Dieser Link gilt nicht mehr',
   usedText:
-    'Jeder Link gilt einmal, in dem Browser, der ihn zuerst geöffnet hat, und nur für ein paar Minuten. Warst du das, mach dort weiter.',
+    'Er wurde schon benutzt, ist zu alt, oder die Anmeldung dahinter ist zu Ende. Ein Link gilt einmal, in dem Browser, der ihn zuerst geöffnet hat: Warst du das, mach dort weiter.',
   unknownHeading: 'Dieser Link funktioniert nicht',
   unknownText: 'Vielleicht ist er unvollständig, oder die Anmeldung dahinter gibt es nicht mehr.',
   noneHeading: 'Diese Seite braucht einen neuen Link',

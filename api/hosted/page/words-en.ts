@@ -87,9 +87,9 @@ export const EN = {
   expiredText: 'This sign-in was not finished in time, so it was closed. Nothing more happens with what you entered.',
   cancelledHeading: 'Sign-in cancelled',
   cancelledText: 'The app ended this sign-in. There is nothing more to do here.',
-  usedHeading: 'This link was already used',
+  usedHeading: 'This link is no longer good',
   usedText:
-    'Each link works once, in the browser that opened it first, and for a few minutes only. If that was you, go on there.',
+    'It was used already, it is too old, or its sign-in has ended. A link works once, in the browser that opened it first: if that was you, go on there.',
   unknownHeading: 'This link does not work',
   unknownText: 'It may be incomplete, or the sign-in it led to does not exist any more.',
   noneHeading: 'This page needs a fresh link',
