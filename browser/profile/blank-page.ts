@@ -1,5 +1,7 @@
 import { OWN_TARGET_URL } from '../chromium/pages.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CdpConnection } from '../cdp/connection.ts';
+import { CdpError } from '../cdp/connection.ts';
 
 /** Name of the world that our code runs in: pages cannot see it. */
 const WORLD = 'storage';
@@ -45,7 +47,7 @@ export async function borrowPage(cdp: CdpConnection, sessionId: string): Promise
       page.stopListening();
       await cdp.send('Fetch.disable', undefined, sessionId);
       await page.navigate('about:blank');
-      await cdp.send('Page.resetNavigationHistory', undefined, sessionId);
+      await whenSettled(() => cdp.send('Page.resetNavigationHistory', undefined, sessionId));
       await cdp.send('Network.disable', undefined, sessionId);
     },
   };
@@ -117,7 +119,8 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
     navigate,
     runAt: async (origin: string, expression: string): Promise<unknown> => {
       const frameId = await navigate(`${origin}/`);
-      return evaluateApart(cdp, sessionId, frameId, expression);
+      // What runs here may run twice: it reads, or writes the same again.
+      return whenSettled(() => evaluateApart(cdp, sessionId, frameId, expression));
     },
   };
 }
@@ -137,4 +140,23 @@ export async function evaluateApart(
   );
   if (exceptionDetails !== undefined) throw new Error('Storage of a page could not be reached');
   return result.value;
+}
+
+/** Pauses between tries, in milliseconds. */
+const SETTLE_PAUSES_MS = [5, 20, 50, 100, 200, 400];
+
+/**
+ * A page that has just arrived is refused for a moment while its process takes over from the one before, most of all on
+ * a loaded machine; nothing tells when that is over. Tries again when the browser refuses.
+ */
+async function whenSettled<T>(action: () => Promise<T>): Promise<T> {
+  for (const pause of SETTLE_PAUSES_MS) {
+    try {
+      return await action();
+    } catch (error) {
+      if (!(error instanceof CdpError) || error.reason !== 'refused') throw error;
+      await sleep(pause);
+    }
+  }
+  return action();
 }

@@ -14,7 +14,7 @@ const PARALLEL_PAGES = 3;
 /** A page that hangs is left out after this long, in milliseconds. */
 const LIVE_PAGE_TIMEOUT_MS = 2_000;
 
-const ReadOrigin = ProfileOrigin.extend({ skipped: z.number() });
+const ReadOrigin = ProfileOrigin.extend({ unread: z.array(z.string()), skipped: z.number() });
 const ReadSessionStorage = z.object({ origin: z.string(), sessionStorage: z.record(z.string(), z.string()) });
 
 /** What a browser keeps now. */
@@ -38,10 +38,13 @@ export async function captureState(chromium: Chromium, baseline: ProfileState): 
 
   const origins = new Map(baseline.origins.map((origin) => [origin.origin, origin]));
   let skipped = 0;
-  for (const { skipped: count, ...origin } of read.flat()) {
-    skipped += count;
-    const sessionStorage = sessionStorages.get(origin.origin) ?? origins.get(origin.origin)?.sessionStorage ?? {};
-    origins.set(origin.origin, { ...origin, sessionStorage });
+  for (const { skipped: records, unread, ...origin } of read.flat()) {
+    skipped += records + unread.length;
+    const before = origins.get(origin.origin);
+    const sessionStorage = sessionStorages.get(origin.origin) ?? before?.sessionStorage ?? {};
+    // A database that could not be read has not been deleted: it stays as it was.
+    const kept = (before?.indexedDB ?? []).filter(({ name }) => unread.includes(name));
+    origins.set(origin.origin, { ...origin, sessionStorage, indexedDB: [...origin.indexedDB, ...kept] });
   }
   return { state: { cookies, origins: [...origins.values()] }, skipped };
 }

@@ -12,7 +12,7 @@ const PARALLEL_PAGES = 3;
 export interface Restored {
   /** The state as the browser shows it now: it may have shortened or dropped what it does not accept. */
   baseline: ProfileState;
-  /** Cookies, entries and databases that the browser refused. */
+  /** Cookies that the browser refused, and origins that could not be restored as a whole. */
   faults: number;
 }
 
@@ -32,30 +32,42 @@ export async function restoreState(chromium: Chromium, state: ProfileState, fres
     .filter((origin) => !inTab.includes(origin))
     .map((origin) => ({ ...origin, sessionStorage: {} }));
 
-  const refused = writeCookies(cdp, contextId, live);
-  const faults = await Promise.all([
-    refused,
-    inTab.length === 0 || page === undefined ? 0 : restoreIn(() => borrowPage(cdp, page.sessionId), inTab),
+  const [refused, ...damaged] = await Promise.all([
+    writeCookies(cdp, contextId, live),
+    inTab.length === 0 || page === undefined ? [] : restoreIn(() => borrowPage(cdp, page.sessionId), inTab),
     ...split(hidden, PARALLEL_PAGES).map((share) => restoreIn(() => openBlankPage(cdp, contextId), share)),
   ]);
+  const faulty = new Set(damaged.flat());
   // Where the first page stood meanwhile was not the caller's doing.
   if (fresh) pages.forgetVisits();
   const cookies = live.length === 0 ? [] : await readCookies(cdp, contextId);
-  return { baseline: { cookies, origins: state.origins }, faults: faults.reduce((sum, count) => sum + count, 0) };
+  return {
+    baseline: {
+      cookies,
+      // What never got into the browser must not look as if the session had deleted it.
+      origins: state.origins.map((origin) =>
+        faulty.has(origin.origin)
+          ? { origin: origin.origin, localStorage: {}, sessionStorage: {}, indexedDB: [] }
+          : origin,
+      ),
+    },
+    faults: refused + faulty.size,
+  };
 }
 
-async function restoreIn(open: () => Promise<BlankPage>, origins: ProfileOrigin[]): Promise<number> {
+/** Gives the origins that could not be restored as a whole. */
+async function restoreIn(open: () => Promise<BlankPage>, origins: ProfileOrigin[]): Promise<string[]> {
   const blank = await open();
-  let faults = 0;
+  const faulty: string[] = [];
   try {
     for (const origin of origins) {
-      const count = await blank.runAt(origin.origin, writeStorageExpression(origin));
-      faults += typeof count === 'number' ? count : 1;
+      const faults = await blank.runAt(origin.origin, writeStorageExpression(origin));
+      if (faults !== 0) faulty.push(origin.origin);
     }
   } finally {
     await blank.close();
   }
-  return faults;
+  return faulty;
 }
 
 /** Deals items out to at most `count` shares, none of them empty. */

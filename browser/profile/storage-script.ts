@@ -86,12 +86,14 @@ const MAX_RECORDS_PER_STORE = 20_000;
 const MAX_ORIGIN_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * Expression that resolves to `{origin, localStorage, sessionStorage, indexedDB, skipped}` of the document it runs in.
- * `skipped` counts what could not be read or is too large; the rest is complete.
+ * Expression that resolves to `{origin, localStorage, sessionStorage, indexedDB, unread, skipped}` of the document it runs
+ * in. `unread` names databases that could not be read or are too large, `skipped` counts records that JSON cannot hold in
+ * any notation; the rest is complete.
  */
 export const READ_STORAGE = String.raw`(async () => {
   ${CODEC}
   let skipped = 0;
+  const unread = [];
   let room = ${String(MAX_ORIGIN_CHARACTERS)};
   const readStore = async (transaction, name) => {
     const store = transaction.objectStore(name);
@@ -124,13 +126,13 @@ export const READ_STORAGE = String.raw`(async () => {
         const late = new Promise((_, reject) => setTimeout(() => reject(new Error('late')), ${String(DATABASE_TIMEOUT_MS)}));
         const database = await Promise.race([readDatabase(info), late]);
         room -= JSON.stringify(database).length;
-        if (room < 0) skipped += 1; else indexedDatabases.push(database);
-      } catch { skipped += 1; }
+        if (room < 0) unread.push(info.name); else indexedDatabases.push(database);
+      } catch { unread.push(info.name); }
     }
   } catch { /* No IndexedDB here (an opaque origin). */ }
   let local = {}, session = {};
   try { local = pairs(localStorage); session = pairs(sessionStorage); } catch { /* No storage here. */ }
-  return { origin: location.origin, localStorage: local, sessionStorage: session, indexedDB: indexedDatabases, skipped };
+  return { origin: location.origin, localStorage: local, sessionStorage: session, indexedDB: indexedDatabases, unread, skipped };
 })()`;
 
 /** Expression that resolves to `{origin, sessionStorage}` of the document it runs in. */

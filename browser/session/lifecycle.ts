@@ -106,7 +106,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
     const choices: LaunchChoices = { headless: record.headless, stealth: record.stealth, kioskMode: record.kioskMode };
     const chromium =
-      (await deps.pool.take(choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
+      (await takeWarm(deps.pool, choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
     try {
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {
@@ -173,6 +173,14 @@ function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
   };
+}
+
+/** A browser of the pool that still runs: one may die in the moment it is taken. */
+async function takeWarm(pool: WarmPool, choices: LaunchChoices): Promise<Chromium | null> {
+  const chromium = await pool.take(choices);
+  if (chromium?.hasExited() !== true) return chromium;
+  await chromium.dispose();
+  return null;
 }
 
 /** Fire and forget: whether the page loads is seen in the browser. */

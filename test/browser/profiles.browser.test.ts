@@ -279,6 +279,35 @@ describe('profiles', () => {
     expect(site.requests).toEqual([]);
   });
 
+  it('can be attached to a session that runs, once', async () => {
+    service.profiles.create('attached');
+    const first = await open('attached', true);
+    await first.page.goto(`${site.origin}/login`);
+    await first.end();
+    const session = await service.kernel.browsers.create();
+    const updated = await service.kernel.browsers.update(session.session_id, { profile: { name: 'attached' } });
+    expect(updated).toMatchObject({ profile: { name: 'attached' }, profile_save_changes: false });
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+    const page = browser.contexts()[0]?.pages()[0];
+    await page?.goto(`${site.origin}/who`);
+    expect(await page?.textContent('body')).toContain('sid=session-cookie');
+    await browser.close();
+    await service.kernel.browsers.deleteByID(session.session_id);
+  });
+
+  it('are not lost when the store is away: the session stays until it is saved', async () => {
+    service.profiles.create('patient');
+    const session = await open('patient', true);
+    await session.page.goto(`${site.origin}/login`);
+    const save = service.profiles.save.bind(service.profiles);
+    service.profiles.save = () => Promise.reject(new Error('the store is away'));
+    await expect(service.kernel.browsers.deleteByID(session.id)).rejects.toMatchObject({ status: 502 });
+    expect((await service.kernel.browsers.retrieve(session.id)).session_id).toBe(session.id);
+    service.profiles.save = save;
+    await session.end();
+    expect(stateOf('patient').cookies).toHaveLength(3);
+  });
+
   it('stay as they were when the browser crashes', async () => {
     service.profiles.create('crash');
     const session = await service.kernel.browsers.create({ profile: { name: 'crash', save_changes: true } });
