@@ -50,7 +50,7 @@ describe('the store server, with clients in several processes', () => {
   let client: pg.Client;
   beforeAll(async () => {
     await copyEmptyDatabase(folder.dataDir);
-    server = await startStoreServer({ ...folder, idleInTransactionMs: 1000 });
+    server = await startStoreServer({ ...folder, idleInTransactionMs: 4000 });
     client = clientOf(folder.socketDir);
     await client.connect();
     await client.query('create table accounts (id int primary key, balance int not null)');
@@ -80,7 +80,7 @@ describe('the store server, with clients in several processes', () => {
     child.kill('SIGKILL');
     const killed = Date.now();
     await waiting;
-    expect(Date.now() - killed).toBeLessThan(500);
+    expect(Date.now() - killed).toBeLessThan(2000);
     expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
   });
 
@@ -89,8 +89,8 @@ describe('the store server, with clients in several processes', () => {
     expect(await said).toBe('hanging');
     const from = Date.now();
     expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
-    expect(Date.now() - from).toBeGreaterThan(500);
-    expect(Date.now() - from).toBeLessThan(3000);
+    expect(Date.now() - from).toBeGreaterThan(1500);
+    expect(Date.now() - from).toBeLessThan(15_000);
   });
 
   it('survives clients that speak nonsense or hang up half way', async () => {
