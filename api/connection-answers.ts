@@ -3,9 +3,8 @@ import { presentConnection, type ConnectionDocument } from '../contract/document
 import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionRow } from '../store/queries/connections.ts';
 import type { Scope } from '../store/scope.ts';
-import type { Accepted } from '../workflows/messages.ts';
 import type { Caller } from './caller.ts';
-import type { ApiDeps } from './context.ts';
+import type { Accepted, ApiDeps } from './context.ts';
 import type { HandoffCodes } from './handoff.ts';
 
 /** How long an answer waits for the store to show what the workflow has accepted, in milliseconds. */

@@ -14,6 +14,11 @@ export type ApiServer = FastifyInstance<
   ZodTypeProvider
 >;
 
+/** What the workflow answers to a message that it has taken: the document as it left it. */
+export type Accepted = Awaited<ReturnType<ConnectionsClient['login']>>;
+/** Changed settings of a connection; null clears. */
+export type SettingsChanges = Parameters<ConnectionsClient['configure']>[1];
+
 /** The part of a pino logger that the API uses. Only fields of {@link LogFields} are ever written. */
 export interface ApiLogger {
   info(fields: LogFields, message: string): void;

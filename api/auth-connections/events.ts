@@ -7,6 +7,7 @@ import type { ApiServer } from '../context.ts';
 import { toHoldfastError } from '../error-answers.ts';
 import { startEvents, type EventWriter } from '../event-writer.ts';
 import type { ApiParts } from '../parts.ts';
+import type { OpenStream } from '../streams.ts';
 import { recordedStates } from './recorded-states.ts';
 import { stateEvent } from './state-event.ts';
 
@@ -53,7 +54,7 @@ interface Following {
   caller: Caller;
   row: ConnectionRow;
   afterRevision: number | null;
-  stream: { signal: AbortSignal; close: () => void };
+  stream: OpenStream;
 }
 
 async function follow(parts: ApiParts, reply: FastifyReply, following: Following): Promise<void> {

@@ -8,9 +8,8 @@ import type {
 import type { ConnectionSettings } from '../../contract/document.ts';
 import { defaultHealthCheckInterval, PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan } from '../../contract/limits.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import type { ConfigureRequest } from '../../workflows/messages.ts';
 import type { z } from 'zod';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { defined } from '../defined.ts';
 import { invalidField } from '../error-answers.ts';
 import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from './address-rules.ts';
@@ -52,7 +51,7 @@ export async function changesOf(
   scope: ProjectScope,
   current: ConnectionSettings,
   body: ConnectionUpdate,
-): Promise<ConfigureRequest['changes']> {
+): Promise<SettingsChanges> {
   if (body.login_url !== undefined && body.login_url !== '') checkLoginUrl(deps.addressPolicy, body.login_url);
   // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);

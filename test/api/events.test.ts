@@ -176,8 +176,8 @@ describe('events', () => {
   it('end when the service closes', async () => {
     const { app } = fixture();
     const { url } = await connection('closing.example');
-    const reading = open(`${url}/events`).then(readAll);
-    await sleep(200);
+    const response = await open(`${url}/events`);
+    const reading = readAll(response);
     const before = Date.now();
     await app.close();
     expect(await reading).toEqual([]);
