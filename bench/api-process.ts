@@ -1,0 +1,42 @@
+import { Client, Connection } from '@temporalio/client';
+import { startApi } from '../api/service.ts';
+import { createConnectionsClient } from '../client/create-connections-client.ts';
+import { forbiddenRange } from '../egress/policy.ts';
+import { openStore } from '../start/connections.ts';
+import { loadKeys, purposeKey } from '../start/keys.ts';
+import { parseSettings } from '../start/settings.ts';
+
+/**
+ * An API process for the measurement of reads: the real one, except that its rate limits are out of the way and nothing is
+ * logged. Started with HOLDFAST_* settings and TEMPORAL_ADDRESS; says its URL over the channel and ends with it.
+ */
+const settings = parseSettings();
+const keys = await loadKeys(settings);
+const store = await openStore(settings, keys);
+const connection = await Connection.connect({ address: settings.externalTemporal?.connectionOptions.address ?? '' });
+const unlimited = { burst: 1e9, perSecond: 1e9 };
+const nothing = (): void => undefined;
+
+const api = await startApi({
+  port: 0,
+  store,
+  connections: createConnectionsClient({
+    temporal: new Client({ connection }),
+    identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+  }),
+  settings: {
+    publicUrl: settings.publicUrl,
+    plan: settings.plan,
+    browserBaseUrl: 'http://127.0.0.1:9',
+    browserApiKey: 'none',
+    addressRateLimit: unlimited,
+    credentialRateLimit: unlimited,
+  },
+  addressPolicy: { isListed: () => false, forbiddenRange },
+  signingKey: purposeKey(keys.masterKey, 'hosted-page'),
+  logger: { info: nothing, warn: nothing, error: nothing },
+  clock: () => new Date(),
+  health: () => Promise.resolve({}),
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.(api.url);

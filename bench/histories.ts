@@ -1,0 +1,76 @@
+import { Connection } from '@temporalio/client';
+import protos from '@temporalio/proto';
+import { workflowIdOf } from '../client/identity.ts';
+import type { ProcessTree } from '../test/e2e/process-tree.ts';
+import type { Figure } from './figure.ts';
+import { answer, clientOf, connect, isAsking, isDone, untilState } from './logins.ts';
+
+/** Smallest interval of any plan, in seconds: a check comes within it and a tenth more. */
+const INTERVAL_S = 300;
+const CHECK_WITHIN_MS = INTERVAL_S * 1100 + 60_000;
+/** A workflow has put down what follows from a step within this time. */
+const SETTLE_MS = 2_000;
+
+interface HistorySize {
+  events: number;
+  bytes: number;
+}
+
+/**
+ * Events and bytes of history that one login by a person and one health check by timer cost. `login` resolves at once;
+ * `check` when the timer has fired, minutes later.
+ */
+export async function measureHistories(tree: ProcessTree): Promise<{ login: Figure[]; check: Promise<Figure[]> }> {
+  const kernel = clientOf(tree);
+  const connection = await connect(kernel, tree, 'bench-history', { interval: INTERVAL_S });
+  const created = await sizeOf(tree, connection.id);
+  await kernel.auth.connections.login(connection.id);
+  await answer(kernel, await untilState(kernel, connection.id, isAsking));
+  const done = await untilState(kernel, connection.id, isDone);
+  const loggedIn = await sizeOf(tree, connection.id);
+
+  const check = async (): Promise<Figure[]> => {
+    const before = done.last_auth_check_at ?? null;
+    await untilState(
+      kernel,
+      connection.id,
+      (state) => (state.last_auth_check_at ?? null) !== before && state.flow_status !== 'IN_PROGRESS',
+      CHECK_WITHIN_MS,
+    );
+    const checked = await sizeOf(tree, connection.id);
+    return figures('health check by timer', loggedIn, checked, 'within 12 events');
+  };
+  return { login: figures('login by a person, one page', created, loggedIn), check: check() };
+}
+
+function figures(what: string, before: HistorySize, after: HistorySize, aim?: string): Figure[] {
+  const events = after.events - before.events;
+  const bytes = after.bytes - before.bytes;
+  return [
+    { name: `History of a ${what}`, value: `${events} events, ${bytes} bytes`, ...(aim === undefined ? {} : { aim }) },
+  ];
+}
+
+async function sizeOf(tree: ProcessTree, connectionId: string): Promise<HistorySize> {
+  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+  const connection = await Connection.connect({ address: tree.temporalAddress });
+  try {
+    const size = { events: 0, bytes: 0 };
+    let nextPageToken: Uint8Array = new Uint8Array();
+    do {
+      const page = await connection.workflowService.getWorkflowExecutionHistory({
+        namespace: 'default',
+        execution: { workflowId: workflowIdOf(connectionId) },
+        nextPageToken,
+      });
+      for (const event of page.history?.events ?? []) {
+        size.events += 1;
+        size.bytes += protos.temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
+      }
+      nextPageToken = page.nextPageToken;
+    } while (nextPageToken.length > 0);
+    return size;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { say } from '../start/say.ts';
+import { findChromium } from '../start/setup/chromium.ts';
+import { startProcessTree } from '../test/e2e/process-tree.ts';
+import { tableOf } from './figure.ts';
+import type { Figure } from './figure.ts';
+import { measureFirstKey } from './first-key.ts';
+import { measureHistories } from './histories.ts';
+import { measureLoginTime } from './login-time.ts';
+import { measureReads } from './reads.ts';
+import { measureWorkerMemory } from './worker-memory.ts';
+
+/**
+ * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About eight minutes:
+ * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
+ * `npm run bench -- reads first-key` measures those parts alone.
+ */
+const REPORT = 'docs/performance.md';
+
+async function measure(parts: readonly string[]): Promise<Figure[]> {
+  const chromium = await findChromium();
+  const tree = await startProcessTree();
+  const figures: Figure[] = [];
+  const wanted = (part: string): boolean => parts.length === 0 || parts.includes(part);
+  const add = (more: Figure[]): void => {
+    for (const figure of more) say(`${figure.name}: ${figure.value}`);
+    figures.push(...more);
+  };
+  try {
+    const histories = wanted('histories') ? await measureHistories(tree) : undefined;
+    histories?.check.catch(() => undefined);
+    if (histories) add(histories.login);
+    if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
+    if (wanted('first-key')) add(await measureFirstKey(tree));
+    if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
+    // Late, for it loads the machine fully. The check by timer is waited for at the end.
+    if (wanted('reads')) add(await measureReads(tree));
+    if (histories) add(await histories.check);
+    return figures;
+  } finally {
+    await tree.remove();
+  }
+}
+
+function report(figures: readonly Figure[]): string {
+  const cpu = cpus();
+  const machine = `${cpu.length} cores (${cpu[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GB`;
+  return [
+    '# Performance',
+    '',
+    `Measured on ${new Date().toISOString().slice(0, 10)} by \`npm run bench -- --save\`, everything on one machine: ${machine}, Node ${process.versions.node}.`,
+    '',
+    tableOf(figures),
+    '',
+    'A login is timed from `create` to SUCCESS: through Holdfast that is API, workflow, worker, browser service and the saved',
+    'profile; in Playwright it is a browser started, the form filled, the state saved. Both take turns in one run, the first',
+    'turn is dropped, and the middle value is shown with the smallest and the largest. Reads go through the HTTP API of one',
+    'process with its rate limits out of the way; the load, the API and the database share the cores.',
+    '',
+  ].join('\n');
+}
+
+const args = process.argv.slice(2);
+const figures = await measure(args.filter((arg) => !arg.startsWith('-')));
+say(`\n${tableOf(figures)}`);
+if (args.includes('--save')) {
+  await mkdir('docs', { recursive: true });
+  await writeFile(REPORT, report(figures));
+  say(`Written to ${REPORT}`);
+}
+process.exit(0);
