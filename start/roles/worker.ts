@@ -3,6 +3,7 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
 import { purposeKey } from '../keys.ts';
+import { startSweeper } from '../sweeper.ts';
 import { runRole } from './run-role.ts';
 
 await runRole('worker', async (settings, keys) => {
@@ -16,9 +17,11 @@ await runRole('worker', async (settings, keys) => {
     egress: createEgressPolicy(settings.allowPrivateHosts),
     payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
   });
+  const sweeper = startSweeper(store);
   return {
     ended: worker.ended,
     async close() {
+      sweeper.stop();
       await worker.close();
       await store.close();
       await connection.close();
