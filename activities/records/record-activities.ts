@@ -6,6 +6,9 @@ import { credentialFacts } from '../login/credential-facts.ts';
 export function createRecordActivities(store: Store): RecordActivities {
   return {
     async insertConnection(document) {
+      // Whoever creates a connection, its profile is there: also for a creator that knows only Temporal.
+      const scope = { organizationId: document.organization_id, projectId: document.project_id };
+      await store.profiles.findOrCreate(scope, document.settings.profile_name);
       const outcome = await store.connections.insert({
         id: document.id,
         organizationId: document.organization_id,
