@@ -55,6 +55,7 @@ export function invalidField(field: string, rule: string): HoldfastError {
 }
 
 function withRetryHeaders(reply: FastifyReply, error: HoldfastError): FastifyReply {
+  if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   // Clients try 409 again unless told otherwise; ours are final.
   if (error.status === 409) void reply.header('x-should-retry', 'false');
   const fallback = Object.entries(DEFAULT_RETRY_AFTER_S).find(([code]) => code === error.code)?.[1];

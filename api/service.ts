@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { HoldfastError } from '../contract/errors.ts';
 import { auditBeforeAnswer } from './audit.ts';
 import { createAuthentication } from './authentication.ts';
+import { answerBrokenRequest } from './broken-requests.ts';
 import { hasBrowserToken } from './browser-service.ts';
 import { passOnBrowsers } from './browsers-proxy.ts';
 import { tunnelBrowserSockets } from './browsers-tunnel.ts';
@@ -40,6 +41,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.logger),
   }).withTypeProvider<ZodTypeProvider>();
 

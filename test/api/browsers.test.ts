@@ -1,5 +1,5 @@
 import { createServer, get, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { startApi, type RunningApi } from '../../api/service.ts';
@@ -158,6 +158,19 @@ describe('/browsers over HTTP', () => {
     expect(seen).toHaveLength(before + 1);
     const away = await fixture().call('GET', '/browsers');
     expect([away.statusCode, away.json<{ code: string }>().code]).toEqual([502, 'browser_error']);
+  });
+});
+
+describe('what is not HTTP', () => {
+  it('is refused in the same body', async () => {
+    const { port } = new URL(api.url);
+    for (const text of ['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`]) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.write(text);
+      let answer = '';
+      for await (const chunk of socket) answer += String(chunk);
+      expect(answer).toMatch(/^HTTP\/1.1 400 [^]*"code":"bad_request"/);
+    }
   });
 });
 
