@@ -12,10 +12,10 @@ const BUTTON_TYPES = new Set(['submit', 'button', 'image', 'reset', 'radio']);
 export function isClickable(element: Element): boolean {
   if (element instanceof HTMLInputElement) return BUTTON_TYPES.has(element.type);
   if (element.tagName === 'BUTTON' || element.tagName === 'SUMMARY') return true;
-  if (element.tagName === 'A')
-    return element.hasAttribute('href') || element.hasAttribute('onclick') || hasPointer(element);
   const role = element.getAttribute('role');
   if (role !== null && ROLES.has(role)) return true;
+  if (element.tagName === 'A')
+    return element.hasAttribute('href') || element.hasAttribute('onclick') || hasPointer(element);
   if (element.hasAttribute('onclick') || element.hasAttribute('data-identifier'))
     return element.tagName !== 'BODY' && element.tagName !== 'FORM';
   return element.getAttribute('tabindex') === '0' && hasPointer(element);

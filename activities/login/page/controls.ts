@@ -19,9 +19,18 @@ const NOT_TEXT = new Set([
 
 /** True for text fields of any kind and selects. */
 export function isControl(element: Element): boolean {
+  if (element.getAttribute('role') === 'combobox' && element.getAttribute('type') !== 'email')
+    return isTypedInto(element);
   if (element instanceof HTMLInputElement) return !NOT_TEXT.has(element.type);
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement) return true;
   return element.getAttribute('role') === 'textbox' && element.getAttribute('contenteditable') === 'true';
+}
+
+/** A combobox is a select that is drawn by a script, unless its author says that it takes a user name. */
+function isTypedInto(element: Element): boolean {
+  return /user|email|login/i.test(
+    `${element.getAttribute('autocomplete') ?? ''} ${element.getAttribute('name') ?? ''}`,
+  );
 }
 
 /** Everything the rules need to know of a control. What is typed in it is never among that. */

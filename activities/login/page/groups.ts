@@ -71,7 +71,10 @@ function holdersOfButtons(tree: Tree): ReadonlySet<Element> {
 function isHelper(button: Element): boolean {
   const says = `${button.getAttribute('aria-label') ?? ''} ${classNames(button)} ${button.textContent}`;
   return (
-    oneLine(button.textContent).length < 2 || /show|hide|toggle|reveal|eye|visib|clear|anzeigen|afficher/i.test(says)
+    oneLine(button.textContent).length < 2 ||
+    /show|hide|toggle|reveal|eye|visib|clear|anzeigen|afficher|(get|send|resend) (the )?code|获取|发送|取得|发送|인증번호|送信する$/i.test(
+      says,
+    )
   );
 }
 

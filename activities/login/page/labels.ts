@@ -19,6 +19,8 @@ export function referenced(element: Element, attribute: string): string {
   return oneLine(ids.map((id) => textOf(root.getElementById(id))).join(' '), 300);
 }
 
+const NO_LABEL = 'h1, h2, h3, h4, [role=heading], [role=alert], [aria-live], [class*=error], [class*=alert], ul, ol, p';
+
 /** What a person reads as the label when none is marked up: the text before the control, else the text right after it. */
 export function nearText(control: Element): string {
   let at: Element | null = control;
@@ -27,6 +29,7 @@ export function nearText(control: Element): string {
       if (before instanceof Element && holdsControl(before)) return level === 0 ? after(control) : '';
       const text = before instanceof Element ? textOf(before) : oneLine(before.textContent, 80);
       if (before.nodeType === Node.COMMENT_NODE || !text) continue;
+      if (before instanceof Element && before.matches(NO_LABEL)) return '';
       return text.length <= 80 ? text : '';
     }
     const floating = level < 2 ? after(at) : '';

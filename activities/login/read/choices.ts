@@ -70,10 +70,11 @@ function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
     ),
   );
   const asksCode = form?.controls.some((each) => each.meaning === 'code') === true;
+  const asksWho = form?.controls.some((each) => each.meaning === 'identifier') === true;
   const asksPassword = form?.controls.some((each) => each.meaning === 'password') === true;
   const outside = form === undefined && outsideInstruction([frame]) !== null;
   return {
-    secondFactor: asksCode || outside || (!asksPassword && SECOND_FACTOR.test(topic)),
+    secondFactor: (asksCode && !asksWho) || outside || (!asksPassword && SECOND_FACTOR.test(topic)),
     outside,
     accounts: form === undefined && isAccountList(frame.facts, topic),
     login: form !== undefined,

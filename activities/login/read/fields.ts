@@ -34,7 +34,7 @@ function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadFie
     type,
     discovered_type: discoveredType(type, control),
     name: control.name || control.id || identifierWords(labelOf(control, group, boxes)).replaceAll(' ', '_') || type,
-    label: labelOf(control, group, boxes),
+    label: labelOf(control, group, boxes) || WORDS_OF_TYPE[type],
     selector: control.selector,
     placeholder: control.placeholder || null,
     hint: hintOf(type, control, texts),
@@ -106,10 +106,37 @@ function discoveredType(type: ReadField['type'], control: ControlFacts): ReadFie
 }
 
 function labelOf(control: ControlFacts, group: LoginGroup, boxes: number): string {
-  const own = [control.label, control.ariaLabel, control.nearText, control.placeholder, control.title];
+  const own = [
+    control.label,
+    control.ariaLabel,
+    speaking(control.placeholder),
+    control.nearText,
+    control.placeholder,
+    control.title,
+  ];
   const candidates = boxes > 1 ? [group.group.heading, control.nearText, ...own] : own;
-  const label = candidates.find((text) => text !== '') ?? identifierWords(control.name || control.id);
+  const label = candidates.find((text) => text !== '') ?? ownName(control);
   return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
+}
+
+/** Name or id as words; one of a letter or two says nothing. */
+function ownName(control: ControlFacts): string {
+  const words = identifierWords(control.name || control.id);
+  return words.length > 2 ? words : '';
+}
+
+const WORDS_OF_TYPE: Readonly<Record<ReadField['type'], string>> = {
+  identifier: 'User name',
+  password: 'Password',
+  code: 'Code',
+  totp_code: 'Authenticator code',
+  totp_secret: 'Authenticator secret',
+  text: 'Text',
+};
+
+/** A placeholder that names the field; an example of what to type does not. */
+function speaking(placeholder: string): string {
+  return /[@\d•…*]|e\.g\.|z\.\s?B\.|^\P{L}*$/iu.test(placeholder) ? '' : placeholder;
 }
 
 /** Where a code was sent, or what the page says under the field; an error is not a hint. */

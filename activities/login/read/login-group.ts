@@ -1,5 +1,5 @@
 import { joinBoxes } from './code-boxes.ts';
-import { meaningOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
+import { meaningOf, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ClickableFacts, ControlFacts, FrameFacts, GroupFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { CONTINUE, FORGOT, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
@@ -59,9 +59,47 @@ function groupsOf(frame: SeenFrame): LoginGroup[] {
     const group = frame.facts.groups[index];
     if (!group) return [];
     // A row of boxes is a code, although a box alone ("Digit 1 of 6") says nothing of one.
-    const controls = joinBoxes(members).flat();
+    const controls = inContext(joinBoxes(members).flat());
     return [{ frame, index, group, controls, score: score(frame.facts, index, group, controls) }];
   }).flat();
+}
+
+/** What a control alone does not tell, those beside it do. */
+function inContext(controls: readonly MeantControl[]): MeantControl[] {
+  const passwordAt = controls.findIndex((each) => each.meaning === 'password');
+  const hasIdentifier = controls.some((each) => each.meaning === 'identifier');
+  const nameless = controls.findLastIndex(
+    (each, at) => each.meaning === 'other' && each.control.tag === 'input' && at < passwordAt,
+  );
+  const fresh = controls.filter((each) => each.meaning === 'new_password');
+  const codes = controls.filter((each) => each.meaning === 'code');
+  return controls.map((each, at) => {
+    // A text field right before the password is the user name, whatever it is called.
+    if (!hasIdentifier && at === nameless) return { ...each, meaning: 'identifier' };
+    // "Confirm your password" alone asks for the old one again.
+    if (
+      passwordAt < 0 &&
+      fresh.length === 1 &&
+      each === fresh[0] &&
+      controls.length <= 2 &&
+      isOldPassword(each.control)
+    ) {
+      return { ...each, meaning: 'password' };
+    }
+    // A recovery code beside the usual one is the way around it.
+    if (codes.length > 1 && each !== codes[0] && RECOVERY.test(wordsOf(each.control).said))
+      return { ...each, meaning: 'other' };
+    return each;
+  });
+}
+
+const RECOVERY = /recovery|backup|emergency|wiederherstellung|secours|respaldo/;
+
+function isOldPassword(control: ControlFacts): boolean {
+  return (
+    !control.autocomplete.includes('new-password') &&
+    !/(?<![a-z])(new|choose|create|neues|nouveau|nueva)(?![a-z])/.test(wordsOf(control).said)
+  );
 }
 
 function score(facts: FrameFacts, index: number, group: GroupFacts, controls: readonly MeantControl[]): number {

@@ -6,7 +6,7 @@ import { SIGN_OUT } from './words.ts';
 /** Words of a page that waits for something outside of it. */
 const OUTSIDE = anyOf(
   'check your email, check your inbox, check your mail, we sent you a link, sent you a link, sent a link, sent you an email with a link, click the link, open the link, follow the link, magic link, sign in link, sent you a magic link',
-  'approve the sign in, approve sign in, approve the request, approve this request, approve the login, approve your sign in, waiting for approval, open your authenticator app, tap yes, confirm on your, check your phone, check your device, we sent a notification, sent a notification, notification sent, push sent, push notification, respond to the notification, pushed a login request',
+  'approve the sign in, approve sign in, approve the request, approve this request, approve the login, approve your sign in, waiting for approval, open your authenticator app, tap yes, confirm on your, check your phone, check your device, we sent a notification, sent a notification, notification sent, push sent, duo push, approving the notification, approve the notification, check for a prompt, push notification, respond to the notification, pushed a login request',
   'scan the qr code, scan this code, scan the code, scan with your, scan this qr code, verify your email, confirm your email, authorize this device, approve this device',
   'prufen sie ihre e mails, prufe deine e mails, link gesendet, link geschickt, klicken sie auf den link, bestatigen sie die anmeldung, auf ihrem smartphone, auf ihrem telefon, qr-code scannen, scannen sie den',
   'consultez votre boite, verifiez vos e-mails, verifiez votre boite, cliquez sur le lien, un lien, approuvez la demande, sur votre telephone, scannez le code, revisa tu correo, consulta tu correo, haz clic en el enlace, aprueba la solicitud, en tu telefono, escanea el codigo',
@@ -102,7 +102,7 @@ function isBadge(box: { x: number; width: number; height: number }, frame: SeenF
 /** A short page that turns the browser away. */
 export function showsRefusal(topic: string, said: string, status: number): boolean {
   if (said.length > 2_500) return false;
-  return REFUSED.test(topic) || ((status === 403 || status === 429) && said.length < 600);
+  return REFUSED.test(topic) || ((status === 401 || status === 403 || status === 429) && said.length < 600);
 }
 
 /** A page that says that the site is out of order. */

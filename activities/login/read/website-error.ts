@@ -28,12 +28,12 @@ export function readWebsiteError(frames: readonly SeenFrame[], form: LoginGroup 
 }
 
 function rate(text: TextFacts, frame: SeenFrame, form: LoginGroup | undefined): number {
-  if (text.within === 'button' || text.region === 'consent' || text.region === 'nav' || text.region === 'footer')
-    return 0;
+  const isAlert = ALERT.test(text.marks);
+  if (text.within === 'button' || text.region === 'consent') return 0;
+  if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
   if (text.text.length < 3 || text.text.length > MAX_CANDIDATE) return 0;
   const said = normalize(text.text);
   const refuses = REFUSAL.test(said);
-  const isAlert = ALERT.test(text.marks);
   if (GOOD_NEWS.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
   if (text.within === 'link' && !isAlert) return 0;
 
