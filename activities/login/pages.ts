@@ -1,14 +1,17 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { failure } from '../browser/service.ts';
 import type { BrowserService } from '../browser/service.ts';
-import { retrieveSession } from '../browser/sessions.ts';
+import { deleteSession, retrieveSession } from '../browser/sessions.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /** Connections of this worker to the browsers of running flows, to read their pages. */
 export interface Pages {
-  /** The page that a person would look at: the newest of the session's default context. */
+  /**
+   * The page that a person would look at: the newest of the session's default context. A session whose page has crashed
+   * is ended: `session_gone`, for what was on the page is lost.
+   */
   of(projectId: string, sessionId: string, cdpUrl?: string): Promise<Page>;
   /** Lets go of a session. Done when the connection is closed; the session itself stays. */
   release(sessionId: string): Promise<void>;
@@ -18,11 +21,20 @@ export interface Pages {
 /** Makes the connections; one for each session, kept between activities, opened again when it was lost. */
 export function createPages(service: BrowserService): Pages {
   const browsers = new Map<string, Promise<Browser>>();
+  const crashed = new WeakSet<Page>();
+  const watch = (page: Page): void => {
+    page.once('crash', () => crashed.add(page));
+  };
 
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
     const url = cdpUrl ?? (await retrieveSession(service, projectId, sessionId)).cdp_ws_url;
     try {
-      return await chromium.connectOverCDP(url, { timeout: CONNECT_TIMEOUT_MS, noDefaults: true });
+      const browser = await chromium.connectOverCDP(url, { timeout: CONNECT_TIMEOUT_MS, noDefaults: true });
+      for (const context of browser.contexts()) {
+        context.pages().forEach(watch);
+        context.on('page', watch);
+      }
+      return browser;
     } catch {
       // The error quotes the address, which carries a token. A session that has ended says so here.
       await retrieveSession(service, projectId, sessionId);
@@ -52,7 +64,11 @@ export function createPages(service: BrowserService): Pages {
       const browser = await browserOf(projectId, sessionId, cdpUrl);
       const context = browser.contexts()[0];
       if (context === undefined) throw failure('session_gone', 'the browser has no window any more', true);
-      return context.pages().at(-1) ?? (await context.newPage());
+      const page = context.pages().at(-1) ?? (await context.newPage());
+      if (!crashed.has(page)) return page;
+      await this.release(sessionId);
+      await deleteSession(service, projectId, sessionId).catch(() => undefined);
+      throw failure('session_gone', 'the page of the browser session has crashed', true);
     },
     async release(sessionId) {
       const known = browsers.get(sessionId);

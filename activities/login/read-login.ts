@@ -4,15 +4,18 @@ import { failure } from '../browser/service.ts';
 import { shownUrl } from './landing-url.ts';
 import { readWhenSettled } from './read/read-page.ts';
 
-/** Reads the page when it has come to rest; the address in the reading is cleaned of what could be a secret. */
+/** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
+const SIGN_OF_LIFE_WITHIN_MS = 3000;
+
+/**
+ * Reads the page when it has come to rest; the address in the reading is cleaned of what could be a secret. A page whose
+ * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
+ */
 export async function readLogin(page: Page): Promise<PageReading> {
-  try {
-    const reading = await readWhenSettled(page);
-    return { ...reading, url: shownUrl(reading.url) };
-  } catch {
-    // The error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
-    throw failure('browser_error', 'the page cannot be read now', false);
-  }
+  // An error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
+  const reading = await readWhenSettled(page).catch(() => null);
+  if (reading === null || (reading.kind === 'unavailable' && !(await isAlive(page)))) throw pageLost();
+  return { ...reading, url: shownUrl(reading.url) };
 }
 
 /** Leads the page to an address. False when it cannot be reached at all. */
@@ -21,6 +24,23 @@ export async function goTo(page: Page, url: string): Promise<boolean> {
     await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 30_000 });
     return true;
   } catch {
+    if (page.isClosed()) throw pageLost();
     return !page.url().startsWith('chrome-error:') && page.url() !== 'about:blank';
   }
+}
+
+async function isAlive(page: Page): Promise<boolean> {
+  if (page.isClosed()) return false;
+  const silence = new Promise<false>((resolve) => {
+    setTimeout(() => resolve(false), SIGN_OF_LIFE_WITHIN_MS).unref();
+  });
+  const answer = page.evaluate('0').then(
+    () => true,
+    () => false,
+  );
+  return await Promise.race([answer, silence]);
+}
+
+function pageLost(): Error {
+  return failure('browser_error', 'the page cannot be read now', false);
 }
