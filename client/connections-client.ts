@@ -35,6 +35,9 @@ export interface ConnectionsClient {
   remove(connectionId: string): Promise<void>;
   /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
   read(connectionId: string): Promise<ConnectionDocument>;
-  /** Every state of the current flow as it happens, until the flow ends or `signal` aborts. */
+  /**
+   * The states of the current flow as they happen, until the flow ends or `signal` aborts. It looks five times a second: a
+   * state that lasted less may be skipped, the newest never is.
+   */
   follow(connectionId: string, options?: { signal?: AbortSignal }): AsyncIterable<ConnectionDocument>;
 }

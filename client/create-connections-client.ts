@@ -23,7 +23,13 @@ import {
   submitSignal,
   submitUpdate,
 } from '../workflows/message-definitions.ts';
-import { TASK_QUEUE, WORKFLOWS, type ConnectionSeed, type CreateResult } from '../workflows/messages.ts';
+import {
+  TASK_QUEUE,
+  WORKFLOWS,
+  type ConnectionSeed,
+  type ConnectionView,
+  type CreateResult,
+} from '../workflows/messages.ts';
 import type { ConnectionsClient } from './connections-client.ts';
 import { connectionIdFor, workflowIdOf } from './identity.ts';
 
@@ -51,6 +57,11 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
   const { temporal, identityKey, taskQueue = TASK_QUEUE, timeoutMs = 20_000 } = options;
   const handleOf = (connectionId: string): WorkflowHandle<typeof authConnection> =>
     temporal.workflow.getHandle<typeof authConnection>(workflowIdOf(connectionId));
+  const viewOf = async (connectionId: string): Promise<ConnectionView> => {
+    const view = await call(() => handleOf(connectionId).query(documentQuery));
+    if (view.removed || view.document.id !== connectionId) throw new HoldfastError('not_found', 'No such connection.');
+    return view;
+  };
   const call = <Result>(run: () => Promise<Result>): Promise<Result> =>
     temporal.connection.withDeadline(Date.now() + timeoutMs, () => translated(run));
 
@@ -84,7 +95,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       );
       const until = Date.now() + CHECK_WAIT_MS;
       for (;;) {
-        const view = await call(() => handleOf(connectionId).query(documentQuery));
+        const view = await viewOf(connectionId);
         if (view.lastCheckId === checkId || Date.now() > until)
           return { revision: view.document.revision, document: view.document };
         await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
@@ -95,11 +106,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       await call(() => handleOf(connectionId).executeUpdate(removeUpdate, { args: [{ connectionId }] }));
     },
 
-    read: async (connectionId) => {
-      const view = await call(() => handleOf(connectionId).query(documentQuery));
-      if (view.document.id !== connectionId) throw new HoldfastError('not_found', 'No such connection.');
-      return view.document;
-    },
+    read: async (connectionId) => (await viewOf(connectionId)).document,
 
     async *follow(connectionId, { signal } = {}) {
       let seen = -1;

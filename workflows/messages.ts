@@ -83,6 +83,8 @@ export interface Accepted {
 
 /** What the query answers: the document as the workflow holds it, and the last check that ended. */
 export interface ConnectionView {
+  /** True when the connection was deleted: a workflow can be asked after its end, too. */
+  removed: boolean;
   document: ConnectionDocument;
   lastCheckId: string | null;
 }

@@ -21,7 +21,11 @@ import { flowEvent, rememberSubmission, touch, type ConnectionState } from './st
  * until the row is in, remove until it is gone.
  */
 export function registerHandlers(state: ConnectionState): void {
-  setHandler(documentQuery, () => ({ document: state.document, lastCheckId: state.lastCheckId }));
+  setHandler(documentQuery, () => ({
+    removed: state.removeRequested || state.existingId !== null,
+    document: state.document,
+    lastCheckId: state.lastCheckId,
+  }));
 
   setHandler(createUpdate, async (request) => {
     await condition(() => state.inserted || state.existingId !== null || state.removed);
