@@ -33,6 +33,8 @@ export interface Installation {
   temporal: { address: string; namespace: string; client: TestWorkflowEnvironment['client'] };
   connections: ConnectionsClient;
   store: Store;
+  /** URL of the database; empty for the embedded one, which has none. */
+  databaseUrl: string;
   masterKey: Buffer;
   close(): Promise<void>;
 }
@@ -118,6 +120,7 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
     temporal: { address: env.address, namespace: NAMESPACE, client: env.client },
     connections,
     store,
+    databaseUrl: 'url' in database.connection ? database.connection.url : '',
     masterKey,
     async close() {
       await api.close();
