@@ -69,7 +69,8 @@ describe.concurrent('a login on the practice site by the public client', () => {
       totp_secret: totpSecret,
     });
     const person = await newcomer(on, { login_url: practice.page('/login/totp'), credential: { name: 'carol' } });
-    const states = await person.followed(() => person.login());
+    await person.login();
+    const states = await person.followed();
     expect(states.map(({ flow_step: step }) => step)).not.toContain('AWAITING_INPUT');
     expect((await person.loggedIn()).can_reauth).toBe(true);
     expect(await practice.counts('carol')).toMatchObject({ passwords: 1, codes: 1, accepted: 1, refused: 0 });

@@ -27,8 +27,8 @@ export interface Person {
   give(values: Partial<Record<'identifier' | 'password' | 'code' | 'totp_code' | 'text', string>>): Promise<void>;
   /** Picks the first choice of the pause that was seen last that fits. */
   choose(fits: (choice: NonNullable<ManagedAuth['choices']>[number]) => boolean): Promise<void>;
-  /** Every state that the stream tells, from before `begin` until it ends by itself. */
-  followed(begin: () => Promise<void>): Promise<FollowedState[]>;
+  /** Every state that the stream tells, until it ends by itself. */
+  followed(): Promise<FollowedState[]>;
   /** Waits for the flow's end. */
   ended(): Promise<ManagedAuth>;
   /** Waits for the end, which must be a success. */
@@ -112,8 +112,7 @@ export function personAt(kernel: Kernel, id: string): Person {
       const body = { interaction_id, selected_choice_id: choice.id };
       await kernel.auth.connections.submit(id, body);
     },
-    followed: async (begin) => {
-      await begin();
+    followed: async () => {
       const states: FollowedState[] = [];
       for await (const event of await kernel.auth.connections.follow(id)) {
         if (event.event === 'managed_auth_state') states.push(event);

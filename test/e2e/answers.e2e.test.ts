@@ -1,0 +1,209 @@
+import type Kernel from '@onkernel/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startInstallation, type Installation } from './installation.ts';
+import { refusalOf } from './refusal.ts';
+import { newcomer, typesOf } from './person.ts';
+
+let on: Installation;
+beforeAll(async () => {
+  on = await startInstallation();
+});
+afterAll(() => on.close());
+
+describe.concurrent('what a person answers', () => {
+  test('a wrong password is asked for again with the words of the site, and the right one logs in', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login') });
+    await person.login();
+    const first = await person.asked();
+    await person.give({ identifier: 'alice', password: 'not-her-password' });
+    const again = await person.asked();
+    expect(again.interaction_id).not.toBe(first.interaction_id);
+    expect(again.website_error).toBe('Incorrect username or password.');
+    expect(again.fields?.find(({ type }) => type === 'password')?.reason).toBe('rejected');
+    expect(await practice.counts('alice')).toMatchObject({ passwords: 1, refused: 1 });
+    await person.give({ identifier: 'alice', password: practice.user('alice').password });
+    expect((await person.loggedIn()).website_error).toBeNull();
+    expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 1, accepted: 1 });
+  });
+
+  test('a wrong password on a page of its own', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'bob' });
+    await person.asked();
+    await person.give({ password: 'not-his-password' });
+    const again = await person.asked();
+    expect(again.website_error).toContain('Wrong password');
+    expect(again.fields).toMatchObject([{ type: 'password', reason: 'rejected' }]);
+    await person.give({ password: practice.user('bob').password });
+    await person.loggedIn();
+  });
+
+  test('what was typed is saved for the next time, and the code is not', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/sms') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'dave', password: practice.user('dave').password });
+    await person.asked();
+    await person.give({ code: (await practice.smsCode('dave')) ?? '' });
+    const end = await person.loggedIn();
+    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_sms_code' });
+    const saved = await kernel.credentials.retrieve(end.credential?.name ?? 'none is attached');
+    expect(saved.value_keys?.toSorted()).toEqual(['password', 'username']);
+  });
+
+  test('save_credentials false saves nothing', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login'), save_credentials: false });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'erin', password: practice.user('erin').password });
+    const end = await person.loggedIn();
+    expect(end.credential).toBeUndefined();
+    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'no_credential' });
+    const { profile_name: profile } = end;
+    for await (const { name } of kernel.credentials.list()) expect(name).not.toContain(profile);
+  });
+
+  test('a credential that holds a part of what is asked: only the rest is asked for, and added to it', async () => {
+    const { kernel, practice } = on;
+    await kernel.credentials.create({ name: 'half', domain: practice.domain, values: { username: 'frank' } });
+    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: 'half' } });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('password');
+    await person.give({ password: practice.user('frank').password });
+    expect(await person.loggedIn()).toMatchObject({ credential: { name: 'half' }, can_reauth: true });
+    const held = await kernel.credentials.retrieve('half');
+    expect(held.value_keys?.toSorted()).toEqual(['password', 'username']);
+  });
+});
+
+describe.concurrent('the older forms of a submit', () => {
+  test('fields by their names on the page', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/sso') });
+    await person.login();
+    const { discovered_fields: found } = await person.asked();
+    expect(found).toMatchObject([
+      { name: 'email', type: 'email' },
+      { name: 'password', type: 'password' },
+    ]);
+    const { email, password } = practice.user('grace');
+    await kernel.auth.connections.submit(person.id, { fields: { email, password } });
+    await person.loggedIn();
+  });
+
+  test('mfa_option_id, the type of a second factor', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/mfa-choice') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'heidi', password: practice.user('heidi').password });
+    expect((await person.asked()).mfa_options?.map(({ type }) => type)).toContain('email');
+    await kernel.auth.connections.submit(person.id, { mfa_option_id: 'email' });
+    expect(typesOf((await person.asked()).fields)).toBe('code');
+    const code = (await practice.emailCode('heidi')) ?? '';
+    await person.give({ code });
+    await person.loggedIn();
+  });
+
+  test('sign_in_option_id, an account of a picker', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/picker') });
+    await person.login();
+    const option = (await person.asked()).sign_in_options?.find(({ label }) => label.includes('Carol'));
+    await kernel.auth.connections.submit(person.id, { sign_in_option_id: option?.id ?? '' });
+    expect(typesOf((await person.asked()).fields)).toBe('password');
+    await person.give({ password: practice.user('carol').password });
+    await person.loggedIn();
+  });
+
+  test.for([
+    ['sso_provider', 'microsoft'],
+    ['sso_button_selector', 'apple'],
+  ] as const)('%s, a button of an identity provider', async ([form, provider]) => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/sso') });
+    await person.login();
+    const button = (await person.asked()).pending_sso_buttons?.find((each) => each.provider === provider);
+    const value = form === 'sso_provider' ? provider : (button?.selector ?? '');
+    await kernel.auth.connections.submit(person.id, { [form]: value });
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    expect((await person.read()).sso_provider).toBe(provider);
+  });
+});
+
+describe('a submit that is refused types nothing', () => {
+  test('stale, unknown, incomplete, empty and twofold answers, and one that nobody waits for', async () => {
+    const { kernel, practice } = on;
+    const { connections } = kernel.auth;
+    const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
+    const values = { identifier: 'nobody-of-this-site' };
+    const before = await practice.counts(values.identifier);
+
+    expect(await refusalOf(connections.submit(person.id, { fields: values }))).toMatchObject({
+      status: 422,
+      code: 'not_awaiting_input',
+    });
+    await person.login();
+    const { interaction_id, fields } = await person.asked();
+    const id = fields?.[0]?.id ?? '';
+    const field_values = { [id]: values.identifier };
+    const wrong: [body: Kernel.Auth.ConnectionSubmitParams & { interaction_id?: string }, code: string][] = [
+      [{ interaction_id: 'int_of_another_time', field_values }, 'stale_interaction'],
+      [{ interaction_id, field_values: { ...field_values, field_made_up: 'x' } }, 'unknown_field'],
+      [{ interaction_id, selected_choice_id: 'choice_made_up' }, 'unknown_choice'],
+      [{ fields: { made_up: 'x' } }, 'unknown_field'],
+      [{ mfa_option_id: 'sms' }, 'unknown_choice'],
+      [{ sso_provider: 'google' }, 'unknown_choice'],
+      [{ sso_button_selector: '//a[1]' }, 'unknown_choice'],
+      [{ sign_in_option_id: 'choice_made_up' }, 'unknown_choice'],
+      [{ field_values }, 'invalid_input'],
+      [{ interaction_id, field_values: {} }, 'invalid_input'],
+      [{ interaction_id, field_values, mfa_option_id: 'sms' }, 'invalid_input'],
+      [{}, 'invalid_input'],
+    ];
+    for (const [body, code] of wrong) {
+      expect(await refusalOf(connections.submit(person.id, body)), JSON.stringify(body)).toMatchObject({
+        status: 400,
+        code,
+      });
+    }
+    expect(await person.read()).toMatchObject({ flow_step: 'AWAITING_INPUT', interaction_id });
+    expect(await practice.counts(values.identifier)).toEqual(before);
+
+    // The pause was not used up by any of them.
+    await person.give({ identifier: 'bob' });
+    const next = await person.asked();
+    expect(typesOf(next.fields)).toBe('password');
+    // What is new after a pause is over is stale; what was sent before is the same submit, sent twice.
+    const late = { interaction_id, field_values: { [id]: 'alice' } };
+    expect(await refusalOf(connections.submit(person.id, late))).toMatchObject({ code: 'stale_interaction' });
+  });
+
+  test('the same submit, sent three times at once and once more later, is typed once', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login') });
+    await person.login();
+    const { interaction_id, fields } = await person.asked();
+    const { password } = practice.user('carol');
+    const before = await practice.counts('carol');
+    const field_values = Object.fromEntries(
+      (fields ?? []).map(({ id, type }) => [id, type === 'password' ? password : 'carol']),
+    );
+    const body = { interaction_id, field_values };
+    const send = () => kernel.auth.connections.submit(person.id, body);
+    expect(await Promise.all([send(), send(), send()])).toEqual([
+      { accepted: true },
+      { accepted: true },
+      { accepted: true },
+    ]);
+    await person.loggedIn();
+    expect(await send()).toEqual({ accepted: true });
+    expect((await practice.counts('carol')).passwords).toBe(before.passwords + 1);
+  });
+});
