@@ -24,8 +24,8 @@ export function createApiParts(deps: ApiDeps): ApiParts {
     answers: createConnectionAnswers(deps, codes),
     streams: createOpenStreams(),
     limits: {
-      byAddress: createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address, deps.clock),
-      byCredential: createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential, deps.clock),
+      byAddress: createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address),
+      byCredential: createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential),
     },
   };
 }
