@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { createSseParser, type SseEvent } from '../../api/hosted/page/sse-parser.ts';
 import { DE } from '../../api/hosted/page/words-de.ts';
 import { EN } from '../../api/hosted/page/words-en.ts';
 import { FlowErrorCode } from '../../contract/connections.ts';
@@ -21,21 +20,5 @@ describe('words', () => {
           : [];
       });
     for (const [key, english, german] of pairs(EN, DE)) expect(places(german), key).toEqual(places(english));
-  });
-});
-
-describe('the event parser', () => {
-  const text = 'event: heartbeat\ndata: {}\n\nid: 7\nevent: state\ndata: {"a":"ü\\n"}\n\n: note\n\nevent: cut';
-
-  test('takes a stream in any pieces', () => {
-    for (let size = 1; size <= text.length; size += 1) {
-      const events: SseEvent[] = [];
-      const parse = createSseParser((event) => events.push(event));
-      for (let at = 0; at < text.length; at += size) parse(text.slice(at, at + size));
-      expect(events).toEqual([
-        { name: 'heartbeat', id: '', data: '{}' },
-        { name: 'state', id: '7', data: '{"a":"ü\\n"}' },
-      ]);
-    }
   });
 });

@@ -1,6 +1,6 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { FlowView } from '../view.ts';
 import { openEvents } from './calls.ts';
-import { createSseParser, type SseEvent } from './sse-parser.ts';
 
 /** Longest silence on an open stream before it counts as dead, in milliseconds: the server speaks every 15 s. */
 const SILENCE_MS = 40_000;
@@ -36,12 +36,12 @@ export function follow(handlers: FollowHandlers): Follower {
   let connection = new AbortController();
   let wake: () => void = () => undefined;
 
-  const onEvent = (event: SseEvent) => {
-    if (event.name === 'replaced') {
+  const onEvent = (event: EventSourceMessage) => {
+    if (event.event === 'replaced') {
       stop();
       handlers.replaced();
-    } else if (event.name === 'state') {
-      if (/^\d+$/.test(event.id)) lastEventId = Number(event.id);
+    } else if (event.event === 'state') {
+      if (event.id !== undefined && /^\d+$/.test(event.id)) lastEventId = Number(event.id);
       const view = JSON.parse(event.data) as FlowView;
       if (view.status !== 'IN_PROGRESS') stop();
       handlers.state(view);
@@ -61,14 +61,14 @@ export function follow(handlers: FollowHandlers): Follower {
       }
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
       handlers.link('up');
-      const parse = createSseParser(onEvent);
+      const parser = createParser({ onEvent });
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (;;) {
         watchdog.feed();
         const { value, done } = await reader.read();
         if (done) break;
         failures = 0;
-        parse(value);
+        parser.feed(value);
       }
     } finally {
       watchdog.stop();
