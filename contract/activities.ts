@@ -82,6 +82,9 @@ export interface EnterOutcome extends Observation {
   keptId: string | null;
 }
 
+/** How far an entering had come when it was lost: nothing was typed, something was, or the button was pressed too. */
+export type EntryReach = 'nothing' | 'keys' | 'press';
+
 export interface FinishInput {
   target: LoginTarget;
   flowId: string;
@@ -127,8 +130,11 @@ export interface LoginActivities {
   openSession(input: { target: LoginTarget; flowId: string; attempt: number }): Promise<FlowSession>;
   /** Leads the session to the login page and reads it. May be retried. */
   discoverLogin(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
-  /** Reads the page as it is. May be retried. */
-  readPage(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
+  /**
+   * Reads the page as it is. With `submitted` (an answer was sent to the site, and who waited for its outcome is gone)
+   * the site is given the time that a slow answer takes. May be retried.
+   */
+  readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
   /** Types and presses, then reads the next page. At most once: never retried. */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
   /** Waits until the page is no longer `external_action`, or `waitMs` is over. May be retried. */
@@ -147,6 +153,13 @@ export interface RecordActivities {
   insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
   /** Writes a document that is newer than the stored one. */
   recordConnection(record: ConnectionRecord): Promise<void>;
+  /** Ends an entering that was lost: nobody types for it any more, and its values are destroyed. Answers how far it came. */
+  abandonEntry(input: {
+    connectionId: string;
+    flowId: string;
+    entryId: string;
+    submissionId: string | null;
+  }): Promise<EntryReach>;
   /** Destroys the sealed values of a submission that will not be typed. */
   discardSubmission(input: { submissionId: string }): Promise<void>;
   /** What the attached credential can answer now, or null. */

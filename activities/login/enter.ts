@@ -1,12 +1,11 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import type { Page } from 'playwright-core';
-import type { PageReading } from '../../contract/reading.ts';
 import { failure } from '../browser/service.ts';
 import { mayTypeInto } from './allowed-site.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
-import { readLogin } from './read-login.ts';
+import { readAfterEntering } from './read-after-entering.ts';
 import { untilAnswered } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
 
@@ -40,31 +39,32 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
   if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
   for (const [index, entry] of answer.entries.entries()) {
     await refuseWrongSites(deps, page, [entry], target);
+    refuseWhenLate(signal);
     await fillField(hands, entry.field, values[index] ?? '');
   }
-  await deps.store.typingLedger.advance(flowId, entryId, 'typed');
+  if (!(await deps.store.typingLedger.advance(flowId, entryId, 'typed'))) throw abandoned();
   await untilAnswered(
     page,
     async () => {
-      await deps.store.typingLedger.advance(flowId, entryId, 'pressed');
+      refuseWhenLate(signal);
+      if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
       if (answer.choice === null) await pressSubmit(hands, answer.submit);
       else await takeChoice(hands, answer.choice, answer.submit);
     },
     signal,
   );
-  const reading = await readAfterEntering(deps, input);
+  const reading = await readAfterEntering(deps, target, input.sessionId, answer.entries.length > 0);
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   return { reading, credential: await credentialFacts(deps.store, target, target.credentialName), keptId };
 }
 
-async function readAfterEntering(deps: LoginDeps, input: EnterInput): Promise<PageReading> {
-  // A provider's window may have opened or closed: the page is looked up anew.
-  const page = await deps.pages.of(input.target.projectId, input.sessionId);
-  const reading = await readLogin(page);
-  const entered = input.answer.entries.length > 0;
-  const neutral = reading.kind === 'other' && reading.website_error === null;
-  // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside.
-  return entered && neutral && reading.sign_in_link === null ? { ...reading, kind: 'logged_in' } : reading;
+/** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */
+function refuseWhenLate(signal: AbortSignal): void {
+  if (signal.aborted) throw abandoned();
+}
+
+function abandoned(): Error {
+  return failure('entry_uncertain', 'this entering was given up; its outcome is read from the page', true);
 }
 
 /** Values in the order of the entries. */

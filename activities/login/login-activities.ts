@@ -9,6 +9,7 @@ import { enterAnswer } from './enter.ts';
 import { finishLogin } from './finish.ts';
 import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
 import { sessionBody } from './session-body.ts';
 
@@ -49,8 +50,9 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
       }),
     ),
 
-    readPage: guard(({ target, sessionId }) =>
-      withHeartbeat(async () => {
+    readPage: guard(({ target, sessionId, submitted }) =>
+      withHeartbeat(async (signal) => {
+        if (submitted) return await observe(target, await readAfterLostEntry(deps, target, sessionId, signal));
         const page = await deps.pages.of(target.projectId, sessionId);
         return await observe(target, await readLogin(page));
       }),

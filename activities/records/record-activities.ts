@@ -32,6 +32,23 @@ export function createRecordActivities(store: Store): RecordActivities {
       });
     },
 
+    async abandonEntry({ connectionId, flowId, entryId, submissionId }) {
+      const state = await store.typingLedger.abandon({ connectionId, flowId, interactionId: entryId });
+      if (submissionId !== null) await store.submissions.destroy(submissionId);
+      switch (state) {
+        case null:
+          return 'nothing';
+        case 'intent':
+        case 'typed':
+          return 'keys';
+        case 'pressed':
+          return 'press';
+        case 'observed':
+          // An earlier run of this activity has ended it, and how far it was is not known any more.
+          return 'press';
+      }
+    },
+
     async discardSubmission({ submissionId }) {
       await store.submissions.destroy(submissionId);
     },

@@ -22,8 +22,13 @@ export interface TypingLedgerQueries {
     interactionId: string;
     submissionId?: string;
   }): Promise<boolean>;
-  /** Moves forward only; a state that lies behind the stored one changes nothing. */
-  advance(flowId: string, interactionId: string, state: TypingState): Promise<void>;
+  /** Moves forward only: false when it was that far already, or was abandoned. Then whoever types must stop. */
+  advance(flowId: string, interactionId: string, state: TypingState): Promise<boolean>;
+  /**
+   * Ends an entering whose outcome was lost: from now on nobody types or presses for it, not even a worker that was only
+   * slow. Answers how far it had come; null when it had not begun. Twice: `observed`.
+   */
+  abandon(input: { connectionId: string; flowId: string; interactionId: string }): Promise<TypingState | null>;
   read(flowId: string, interactionId: string): Promise<TypingEntry | null>;
 }
 
@@ -49,14 +54,47 @@ export function createTypingLedgerQueries(db: Db, clock: () => Date): TypingLedg
       return row !== undefined;
     },
     advance: async (flowId, interactionId, state) => {
-      await db
+      const moved = await db
         .updateTable('typing_ledger')
         .set({ state, at: clock() })
         .where('flow_id', '=', flowId)
         .where('interaction_id', '=', interactionId)
         .where('state', 'in', ['intent', ...ORDER.slice(0, ORDER.indexOf(state))])
-        .execute();
+        .returning('flow_id')
+        .executeTakeFirst();
+      return moved !== undefined;
     },
+    abandon: ({ connectionId, flowId, interactionId }) =>
+      db.transaction().execute(async (trx) => {
+        const closed = await trx
+          .insertInto('typing_ledger')
+          .values({
+            flow_id: flowId,
+            interaction_id: interactionId,
+            connection_id: connectionId,
+            submission_id: null,
+            state: 'observed',
+            at: clock(),
+          })
+          .onConflict((conflict) => conflict.columns(['flow_id', 'interaction_id']).doNothing())
+          .returning('flow_id')
+          .executeTakeFirst();
+        if (closed !== undefined) return null;
+        const row = await trx
+          .selectFrom('typing_ledger')
+          .select('state')
+          .where('flow_id', '=', flowId)
+          .where('interaction_id', '=', interactionId)
+          .forUpdate()
+          .executeTakeFirst();
+        await trx
+          .updateTable('typing_ledger')
+          .set({ state: 'observed', at: clock() })
+          .where('flow_id', '=', flowId)
+          .where('interaction_id', '=', interactionId)
+          .execute();
+        return row?.state ?? null;
+      }),
     read: async (flowId, interactionId) => {
       const row = await db
         .selectFrom('typing_ledger')

@@ -82,11 +82,35 @@ onEachDatabase('submissions, handoffs and the typing ledger', (context) => {
     const claim = { connectionId: 'conn_l', flowId: 'flow_l', interactionId: 'int_l', submissionId: 'sub_l' };
     const claims = await Promise.all(Array.from({ length: 30 }, () => store.typingLedger.claim(claim)));
     expect(claims.filter(Boolean)).toHaveLength(1);
-    await store.typingLedger.advance('flow_l', 'int_l', 'pressed');
-    await store.typingLedger.advance('flow_l', 'int_l', 'typed');
+    expect(await store.typingLedger.advance('flow_l', 'int_l', 'pressed')).toBe(true);
+    expect(await store.typingLedger.advance('flow_l', 'int_l', 'typed')).toBe(false);
     expect(await store.typingLedger.read('flow_l', 'int_l')).toMatchObject({ ...claim, state: 'pressed' });
     await store.typingLedger.advance('flow_l', 'int_l', 'observed');
     expect(await store.typingLedger.read('flow_l', 'int_l')).toMatchObject({ state: 'observed' });
     expect(await store.typingLedger.read('flow_l', 'int_other')).toBeNull();
+  });
+
+  it('close the ledger to a worker that was given up, and tell how far it had come', async () => {
+    const { store } = context();
+    const entry = (interactionId: string) => ({ connectionId: 'conn_a', flowId: 'flow_a', interactionId });
+    expect(await store.typingLedger.abandon(entry('not begun'))).toBeNull();
+    expect(await store.typingLedger.claim(entry('not begun'))).toBe(false);
+
+    await store.typingLedger.claim(entry('begun'));
+    expect(await store.typingLedger.abandon(entry('begun'))).toBe('intent');
+    expect(await store.typingLedger.advance('flow_a', 'begun', 'typed')).toBe(false);
+    expect(await store.typingLedger.advance('flow_a', 'begun', 'pressed')).toBe(false);
+    expect(await store.typingLedger.abandon(entry('begun'))).toBe('observed');
+
+    // Whoever comes first: the worker presses, or it is stopped before.
+    for (let round = 0; round < 20; round += 1) {
+      const raced = entry(`raced ${round}`);
+      await store.typingLedger.claim(raced);
+      const [pressed, reached] = await Promise.all([
+        store.typingLedger.advance('flow_a', raced.interactionId, 'pressed'),
+        store.typingLedger.abandon(raced),
+      ]);
+      expect(reached).toBe(pressed ? 'pressed' : 'intent');
+    }
   });
 });

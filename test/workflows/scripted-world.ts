@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type {
   CredentialFacts,
   EnterInput,
+  EntryReach,
   HealthOutcome,
   LoginActivities,
   RecordActivities,
@@ -66,6 +67,9 @@ export interface ScriptedWorld {
   answers: (PageReading | ApplicationFailure)[];
   /** What a reading without an entering shows. */
   shown: PageReading;
+  /** How far an entering had come when it was lost. */
+  reach: EntryReach;
+  abandoned: string[];
   health: HealthOutcome[];
   credential: CredentialFacts | null;
   entered: EnterInput[];
@@ -96,6 +100,8 @@ export function createScriptedWorld(): ScriptedWorld {
     discovered: [LOGIN_PAGE],
     answers: [INSIDE],
     shown: LOGIN_PAGE,
+    reach: 'press',
+    abandoned: [],
     health: [{ outcome: 'authenticated', errorCode: null, credential: null }],
     credential: null,
     entered: [],
@@ -149,6 +155,10 @@ export function createScriptedWorld(): ScriptedWorld {
         world.states.push(document);
         for (const event of timeline) world.timeline.set(event.id, event);
         return Promise.resolve();
+      },
+      abandonEntry: async ({ entryId }) => {
+        world.abandoned.push(entryId);
+        return Promise.resolve(world.reach);
       },
       discardSubmission: async () => Promise.resolve(),
       readCredential: async () => Promise.resolve(world.credential),

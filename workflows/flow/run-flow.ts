@@ -22,7 +22,7 @@ import {
 import type { RefusedCredential } from '../policy/credential-match.ts';
 import { presentInteraction } from '../policy/interaction.ts';
 import type { LoginRequirements } from '../policy/reauth-gate.ts';
-import { browsing, closing, typing, watching } from './proxies.ts';
+import { browsing, closing, records, typing, watching } from './proxies.ts';
 
 /** How often a flow opens a new session after the last one was lost. */
 const MAX_SESSIONS = 4;
@@ -175,8 +175,10 @@ async function discover(context: FlowContext, progress: Progress): Promise<Obser
     if (progress.sessions >= MAX_SESSIONS)
       throw ApplicationFailure.nonRetryable('the browser was lost too often', 'browser_error');
     progress.sessions += 1;
-    // What was entered into a session that is lost counts as entered: its outcome is unknown here.
-    if (progress.last !== null && progress.sessions > 1) progress.last = { ...progress.last, certain: false };
+    // A password or code that went into a session that is lost counts as entered: its outcome is unknown here. A user
+    // name alone is typed again.
+    if (progress.last !== null && progress.sessions > 1)
+      progress.last = hasSecret(progress.last) ? { ...progress.last, certain: false } : null;
     await context.report({
       flow_step: 'DISCOVERING',
       interaction: null,
@@ -309,7 +311,13 @@ async function enter(
     return outcome;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    return await recover(context, progress, last, failureCodeOf(error));
+    return await recover(context, progress, {
+      last,
+      entryId,
+      submissionId,
+      entered: answer.entries.length > 0,
+      code: failureCodeOf(error),
+    });
   }
 }
 
@@ -317,16 +325,30 @@ async function enter(
  * After an entering that failed. Typed or not, it is never typed again unseen: the page is read and decides; a session
  * that is gone starts the flow over, and what a person gave is asked for again.
  */
-async function recover(context: FlowContext, progress: Progress, last: LastEntry, code: string): Promise<Observation> {
-  if (code === 'domain_not_allowed')
+async function recover(
+  context: FlowContext,
+  progress: Progress,
+  lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; code: string },
+): Promise<Observation> {
+  if (lost.code === 'domain_not_allowed')
     throw ApplicationFailure.nonRetryable('the login form sits on a site that is not allowed', 'domain_not_allowed');
-  progress.last = { ...last, certain: false };
-  if (code === 'session_gone') {
+  const { target, flowId } = context;
+  const { connectionId } = target;
+  const { entryId, submissionId } = lost;
+  const reach = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
+  // Nothing was typed: a stored credential may still be entered, once.
+  if (reach !== 'nothing') progress.last = { ...lost.last, certain: false };
+  if (lost.code === 'session_gone') {
     progress.sessionId = null;
     return await discover(context, progress);
   }
-  const seen = await guarded(progress, (sessionId) => browsing.readPage({ target: context.target, sessionId }));
+  const submitted = reach === 'press' && lost.entered;
+  const seen = await guarded(progress, (sessionId) => browsing.readPage({ target, sessionId, submitted }));
   return seen ?? (await discover(context, progress));
+}
+
+function hasSecret({ typed }: LastEntry): boolean {
+  return typed.password || typed.code;
 }
 
 async function waitOutside(

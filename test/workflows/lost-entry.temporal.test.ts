@@ -1,0 +1,91 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
+import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
+
+/** What the workflow learns when the worker that typed, or its browser, is gone. */
+const LOST = ApplicationFailure.nonRetryable('an activity failed', 'internal_error');
+const GONE = ApplicationFailure.nonRetryable('the browser session is gone', 'session_gone');
+
+let tests: WorkflowTests;
+
+beforeAll(async () => {
+  tests = await startWorkflowTests();
+});
+
+afterAll(async () => {
+  await tests.close();
+});
+
+beforeEach(async () => {
+  await tests.removeAll();
+  tests.reset();
+});
+
+it('goes on when the lost worker had pressed and the site let the person in', async () => {
+  const id = await tests.create();
+  tests.world.answers = [LOST];
+  tests.world.shown = INSIDE;
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.entered).toHaveLength(1);
+  expect(tests.world.abandoned).toEqual([tests.world.entered[0]?.entryId]);
+});
+
+it('asks the person again, under a new interaction, when it is not known what was typed', async () => {
+  const id = await tests.create();
+  tests.world.answers = [LOST, INSIDE];
+  tests.world.reach = 'keys';
+  await tests.client.login(id);
+  const first = (await until(tests, id, waits)).flow?.interaction?.interaction_id;
+  await submitAll(tests, id, 'sub_1');
+  const again = await until(
+    tests,
+    id,
+    (document) => waits(document) && document.flow?.interaction?.interaction_id !== first,
+  );
+  expect(again.flow?.interaction?.fields.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
+  await submitAll(tests, id, 'sub_2');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);
+});
+
+it('starts over in a new session when the browser is lost, and asks for all of it again', async () => {
+  const id = await tests.create();
+  tests.world.answers = [GONE, INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  await until(tests, id, (document) => waits(document) && document.flow?.browser_session_id === 'brw_2');
+  await submitAll(tests, id, 'sub_2');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+});
+
+it('enters a stored credential again only when nothing of it was typed', async () => {
+  tests.world.answers = [LOST, INSIDE];
+  tests.world.reach = 'nothing';
+  const id = await loginByCredential(tests);
+  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.entered).toHaveLength(2);
+
+  tests.reset();
+  tests.world.credential = STORED;
+  tests.world.answers = [LOST];
+  tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+  await tests.client.check(id);
+  const failed = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+  expect(failed).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: true, flow: { error_code: 'browser_error' } });
+  expect(tests.world.entered).toHaveLength(1);
+});
+
+it('types a user name again after its session was lost, for it is no secret', async () => {
+  const identifier = page('form', { fields: LOGIN_PAGE.fields.slice(0, 1) });
+  const password = page('form', { fields: LOGIN_PAGE.fields.slice(1) });
+  tests.world.discovered = [identifier];
+  tests.world.answers = [password, GONE, password, INSIDE];
+  tests.world.reach = 'nothing';
+  const id = await loginByCredential(tests);
+  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.sessions).toHaveLength(2);
+});
