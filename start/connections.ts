@@ -56,7 +56,8 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
       settings.databaseUrl === undefined ? 'the store of this data folder' : 'the database at DATABASE_URL';
     const hint =
       settings.databaseUrl === undefined ? 'Is `npm start` running on it? Or set DATABASE_URL' : 'Correct it';
-    if (error instanceof HoldfastError) throw error;
+    // A wrong master key, say, already has its line; "unavailable" needs ours.
+    if (error instanceof HoldfastError && error.code !== 'unavailable') throw error;
     throw new SetupError(`Cannot use ${database} (${codeOf(error)}). ${hint}.`);
   }
 }
@@ -64,6 +65,7 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
 /** What went wrong, in the words of the system or the database; they name no password. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault';
+  if (/connection ?refused|ECONNREFUSED/i.test(error.message)) return 'connection refused';
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0]);
   return error.message === '' && 'code' in error ? String(error.code) : error.message;
 }
