@@ -19,11 +19,19 @@ const ANOTHER = anyOf(
 );
 const ASIDE = /remove|forget|privacy|terms|help|learn more|create|back|cancel|settings|entfernen|hilfe/;
 
+/** `Continue as Alice`: the account that the site remembers. */
+export function isRemembered(button: ClickableFacts): boolean {
+  return REMEMBERED.test(normalize(button.text));
+}
+
+const REMEMBERED =
+  /^(continue as|log in as|sign in as|weiter als|fortfahren als|continuer en tant que|continuar como|continua come|продолжить как) (?!(a )?guest|gast|invite|invitado|ospite)/;
+
 /** True for a page that asks which of several accounts (or organizations) to go on with. */
 export function isAccountList(facts: FrameFacts, said: string): boolean {
-  return (
-    PICKER.test(said) && facts.clickables.some((each) => each.visible && (isPerson(each) || isAnotherAccount(each)))
-  );
+  const shown = facts.clickables.filter((each) => each.visible);
+  if (shown.some(isRemembered)) return true;
+  return PICKER.test(said) && shown.some((each) => isPerson(each) || isAnotherAccount(each));
 }
 
 /** An entry of an account list: a name with an address, or a row of a list. */
@@ -34,7 +42,7 @@ export function isPerson(button: ClickableFacts): boolean {
   if (button.region === 'footer' || button.region === 'nav' || button.region === 'header') return false;
   if (/\S@\S+\.\S/.test(button.text) || /data-identifier|data-account|data-email|data-user/.test(button.extra))
     return true;
-  if (/^(continue as|weiter als|continuer en tant que|continuar como) /.test(said)) return true;
+  if (isRemembered(button)) return true;
   return (
     button.type === 'radio' ||
     button.lines.length >= 2 ||

@@ -5,7 +5,7 @@ export const REFUSAL = anyOf(
   "incorrect, invalid, wrong, failed, failure, denied, not recognized, not recognised, unrecognized, unrecognised, doesn't match, does not match, no match",
   "do not match, don't match, didn't match, did not match, doesn't exist, does not exist, not exist, no account found, no account with, no account exists, no user found, no user with, couldn't find, could not find, can't find, cannot find, don't recognize, didn't recognize",
   "not found, couldn't sign, could not sign, can't sign, cannot sign, couldn't log, could not log, cannot log, can't log, not valid, isn't valid, is not valid, isn't right, not correct, isn't correct, not registered, bad credentials, bad password, bad username",
-  "too many, went wrong, didn't work, did not work, mismatch, unknown user, account is locked, account locked, account has been locked, account is disabled, temporarily locked, suspended, unauthorized, not authorized, has expired, was not accepted, must log in, need to sign in, session expired, session has expired, timed out",
+  "too many, went wrong, didn't work, did not work, mismatch, unknown user, account is locked, account locked, account has been locked, account is disabled, temporarily locked, suspended, unauthorized, not authorized, has expired, was not accepted",
   'falsch*, ungultig*, fehlgeschlagen, nicht korrekt, nicht richtig, stimmt nicht, stimmen nicht, nicht gefunden, unbekannt*, gesperrt, abgelaufen, inkorrekt, nicht erkannt, existiert nicht, fehlerhaft*, nicht moglich',
   'onjuist*, ongeldig*, mislukt, verkeerd*, felaktig*, ogiltig*, misslyckades, stammer inte, forkert*, ugyldig*, mislykkedes, virheellinen, vaara, epaonnistui, incorrect, niet gevonden, klopt niet',
   'incorrecte, incorrects, incorrectes, invalide, invalides, errone*, echec, echoue, introuvable, inconnu*, ne correspond*, incorrecto*, incorrecta*, invalido*, invalida*, fallido, no coincide*, no existe, bloqueada, caducado, no reconoc*, no valido, no valida, no es valid*',
@@ -31,4 +31,12 @@ export const GOOD_NEWS = anyOf(
   'success, successfully, signed out, logged out, you have been signed out, you have been logged out, check your email, welcome, has been sent, we sent, code sent, saved, updated, copied, email sent, sent to',
   'cookie, cookies, gdpr, privacy policy, consent, javascript, browser is not supported, outdated browser, unsupported browser, maintenance, scheduled, upgrade your browser, capslock, caps lock',
   'erfolgreich, abgemeldet, gesendet, deconnecte, deconnectee, succes, cerrado sesion, sesion cerrada, exito, disconnesso, sucesso, wylogowan*, basarili, вышли, успешно, ログアウトしました, 成功, 已退出, 성공, 로그아웃되었습니다',
+);
+
+/** Why a login is asked for at all. It may stand in a red box, but nobody refused anything. */
+export const ASKS_LOGIN = anyOf(
+  'session expired, session has expired, session is expired, session timed out, session has timed out, logged out due to inactivity, signed out due to inactivity',
+  'please log in to continue, please sign in to continue, must log in, must be logged in, must sign in, need to log in, need to sign in, need to be logged in, log in to continue, sign in to continue, log in to access, please log in to access, login required',
+  'sitzung ist abgelaufen, sitzung abgelaufen, sie mussen sich anmelden, bitte melden sie sich an, session a expire, session expiree, devez vous connecter, sesion ha caducado, sesion ha expirado, sesion expirada, debes iniciar sesion, sessione scaduta, sessione e scaduta',
+  'sessao expirou, sessao expirada, sesja wygasla, oturumunuz sona erdi, oturum suresi, sessie is verlopen, сессия истекла, セッションの有効期限, ログインしてください, 会话已过期, 请先登录, 세션이 만료, 로그인이 필요',
 );

@@ -6,6 +6,7 @@ import {
   saidBy,
   showsChallenge,
   showsOutage,
+  showsPuzzle,
   showsRefusal,
   showsSignOut,
   speaksOfPasskeys,
@@ -28,9 +29,10 @@ export function kindOf({ url, frames, fields, choices, signInLink }: Findings): 
   if (!top || url.startsWith('chrome-error:')) return 'unavailable';
   const said = saidBy(frames);
   const topic = topicOf(frames);
+  if (showsPuzzle(frames)) return 'captcha';
   if (fields.some((field) => field.type !== 'text')) return 'form';
   if (top.status >= 500) return 'unavailable';
-  if (showsChallenge(frames, said)) return 'captcha';
+  if (showsChallenge(frames, topic, said)) return 'captcha';
 
   const answers = choices.filter((choice) => choice.type === 'mfa_method' || choice.type === 'account');
   const outside = outsideInstruction(frames);

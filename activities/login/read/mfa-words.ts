@@ -24,7 +24,7 @@ export const MESSAGED = anyOf(
 export const SECOND_FACTOR = anyOf(
   'two factor, 2 factor, 2fa, two step, 2 step, 2 step verification, two step verification, multi factor, mfa, multifactor',
   "verify it's you, verify it is you, verify your identity, confirm your identity, verification method, authentication method, security check",
-  'how do you want to, how would you like to, choose how, choose a method, choose a way, select a method, another way to verify, identity verification, additional verification',
+  'how do you want to receive, how do you want to get, how would you like to get, how would you like to receive, how would you like to verify, choose a method, choose a way, select a method, another way to verify, identity verification, additional verification',
   'zwei faktor, zweistufig*, bestatigen sie ihre identitat, identitat bestatigen, tweestaps*, twee factor, tvafaktors*, tvastegs*, totrinns*, to faktor',
   'deux facteurs, double authentification, deux etapes, validation en deux etapes, verifiez votre identite, dos factores, dos pasos, verifica tu identidad, verificacion en dos pasos, due fattori, due passaggi, verifica la tua identita',
   'dois fatores, duas etapas, verificacao em duas etapas, dwuetapow*, dwuskladnikow*, dvoufazov*, iki adimli, iki faktorlu, kimliginizi dogrulayin',

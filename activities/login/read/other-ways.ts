@@ -14,7 +14,7 @@ const IDENTIFIER = anyOf(
 const METHOD = anyOf(
   'sign in with password, log in with password, login with password, use password, use a password, use password instead, use your password instead, sign in with a password, enter password instead',
   'email me a link, email me a login link, send me a link, magic link, send magic link, email a sign in link, sign in with a link, one time link',
-  'email me a code, send me a code, use a code, use one time code, one time code instead, sign in with a code, get a code, email code, text me a code, use a sign in code',
+  'email me a code, email me a one time code, send me a one time code, send one time code, one time code, one time password, send me a code, use a code, use one time code, one time code instead, sign in with a code, get a code, email code, text me a code, use a sign in code',
   'qr code, use qr code, sign in with qr, scan qr, other sign in options, sign in options, more sign in options, try another way, another way to sign in, try a different way, sign in another way, sign in with a different method, more options',
   'mit passwort anmelden, per link anmelden, weitere optionen, weitere anmeldemoglichkeiten, anmeldeoptionen, utiliser un mot de passe, usar contrasena, con contrasena, usa la password, usar senha',
   'войти с паролем, по паролю, по qr-коду, パスワードでログイン, パスワードを使用, qrコード, 密码登录, 验证码登录, 扫码登录, 密碼登入, 비밀번호로 로그인, qr코드',

@@ -1,4 +1,4 @@
-import type { ClickableFacts } from './facts.ts';
+import type { ChildFrameFacts, ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './login-group.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { SIGN_OUT } from './words.ts';
@@ -80,23 +80,30 @@ export function outsideInstruction(frames: readonly SeenFrame[]): string | null 
   return [...new Set(told.slice(0, 3).map((text) => text.text))].join(' ').slice(0, 500);
 }
 
-/** A visible challenge for humans: a known frame of some size, or the words of one. */
-export function showsChallenge(frames: readonly SeenFrame[], said: string): boolean {
-  const framed = frames.some((frame) =>
-    frame.facts.frames.some(
-      (child) =>
-        CHALLENGE_FRAME.test(`${child.src} ${child.title} ${child.name}`) &&
-        child.box.width > 60 &&
-        child.box.height > 40 &&
-        !isBadge(child.box, frame),
-    ),
+/** The badge of an invisible reCAPTCHA, a border included, asks for nothing. */
+const MAX_BADGE_HEIGHT = 68;
+
+/** A challenge for humans that fills a page: a known frame, or the words of one, with little else beside it. */
+export function showsChallenge(frames: readonly SeenFrame[], topic: string, said: string): boolean {
+  if (said.length > 2_500) return false;
+  return (
+    challengeFrames(frames).some(({ box }) => box.width > 60 && box.height > MAX_BADGE_HEIGHT) || HUMAN.test(topic)
   );
-  return framed || (HUMAN.test(said) && said.length < 1_500);
 }
 
-/** The badge of an invisible reCAPTCHA sticks to the right bottom corner and asks for nothing. */
-function isBadge(box: { x: number; width: number; height: number }, frame: SeenFrame): boolean {
-  return box.height <= 62 && box.x + 80 >= frame.facts.viewport.width - 10;
+/** A puzzle that was opened over the page (a form included): nothing else can be done before it is solved. */
+export function showsPuzzle(frames: readonly SeenFrame[]): boolean {
+  return challengeFrames(frames).some(
+    ({ src, box }) => PUZZLE_FRAME.test(src) && box.width >= 250 && box.height >= 250 && box.y >= 0,
+  );
+}
+
+const PUZZLE_FRAME = /\/bframe|frame=challenge|arkoselabs|funcaptcha|captcha-delivery/i;
+
+function challengeFrames(frames: readonly SeenFrame[]): ChildFrameFacts[] {
+  return frames.flatMap(({ facts }) =>
+    facts.frames.filter((child) => CHALLENGE_FRAME.test(`${child.src} ${child.title} ${child.name}`)),
+  );
 }
 
 /** A short page that turns the browser away. */

@@ -1,6 +1,6 @@
 import type { LoginGroup, SeenFrame } from './login-group.ts';
 import type { TextFacts } from './facts.ts';
-import { COMPLAINT, GOOD_NEWS, REFUSAL } from './error-words.ts';
+import { ASKS_LOGIN, COMPLAINT, GOOD_NEWS, REFUSAL } from './error-words.ts';
 import { normalize } from './normalize.ts';
 
 const ALERT = /role=alert(?!dialog)|live=assertive/;
@@ -33,6 +33,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: LoginGroup | undefined): 
   if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
   if (text.text.length < 3 || text.text.length > MAX_CANDIDATE) return 0;
   const said = normalize(text.text);
+  if (ASKS_LOGIN.test(said)) return 0;
   const refuses = REFUSAL.test(said);
   if (GOOD_NEWS.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
   if (text.within === 'link' && !isAlert) return 0;
