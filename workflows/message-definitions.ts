@@ -1,5 +1,5 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { FlowPatch } from './flow/run-flow.ts';
+import type { FlowPatch } from './flow/context.ts';
 import {
   QUERIES,
   SIGNALS,

@@ -1,6 +1,7 @@
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { LoginTarget } from '../contract/activities.ts';
-import { runFlow, type FlowPatch, type FlowResult } from './flow/run-flow.ts';
+import type { FlowPatch, FlowResult } from './flow/context.ts';
+import { runFlow } from './flow/run-flow.ts';
 import { flowProgressSignal } from './message-definitions.ts';
 import type { RefusedCredential } from './policy/credential-match.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
-import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+import { choice, CODE_PAGE, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 let tests: WorkflowTests;
 
@@ -79,6 +79,32 @@ describe('a login with a person', () => {
       id,
       answer(flow?.interaction?.interaction_id ?? '', ['field_user', 'field_password']),
     );
+    expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  });
+
+  it('waits for what is done elsewhere, and takes no answer to that pause when it is over', async () => {
+    const id = await tests.create();
+    tests.world.discovered = [
+      page('external_action', {
+        external_action_message: 'Approve it on your phone.',
+        choices: [choice('mfa_method', 'Text me', { mfa_type: 'sms' })],
+      }),
+    ];
+    tests.world.shown = CODE_PAGE;
+    await tests.client.login(id);
+    await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
+    const pause = tests.world.states.find((state) => state.flow?.flow_step === 'AWAITING_EXTERNAL_ACTION');
+    expect(pause?.flow?.external_action_message).toBe('Approve it on your phone.');
+    const old = pause?.flow?.interaction;
+    await expect(
+      tests.client.submit(id, {
+        submissionId: null,
+        interactionId: old?.interaction_id ?? '',
+        fieldIds: [],
+        selectedChoiceId: old?.choices[0]?.id ?? '',
+      }),
+    ).rejects.toMatchObject({ code: 'stale_interaction' });
+    await submitAll(tests, id, 'sub_code');
     expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 

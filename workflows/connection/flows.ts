@@ -1,7 +1,8 @@
 import { CancellationScope, condition, executeChild, isCancellation, ParentClosePolicy } from '@temporalio/workflow';
 import type { FlowStatus, FlowType } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
-import { runFlow, type FlowContext, type FlowPatch, type FlowResult, type PersonAnswer } from '../flow/run-flow.ts';
+import type { FlowContext, FlowPatch, FlowResult, PersonAnswer } from '../flow/context.ts';
+import { runFlow } from '../flow/run-flow.ts';
 import { WORKFLOWS, type LoginRequest } from '../messages.ts';
 import type { Question } from '../policy/decide.ts';
 import { FLOW_LIFETIME_MS, PERSON_WAIT_MS } from '../../contract/limits.ts';
@@ -123,8 +124,11 @@ function applyResult(state: ConnectionState, flowId: string, status: FlowStatus,
 async function awaitAnswer(state: ConnectionState, question: Question, interactionId: string): Promise<PersonAnswer> {
   const pause: Pause = { question, interactionId, answer: null };
   state.pause = pause;
-  await condition(() => pause.answer !== null, PERSON_WAIT_MS);
-  if (state.pause === pause) state.pause = null;
+  try {
+    await condition(() => pause.answer !== null, PERSON_WAIT_MS);
+  } finally {
+    if (state.pause === pause) state.pause = null;
+  }
   return pause.answer === null ? { kind: 'timeout' } : { kind: 'submitted', input: pause.answer };
 }
 

@@ -1,0 +1,84 @@
+import type { FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import type { FlowErrorCode } from '../../contract/connections.ts';
+import type { FlowState } from '../../contract/document.ts';
+import type { SubmitInput } from '../messages.ts';
+import type { RefusedCredential } from '../policy/credential-match.ts';
+import type { LastEntry, Question } from '../policy/decide.ts';
+import type { LoginRequirements } from '../policy/reauth-gate.ts';
+
+/** Properties of the flow that its steps change. */
+export type FlowPatch = Partial<
+  Pick<
+    FlowState,
+    | 'flow_step'
+    | 'browser_session_id'
+    | 'live_view_url'
+    | 'interaction'
+    | 'external_action_message'
+    | 'sso_provider'
+    | 'website_error'
+  >
+>;
+
+/** A person's answer, or what came instead. */
+export type PersonAnswer = { kind: 'submitted'; input: SubmitInput } | { kind: 'timeout' };
+
+/** What a flow is given by the workflow that runs it. */
+export interface FlowContext {
+  mode: 'attended' | 'unattended';
+  flowId: string;
+  target: LoginTarget;
+  expiresAt: string;
+  saveCredentials: boolean;
+  refused: RefusedCredential | null;
+  /** Makes a step visible to callers. */
+  report(patch: FlowPatch): void | Promise<void>;
+  /** Attended only: waits for the answer to the interaction that was reported last. */
+  awaitAnswer(question: Question, interactionId: string): Promise<PersonAnswer>;
+}
+
+/** How a flow ended, and what was learned on the way. */
+export interface FlowResult {
+  status: 'SUCCESS' | 'FAILED';
+  errorCode: FlowErrorCode | null;
+  errorMessage: string | null;
+  websiteError: string | null;
+  finished: FinishOutcome | null;
+  /** A credential version that the site refused, new or as it was given. */
+  refused: RefusedCredential | null;
+  requirements: LoginRequirements;
+}
+
+/** What the loop carries from step to step; its steps change it in place. */
+export interface Progress {
+  sessionId: string | null;
+  sessions: number;
+  keptId: string | null;
+  last: LastEntry | null;
+  entered: number;
+  rejections: number;
+  refused: RefusedCredential | null;
+  requirements: LoginRequirements;
+}
+
+/** The beginning of a flow. */
+export function newProgress(refused: RefusedCredential | null): Progress {
+  return {
+    sessionId: null,
+    sessions: 0,
+    keptId: null,
+    last: null,
+    entered: 0,
+    rejections: 0,
+    refused,
+    requirements: { fields: [], externalAction: false },
+  };
+}
+
+/** What every step on a session is called with. */
+export function stepInput(
+  context: FlowContext,
+  sessionId: string,
+): { target: LoginTarget; flowId: string; sessionId: string } {
+  return { target: context.target, flowId: context.flowId, sessionId };
+}

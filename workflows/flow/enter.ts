@@ -1,0 +1,138 @@
+import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import type { Answer, EnterOutcome, Observation, ValueSource } from '../../contract/activities.ts';
+import type { SubmitInput } from '../messages.ts';
+import { choiceFingerprint, fingerprintOf, type LastEntry, type Question } from '../policy/decide.ts';
+import { refOf } from '../policy/credential-match.ts';
+import { stepInput, type FlowContext, type Progress } from './context.ts';
+import { failureCodeOf } from './failures.ts';
+import { browsing, records, typing } from './proxies.ts';
+import { discover, guarded } from './session.ts';
+
+/** Enters what a person submitted, together with what the credential knows of the same form. */
+export async function enterPersonAnswer(
+  context: FlowContext,
+  progress: Progress,
+  observation: Observation,
+  question: Question,
+  input: SubmitInput,
+): Promise<Observation> {
+  const chosen = question.choices.find(({ id }) => id === input.selectedChoiceId)?.choice ?? null;
+  const given = question.fields.filter(({ id }) => input.fieldIds.includes(id));
+  const answer: Answer =
+    chosen !== null && given.length === 0
+      ? { entries: [], submit: question.submit, choice: chosen }
+      : {
+          entries: inPageOrder(observation, [
+            ...question.known,
+            ...given.map(({ id, field }) => ({
+              field,
+              ref: refOf(field),
+              source: { kind: 'submission', fieldId: id } satisfies ValueSource,
+            })),
+          ]),
+          submit: question.submit,
+          choice: chosen,
+        };
+  return await enter(context, progress, observation, answer, input.submissionId, input.interactionId);
+}
+
+function inPageOrder(observation: Observation, entries: Answer['entries']): Answer['entries'] {
+  const position = (entry: Answer['entries'][number]): number =>
+    observation.reading.fields.findIndex((field) => field.selector === entry.field.selector);
+  return [...entries].sort((a, b) => position(a) - position(b));
+}
+
+/** Enters an answer, at most once, and answers what the page shows then. `entryId` names the entering in the ledger. */
+export async function enter(
+  context: FlowContext,
+  progress: Progress,
+  observation: Observation,
+  answer: Answer,
+  submissionId: string | null,
+  entryId: string,
+): Promise<Observation> {
+  const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
+  await context.report({
+    flow_step: 'SUBMITTING',
+    interaction: null,
+    website_error: null,
+    external_action_message: null,
+    ...(provider === null ? {} : { sso_provider: provider }),
+  });
+  const by = submissionId === null && answer.entries.length > 0 ? 'credential' : 'person';
+  const fingerprint =
+    answer.entries.length > 0
+      ? fingerprintOf(observation.reading.fields)
+      : choiceFingerprint(observation.reading.choices);
+  const last: LastEntry = { by, fingerprint, typed: typedKinds(answer), certain: true };
+  progress.entered += 1;
+  noteRequirements(progress, answer);
+  const sessionId = progress.sessionId;
+  if (sessionId === null) return await discover(context, progress);
+  try {
+    const outcome: EnterOutcome = await typing.enterAnswer({
+      ...stepInput(context, sessionId),
+      entryId,
+      answer,
+      submissionId,
+      credentialId: observation.credential?.id ?? null,
+      keptId: progress.keptId,
+      keepUntil: context.expiresAt,
+    });
+    progress.keptId = outcome.keptId;
+    progress.last = last;
+    return outcome;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return await recover(context, progress, {
+      last,
+      entryId,
+      submissionId,
+      entered: answer.entries.length > 0,
+      code: failureCodeOf(error),
+    });
+  }
+}
+
+/**
+ * After an entering that failed. Typed or not, it is never typed again unseen: the page is read and decides; a session
+ * that is gone starts the flow over, and what a person gave is asked for again.
+ */
+async function recover(
+  context: FlowContext,
+  progress: Progress,
+  lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; code: string },
+): Promise<Observation> {
+  if (lost.code === 'domain_not_allowed')
+    throw ApplicationFailure.nonRetryable('the login form sits on a site that is not allowed', 'domain_not_allowed');
+  const { target, flowId } = context;
+  const { connectionId } = target;
+  const { entryId, submissionId } = lost;
+  const reach = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
+  // Nothing was typed: a stored credential may still be entered, once.
+  if (reach !== 'nothing') progress.last = { ...lost.last, certain: false };
+  if (lost.code === 'session_gone') {
+    progress.sessionId = null;
+    return await discover(context, progress);
+  }
+  const submitted = reach === 'press' && lost.entered;
+  const seen = await guarded(progress, (sessionId) => browsing.readPage({ target, sessionId, submitted }));
+  return seen ?? (await discover(context, progress));
+}
+
+function typedKinds(answer: Answer): LastEntry['typed'] {
+  const types = answer.entries.map(({ field }) => field.type);
+  return {
+    password: types.includes('password'),
+    code: types.includes('code') || types.includes('totp_code'),
+    totp: answer.entries.some(({ source }) => source.kind === 'totp'),
+  };
+}
+
+function noteRequirements(progress: Progress, answer: Answer): void {
+  for (const { field } of answer.entries) {
+    const { type, discovered_type, name, label, hint } = field;
+    const known = progress.requirements.fields.some((other) => other.type === type && other.name === name);
+    if (!known) progress.requirements.fields.push({ type, discovered_type, name, label, hint });
+  }
+}

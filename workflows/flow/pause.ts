@@ -1,0 +1,81 @@
+import { CancellationScope, isCancellation, uuid4 } from '@temporalio/workflow';
+import { assertNever } from '../../contract/assert-never.ts';
+import type { Observation } from '../../contract/activities.ts';
+import type { Question } from '../policy/decide.ts';
+import { presentInteraction } from '../policy/interaction.ts';
+import type { FlowContext, Progress } from './context.ts';
+import { enterPersonAnswer } from './enter.ts';
+import { failureCodeOf } from './failures.ts';
+import { watching } from './proxies.ts';
+import { discover } from './session.ts';
+
+/** Longest wait for something outside, in milliseconds. */
+const OUTSIDE_WAIT_MS = 10 * 60_000;
+
+/** Asks the person and enters the answer; null when nobody answered in time. */
+export async function ask(
+  context: FlowContext,
+  progress: Progress,
+  observation: Observation,
+  question: Question,
+): Promise<Observation | null> {
+  const interactionId = uuid4();
+  await context.report({
+    flow_step: 'AWAITING_INPUT',
+    interaction: presentInteraction(interactionId, question.fields, question.choices),
+    website_error: observation.reading.website_error,
+    external_action_message: null,
+  });
+  const answer = await context.awaitAnswer(question, interactionId);
+  if (answer.kind === 'timeout') return null;
+  return await enterPersonAnswer(context, progress, observation, question, answer.input);
+}
+
+/** Waits for something that a person does elsewhere; null when it was not done in time. */
+export async function waitOutside(
+  context: FlowContext,
+  progress: Progress,
+  observation: Observation,
+  message: string,
+  question: Question,
+): Promise<Observation | null> {
+  progress.requirements.externalAction = true;
+  const interactionId = uuid4();
+  await context.report({
+    flow_step: 'AWAITING_EXTERNAL_ACTION',
+    external_action_message: message,
+    website_error: observation.reading.website_error,
+    interaction: presentInteraction(interactionId, question.fields, question.choices),
+  });
+  const sessionId = progress.sessionId;
+  if (sessionId === null) return await discover(context, progress);
+  // Whichever comes first: the page moves on, or the person takes another way that the page offers.
+  const scope = new CancellationScope();
+  const answered = scope.run(() => context.awaitAnswer(question, interactionId));
+  const watched = scope.run(() =>
+    watching.watchExternalAction({ target: context.target, sessionId, waitMs: OUTSIDE_WAIT_MS }),
+  );
+  const first = await Promise.race([
+    answered.then((answer) => ({ kind: 'answered' as const, answer })),
+    watched.then(
+      (seen) => ({ kind: 'watched' as const, seen }),
+      (error: unknown) => ({ kind: 'lost' as const, error }),
+    ),
+  ]);
+  // The other wait ends too: an answer to a pause that is over must find nothing that waits.
+  scope.cancel();
+  await Promise.allSettled([answered, watched]);
+  switch (first.kind) {
+    case 'answered':
+      if (first.answer.kind === 'timeout') return null;
+      return await enterPersonAnswer(context, progress, observation, question, first.answer.input);
+    case 'watched':
+      return first.seen.reading.kind === 'external_action' ? null : first.seen;
+    case 'lost':
+      if (isCancellation(first.error) || failureCodeOf(first.error) !== 'session_gone') throw first.error;
+      progress.sessionId = null;
+      return await discover(context, progress);
+    default:
+      return assertNever(first);
+  }
+}
