@@ -2,7 +2,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText, type ComputerTarget } from '../browser/computer.ts';
 import { failure, type BrowserService } from '../browser/service.ts';
-import { hasFocus, lengthOfValue, onlyMarks, takesClick } from './page-checks.ts';
+import { hasFocus, lengthOfValue, onlyMarks, clickSpot } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
 const FIND_TIMEOUT_MS = 5000;
@@ -105,10 +105,10 @@ async function waitUntilEnabled(locator: Locator): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
-/** The centre of an element in CSS pixels of the viewport, or null when something else would take the click. */
+/** A point of an element in CSS pixels of the viewport, or null when something else would take the click there. */
 async function pointOf(locator: Locator): Promise<{ x: number; y: number } | null> {
   const box = await locator.boundingBox({ timeout: FIND_TIMEOUT_MS });
   if (box === null || box.width < 1 || box.height < 1) return null;
-  if (!(await locator.evaluate(takesClick))) return null;
-  return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+  const spot = await locator.evaluate(clickSpot);
+  return spot === null ? null : { x: Math.round(box.x + spot.x), y: Math.round(box.y + spot.y) };
 }

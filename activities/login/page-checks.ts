@@ -16,16 +16,27 @@ export function hasFocus(element: Element): boolean {
   return active !== null && (active === element || element.contains(active));
 }
 
-/** True when a click at the element's centre reaches it, or something inside it or around it as its label. */
-export function takesClick(element: Element): boolean {
-  const box = element.getBoundingClientRect();
+/**
+ * Where a click reaches the element, or something inside it or its label: pixels from the top left of its bounding box;
+ * null when something else would take it. A link that is broken over lines is met on one of them: the middle of its box
+ * may lie beside the words.
+ */
+export function clickSpot(element: Element): { x: number; y: number } | null {
   const root = element.getRootNode();
-  if (!(root instanceof Document) && !(root instanceof ShadowRoot)) return false;
-  const hit = root.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
-  if (hit === null) return false;
-  if (hit === element || element.contains(hit) || hit.contains(element)) return true;
-  const label = hit.closest('label');
-  return label !== null && label.control === element;
+  if (!(root instanceof Document) && !(root instanceof ShadowRoot)) return null;
+  const whole = element.getBoundingClientRect();
+  const passesOn = getComputedStyle(element).pointerEvents === 'none';
+  const parts = [whole, ...Array.from(element.getClientRects())];
+  for (const part of parts) {
+    const x = part.left + part.width / 2;
+    const y = part.top + part.height / 2;
+    const hit = root.elementFromPoint(x, y);
+    if (hit === null) continue;
+    const isLabel = hit.closest('label')?.control === element;
+    if (element.contains(hit) || isLabel || (passesOn && hit.contains(element)))
+      return { x: x - whole.left, y: y - whole.top };
+  }
+  return null;
 }
 
 /** True when a click only marks the element as chosen: a radio button, or what stands for one. */

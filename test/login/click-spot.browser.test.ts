@@ -1,0 +1,55 @@
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { clickSpot } from '../../activities/login/page-checks.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(() => browser.close());
+
+/** Clicks where a click is said to reach `#target`; answers what took it, or null when no place was found. */
+async function clickTakenBy(html: string): Promise<string | null> {
+  const page = await browser.newPage();
+  try {
+    await page.setContent(`<body style="margin: 20px; font: 16px/2 monospace">${html}`);
+    const target = page.locator('#target');
+    const [box, spot] = [await target.boundingBox(), await target.evaluate(clickSpot)];
+    if (box === null || spot === null) return null;
+    await page.evaluate(() => {
+      addEventListener('click', (event) => {
+        event.preventDefault();
+        document.title = event.target instanceof Element ? event.target.id : '';
+      });
+    });
+    await page.mouse.click(box.x + spot.x, box.y + spot.y);
+    return await page.title();
+  } finally {
+    await page.close();
+  }
+}
+
+describe('where an element is clicked', () => {
+  it.each([
+    ['a button', '<button id="target">Sign in</button>', 'target'],
+    ['what is inside it', '<button id="target"><b id="inner">Sign in</b></button>', 'inner'],
+    [
+      'a link that is broken over two lines, whose middle lies beside its words',
+      '<p id="around" style="width: 25em">Long words that come before it, then <a id="target" href="/x">use a code</a></p>',
+      'target',
+    ],
+    ['its label', '<label id="label" style="display: block">On<input id="target" type="checkbox"></label>', 'target'],
+    [
+      'what it passes clicks on to',
+      '<a id="around" href="/x"><span id="target" style="pointer-events: none">Sign in</span></a>',
+      'around',
+    ],
+    [
+      'nothing, while a notice covers it',
+      '<button id="target">Sign in</button><div id="notice" style="position: fixed; inset: 0"></div>',
+      null,
+    ],
+  ])('%s', async (_what, html, taken) => {
+    expect(await clickTakenBy(html)).toBe(taken);
+  });
+});
