@@ -1,7 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 
-/** Code of an authenticator app, now; in a period's last seconds it waits for the next, as the site takes each once. */
-export async function authenticatorCode(secret: string): Promise<string> {
-  const totp = new TOTP({ secret: Secret.fromBase32(secret) });
-  return totp.generate();
+/** What an authenticator app shows now. The practice site takes the code of the period before, too. */
+export function authenticatorCode(secret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 }

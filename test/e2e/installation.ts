@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
@@ -16,6 +16,7 @@ import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/p
 import { startSandbox } from '../../sandbox/site.ts';
 import { createHealth } from '../../start/health.ts';
 import { purposeKey } from '../../start/keys.ts';
+import { freePort } from '../../start/setup/postgres.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorker } from '../../workers/worker.ts';
@@ -43,34 +44,51 @@ const NAMESPACE = 'default';
 const silent = pino({ level: 'silent' });
 let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 
-/** Starts one; one for each test file, for two cores carry no more. */
+/** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
 export async function startInstallation(options: { database?: DatabaseKind } = {}): Promise<Installation> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of opened.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await start(options.database ?? 'postgres', opened)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Starts every part in the order of its needs; what ends them is added to `opened`. */
+async function start(kind: DatabaseKind, opened: (() => Promise<unknown>)[]): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
+  opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
   const apiKey = `e2e-${randomBytes(16).toString('hex')}`;
-  const browserKey = randomBytes(16).toString('hex');
   const payloadKey = purposeKey(masterKey, 'temporal-payloads');
   quietRuntime();
   bundle ??= bundleWorkflows();
-  const [env, database, sandbox, port] = await Promise.all([
-    TestWorkflowEnvironment.createLocal({
-      server: {
-        executable: { type: 'existing-path', path: inject('temporalPath') },
-        namespace: NAMESPACE,
-        dbFilename: join(folder, 'temporal.db'),
-        log: { format: 'json', level: 'error' },
-      },
-      client: { dataConverter: createDataConverter(payloadKey) },
-    }),
-    startDatabase(options.database ?? 'postgres'),
-    startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') }),
-    freePort(),
-  ]);
+
+  const env = await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'existing-path', path: inject('temporalPath') },
+      namespace: NAMESPACE,
+      dbFilename: join(folder, 'temporal.db'),
+      log: { format: 'json', level: 'error' },
+    },
+    client: { dataConverter: createDataConverter(payloadKey) },
+  });
+  opened.push(() => env.teardown());
+  const database = await startDatabase(kind);
+  opened.push(() => database.stop());
   const store = createStore({ connection: database.connection, masterKey });
+  opened.push(() => store.close());
   await store.migrate();
   await store.bootstrap({ plan: 'enterprise', apiKey });
 
+  const sandbox = await startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') });
+  opened.push(() => sandbox.close());
   const policy = createEgressPolicy(`localhost:${sandbox.port},127.0.0.1:${sandbox.port}`);
+  const browserKey = randomBytes(16).toString('hex');
   const browser = await startBrowserService({
     port: 0,
     apiKey: browserKey,
@@ -81,6 +99,7 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
     profiles: store.profiles,
     logger: silent,
   });
+  opened.push(() => browser.close());
   const browserService = { baseUrl: browser.url, apiKey: browserKey };
   const worker = await startWorker({
     connection: env.nativeConnection,
@@ -91,10 +110,13 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
     payloadKey,
     workflowBundle: await bundle,
   });
+  opened.push(() => worker.close());
+
   const connections = createConnectionsClient({
     temporal: env.client,
     identityKey: purposeKey(masterKey, 'connection-identity'),
   });
+  const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
   const api = await startApi({
     port,
@@ -112,6 +134,7 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
     clock: () => new Date(),
     health: createHealth({ store, connection: env.connection, namespace: NAMESPACE, browser: browserService }),
   });
+  opened.push(() => api.close());
   return {
     kernel: new Kernel({ apiKey, baseURL: baseUrl }),
     baseUrl,
@@ -122,16 +145,6 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
     store,
     databaseUrl: 'url' in database.connection ? database.connection.url : '',
     masterKey,
-    async close() {
-      await api.close();
-      await worker.close();
-      await browser.close();
-      await sandbox.close();
-      await store.close();
-      await env.teardown();
-      await database.stop();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-    },
   };
 }
 
@@ -141,19 +154,4 @@ function quietRuntime(): void {
   if (quiet) return;
   quiet = true;
   Runtime.install({ logger: new DefaultLogger('WARN') });
-}
-
-/** A port that is free now: the API must know its own address before it listens. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port);
-        else reject(new Error('no port'));
-      });
-    });
-  });
 }

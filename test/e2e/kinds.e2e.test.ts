@@ -50,6 +50,13 @@ describe.concurrent('a login on the practice site by the public client', () => {
     await person.loggedIn();
   });
 
+  test('a page that answers late', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/slow') });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
+  });
+
   test('a form that a script builds late', async () => {
     const { practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/late') });
@@ -115,6 +122,22 @@ describe.concurrent('a login on the practice site by the public client', () => {
     });
   });
 
+  test('a choice of second factors, made by a stored secret: nobody is asked anything', async () => {
+    const { kernel, practice } = on;
+    const { username, password, totpSecret } = practice.user('frank');
+    await kernel.credentials.create({
+      name: 'frank',
+      domain: practice.domain,
+      values: { username, password },
+      totp_secret: totpSecret,
+    });
+    const person = await newcomer(on, { login_url: practice.page('/login/mfa-choice'), credential: { name: 'frank' } });
+    await person.login();
+    const states = await person.followed();
+    expect(states.map(({ flow_step: step }) => step)).not.toContain('AWAITING_INPUT');
+    await person.loggedIn();
+  });
+
   test('the button of an identity provider, chosen as a choice', async () => {
     const { practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/sso') });
@@ -174,6 +197,18 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(pause.external_action_message).toContain('phone');
     expect(await practice.approve('heidi')).toBe(1);
     expect(await person.loggedIn()).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_external_action' });
+  });
+
+  test('another way than the phone, chosen while the phone is waited for', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/push') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'erin', password: practice.user('erin').password });
+    const pause = await person.askedElsewhere();
+    expect(pause.choices).toHaveLength(1);
+    await person.choose((choice) => choice.label.includes('authenticator'));
+    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
   });
 
   test('a link by e-mail: it goes on when the link was opened', async () => {
