@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { assertNever } from '../../../contract/assert-never.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { seeFrames } from './frames.ts';
 import type { SeenFrame } from './login-group.ts';
@@ -40,7 +41,7 @@ export async function readWhenSettled(page: Page, options: ReadOptions = {}): Pr
   for (;;) {
     const frames = await seeFrames(page);
     const reading = understand(page.url(), frames);
-    if (saysSomething(reading) || page.isClosed() || options.signal?.aborted) return reading;
+    if (saysSomething(reading, frames) || page.isClosed() || options.signal?.aborted) return reading;
     if (frames.length === 0) {
       // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
       const left = started + timeoutMs - Date.now();
@@ -56,9 +57,35 @@ export async function readWhenSettled(page: Page, options: ReadOptions = {}): Pr
   }
 }
 
-function saysSomething(reading: PageReading): boolean {
-  if (reading.kind === 'other') return reading.sign_in_link !== null;
-  return reading.kind !== 'unavailable' || reading.url.startsWith('chrome-error:') || reading.title !== '';
+/** False while waiting may still show something to answer. */
+function saysSomething(reading: PageReading, frames: readonly SeenFrame[]): boolean {
+  const busy = frames.some(({ facts }) => facts.busy);
+  switch (reading.kind) {
+    case 'other':
+      return !busy && leadsOn(reading);
+    case 'unavailable': {
+      const top = frames[0]?.facts;
+      return (
+        reading.url.startsWith('chrome-error:') || (top !== undefined && (top.status >= 500 || top.texts.length > 0))
+      );
+    }
+    case 'form':
+    case 'choice':
+    case 'logged_in':
+    case 'external_action':
+    case 'passkey':
+    case 'captcha':
+    case 'blocked':
+      return true;
+    default:
+      return assertNever(reading.kind);
+  }
+}
+
+/** A link to another page; one to the page itself stands above the form that is still to come. */
+function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
+  if (!link) return false;
+  return link.href === null || new URL(link.href).pathname !== new URL(url).pathname;
 }
 
 function looksComplete(frames: readonly SeenFrame[]): boolean {
