@@ -13,6 +13,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 5_000;
 /** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete. */
 const SHORT_PATIENCE_MS = 1_200;
+/** The longest wait for a change before the page is looked at again. */
+const LOOK_AGAIN_MS = 600;
 const A_LOT_OF_TEXT = 200;
 
 /** Limits of reading when the page is ready. */
@@ -52,8 +54,8 @@ export async function readWhenSettled(page: Page, options: ReadOptions = {}): Pr
     const patience = options.patienceMs ?? (looksComplete(frames) ? SHORT_PATIENCE_MS : PATIENCE_MS);
     const left = Math.min(waitFrom + patience, started + timeoutMs) - Date.now();
     if (left <= 0) return reading;
-    // What changed before the wait began was not noticed by it: the last word is a fresh reading.
-    if (!(await settleAfterChange(page, { ...options, timeoutMs: left }))) return await readPage(page);
+    // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.
+    await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
   }
 }
 
