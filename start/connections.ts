@@ -5,8 +5,10 @@ import { chooseSocketDir } from '../store/server.ts';
 import { createStore } from '../store/store.ts';
 import type { Store, StoreConnection } from '../store/store.ts';
 import type { Keys } from './keys.ts';
+import { retrying } from './retrying.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
+import { isSupervised } from './supervised.ts';
 
 /** Where the embedded store listens. */
 export function storeSocketDir(settings: Settings): string {
@@ -30,14 +32,14 @@ export function temporalConnection(settings: Settings): ClientConnectConfig {
 
 /** Where a role finds the browser service: BROWSER_BASE_URL, else the one of `npm start`. */
 export function browserBaseUrl(settings: Settings): string {
-  return settings.browserBaseUrl ?? `http://${localAddress(settings.host)}:${settings.ports.browser}`;
+  return settings.browserBaseUrl ?? localBaseUrl(settings.host, settings.ports.browser);
 }
 
-/** The address at which a process of this machine reaches one that listens on `host`. */
-function localAddress(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
+/** The URL at which a process of this machine reaches one that listens on `host`. */
+export function localBaseUrl(host: string, port: number): string {
+  const loopback: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  const address = loopback[host] ?? host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /**
@@ -47,8 +49,8 @@ function localAddress(host: string): string {
 export async function openStore(settings: Settings, keys: Keys): Promise<Store> {
   const store = createStore({ connection: storeConnection(settings), masterKey: keys.masterKey });
   try {
-    await store.migrate();
-    await store.bootstrap({ plan: settings.plan, apiKey: keys.apiKey });
+    await retrying(() => store.migrate(), serverWaitMs(), isLasting);
+    await retrying(() => store.bootstrap({ plan: settings.plan, apiKey: keys.apiKey }), serverWaitMs(), isLasting);
     return store;
   } catch (error) {
     await store.close().catch(() => undefined);
@@ -56,10 +58,22 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
       settings.databaseUrl === undefined ? 'the store of this data folder' : 'the database at DATABASE_URL';
     const hint =
       settings.databaseUrl === undefined ? 'Is `npm start` running on it? Or set DATABASE_URL' : 'Correct it';
-    // A wrong master key, say, already has its line; "unavailable" needs ours.
-    if (error instanceof HoldfastError && error.code !== 'unavailable') throw error;
+    if (isLasting(error)) throw error;
     throw new SetupError(`Cannot use ${database} (${codeOf(error)}). ${hint}.`);
   }
+}
+
+/** A wrong master key, say: it has its line already, and trying again does not help. */
+function isLasting(error: unknown): boolean {
+  return error instanceof HoldfastError && error.code !== 'unavailable';
+}
+
+/**
+ * How long a server that does not answer is waited for, in milliseconds. Under the supervisor it is known to run, so that
+ * it is only slow or starting again; a person who starts a role alone wants to know soon.
+ */
+function serverWaitMs(): number {
+  return isSupervised() ? 45_000 : 4_000;
 }
 
 /** What went wrong, in the words of the system or the database; they name no password. */
@@ -77,7 +91,7 @@ export async function connectTemporal<T>(
 ): Promise<{ connection: T; namespace: string }> {
   const { connectionOptions, namespace = 'default' } = temporalConnection(settings);
   try {
-    return { connection: await connect(connectionOptions), namespace };
+    return { connection: await retrying(() => connect(connectionOptions), serverWaitMs()), namespace };
   } catch (error) {
     const address = connectionOptions.address ?? 'localhost:7233';
     const hint = settings.externalTemporal

@@ -1,9 +1,11 @@
+import { hostname } from 'node:os';
 import type { Connection } from '@temporalio/client';
 import protos from '@temporalio/proto';
 import { request } from 'undici';
 import type { HealthParts } from '../api/context.ts';
 import type { Store } from '../store/store.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
+import { processIdentity } from './process-identity.ts';
 
 /** The parts that `/health` asks. */
 export interface HealthDeps {
@@ -65,7 +67,17 @@ function describeQueue({ connection, namespace }: HealthDeps) {
 
 async function hasWorker(deps: HealthDeps): Promise<boolean> {
   const { pollers } = await describeQueue(deps);
-  return pollers.some((poller) => Date.now() - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_FRESH_MS);
+  return pollers.some(
+    (poller) =>
+      Date.now() - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_FRESH_MS &&
+      !isDeadHere(poller.identity ?? ''),
+  );
+}
+
+/** Workers name themselves `process id@host`: of one on this machine we know at once when it is gone. */
+function isDeadHere(identity: string): boolean {
+  const [pid, host] = identity.split('@');
+  return host === hostname() && processIdentity(Number(pid)) === undefined;
 }
 
 async function askBrowser({ baseUrl, apiKey }: HealthDeps['browser']): Promise<void> {

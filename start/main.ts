@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { request } from 'undici';
+import { localBaseUrl } from './connections.ts';
 import { createSupervisor } from './supervisor.ts';
 import type { Supervisor } from './supervisor.ts';
 import { lockDataDir } from './data-lock.ts';
@@ -7,12 +9,17 @@ import { loadKeys } from './keys.ts';
 import { checkPorts } from './ports.ts';
 import { neededPorts, planProcesses } from './processes.ts';
 import { quickStart } from './quick-start.ts';
+import { retrying } from './retrying.ts';
 import { say } from './say.ts';
 import { parseSettings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import { findChromium } from './setup/chromium.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 import { onStopRequest } from './stop-request.ts';
+
+/** All processes run by then; on a busy machine the parts need some time to find each other. */
+const HEALTHY_WITHIN_MS = 60_000;
 
 /** `npm start`: sets up what is missing, runs everything as one process tree, and prints how to use it. */
 async function main(): Promise<void> {
@@ -56,12 +63,26 @@ async function main(): Promise<void> {
     }));
     say('Starting Holdfast ...');
     await supervisor.start();
+    if (!held.stopping) await untilHealthy(settings);
     if (!held.stopping) say(quickStart(settings, keys));
   } catch (error) {
     await held.supervisor?.stop();
     await held.lock?.release();
     throw error;
   }
+}
+
+/** Waits until the API itself says that all parts are ready: what is printed then can be pasted at once. */
+async function untilHealthy(settings: Settings): Promise<void> {
+  const ask = async (): Promise<void> => {
+    const url = `${localBaseUrl(settings.host, settings.ports.api)}/health`;
+    const answer = await request(url).catch((error: unknown) => {
+      throw new SetupError(`Cannot start: ${url} does not answer (${String(error)})`);
+    });
+    const body = await answer.body.text();
+    if (answer.statusCode !== 200) throw new SetupError(`Cannot start: /health answers ${body}`);
+  };
+  await retrying(ask, HEALTHY_WITHIN_MS);
 }
 
 try {

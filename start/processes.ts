@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import type { ChildSpec } from './child-process.ts';
 import type { NeededPort } from './ports.ts';
-import { SUPERVISED_VARIABLE } from './roles/run-role.ts';
 import type { Settings } from './settings.ts';
+import { SUPERVISED_VARIABLE } from './supervised.ts';
 
 /** Programs that the set-up found; undefined when that part runs elsewhere. */
 export interface Programs {
@@ -52,7 +52,7 @@ export function planProcesses(
     args: ['--import', 'tsx', join(roles, `${name}.ts`)],
     env: childEnv,
     stage,
-    readyWithinMs: 90_000,
+    readyWithinMs: 150_000,
     stopWithinMs: 10_000,
   });
   const specs: ChildSpec[] = [];
@@ -91,7 +91,7 @@ function temporalServer(settings: Settings, program: string, env: NodeJS.Process
     env,
     probe: () => answers(address),
     stage: STAGE.storage,
-    readyWithinMs: 60_000,
+    readyWithinMs: 120_000,
     stopWithinMs: 10_000,
   };
 }

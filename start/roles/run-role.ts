@@ -6,6 +6,7 @@ import { parseSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import { SetupError } from '../setup/setup-error.ts';
 import { onStopRequest } from '../stop-request.ts';
+import { isSupervised } from '../supervised.ts';
 
 /** A started role. */
 export interface RunningRole {
@@ -14,9 +15,6 @@ export interface RunningRole {
   /** Ends it: nothing new is taken, what runs is finished or handed back. */
   close(): Promise<void>;
 }
-
-/** Set by the supervisor for its children. */
-export const SUPERVISED_VARIABLE = 'HOLDFAST_SUPERVISED';
 
 /** A role that has not ended this long after it was asked to, in milliseconds, is ended. */
 const CLOSE_WITHIN_MS = 9_000;
@@ -29,7 +27,7 @@ export async function runRole(
   name: string,
   start: (settings: Settings, keys: Keys) => Promise<RunningRole>,
 ): Promise<void> {
-  const supervised = process.env[SUPERVISED_VARIABLE] !== undefined;
+  const supervised = isSupervised();
   const state: { role?: RunningRole; stopping?: boolean } = {};
 
   const stop = async (): Promise<void> => {
