@@ -153,13 +153,16 @@ export interface RecordActivities {
   insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
   /** Writes a document that is newer than the stored one. */
   recordConnection(record: ConnectionRecord): Promise<void>;
-  /** Ends an entering that was lost: nobody types for it any more, and its values are destroyed. Answers how far it came. */
+  /**
+   * Ends an entering that was lost: nobody types for it any more, and its submission is destroyed. Answers how far it
+   * came, and where it has kept values for the credential (null when it has not).
+   */
   abandonEntry(input: {
     connectionId: string;
     flowId: string;
     entryId: string;
     submissionId: string | null;
-  }): Promise<EntryReach>;
+  }): Promise<{ reach: EntryReach; keptId: string | null }>;
   /** Destroys the sealed values of a submission that will not be typed. */
   discardSubmission(input: { submissionId: string }): Promise<void>;
   /** What the attached credential can answer now, or null. */

@@ -96,6 +96,11 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
   return values;
 }
 
+/** Under this name the values of an entering are kept: who follows a lost worker finds them by it. */
+export function keptUnder(flowId: string, entryId: string): string {
+  return `kept:${flowId}:${entryId}`;
+}
+
 /** Seals what a person gave, without one-time codes, until the login proves good. */
 async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]): Promise<string | null> {
   const fresh: Record<string, string> = {};
@@ -107,7 +112,7 @@ async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]
   const earlier = input.keptId === null ? null : await deps.store.submissions.open(input.keptId);
   const { submissionId } = await deps.store.submissions.seal({
     connectionId: input.target.connectionId,
-    interactionId: `kept:${input.flowId}:${input.entryId}`,
+    interactionId: keptUnder(input.flowId, input.entryId),
     values: { ...earlier?.values, ...fresh },
     expiresAt: new Date(input.keepUntil),
     withoutCodes: true,

@@ -1,6 +1,8 @@
-import type { RecordActivities } from '../../contract/activities.ts';
+import type { EntryReach, RecordActivities } from '../../contract/activities.ts';
+import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { credentialFacts } from '../login/credential-facts.ts';
+import { keptUnder } from '../login/enter.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {
@@ -35,18 +37,7 @@ export function createRecordActivities(store: Store): RecordActivities {
     async abandonEntry({ connectionId, flowId, entryId, submissionId }) {
       const state = await store.typingLedger.abandon({ connectionId, flowId, interactionId: entryId });
       if (submissionId !== null) await store.submissions.destroy(submissionId);
-      switch (state) {
-        case null:
-          return 'nothing';
-        case 'intent':
-        case 'typed':
-          return 'keys';
-        case 'pressed':
-          return 'press';
-        case 'observed':
-          // An earlier run of this activity has ended it, and how far it was is not known any more.
-          return 'press';
-      }
+      return { reach: reachOf(state), keptId: await store.submissions.find(connectionId, keptUnder(flowId, entryId)) };
     },
 
     async discardSubmission({ submissionId }) {
@@ -61,4 +52,19 @@ export function createRecordActivities(store: Store): RecordActivities {
       await store.connections.remove({ organizationId, projectId }, connectionId);
     },
   };
+}
+
+function reachOf(state: TypingState | null): EntryReach {
+  switch (state) {
+    case null:
+      return 'nothing';
+    case 'intent':
+    case 'typed':
+      return 'keys';
+    case 'pressed':
+      return 'press';
+    case 'observed':
+      // An earlier run of this activity has ended it, and how far it was is not known any more.
+      return 'press';
+  }
 }

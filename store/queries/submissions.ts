@@ -31,6 +31,8 @@ export interface SubmissionQueries {
     expiresAt: Date;
     withoutCodes?: boolean;
   }): Promise<{ submissionId: string; duplicate: boolean }>;
+  /** Id of what was sealed last for an interaction and is still there; null when nothing is. */
+  find(connectionId: string, interactionId: string): Promise<string | null>;
   /** Null when unknown, destroyed or expired. */
   open(submissionId: string): Promise<OpenedSubmission | null>;
   /** Deletes the values; the row stays without them until it expires, so that a late retry is still a duplicate. */
@@ -80,6 +82,19 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
         if (first === undefined) throw new HoldfastError('unavailable', 'The submission has just expired; try again.');
         return { submissionId: first.id, duplicate: true };
       }),
+    find: async (connectionId, interactionId) => {
+      const row = await db
+        .selectFrom('submissions')
+        .select('id')
+        .where('connection_id', '=', connectionId)
+        .where('interaction_id', '=', interactionId)
+        .where('sealed_values', 'is not', null)
+        .where('expires_at', '>', clock())
+        .orderBy('created_at', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.id ?? null;
+    },
     open: async (submissionId) => {
       const row = await db.selectFrom('submissions').selectAll().where('id', '=', submissionId).executeTakeFirst();
       if (row === undefined || row.sealed_values === null || row.expires_at <= clock()) return null;

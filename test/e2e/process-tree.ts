@@ -62,6 +62,8 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
     HOLDFAST_PORT: String(port),
     HOLDFAST_DATA_DIR: dataDir,
     HOLDFAST_API_KEY: apiKey,
+    // As under npm: a start whose parent is gone ends by itself, so that a broken-off test run leaves nothing running.
+    npm_lifecycle_event: 'start',
     ...env,
   };
   let supervisor: ChildProcess | null = null;
@@ -109,10 +111,6 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       supervisor = child;
-      // A test run that is broken off leaves nothing running.
-      const end = (): void => void child.kill('SIGTERM');
-      process.once('exit', end);
-      child.once('exit', () => process.off('exit', end));
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
       await until(
         () => {

@@ -21,6 +21,8 @@ onEachDatabase('submissions, handoffs and the typing ledger', (context) => {
     await store.submissions.discard(refused.submissionId);
     expect(await isKnown('4')).toBe(false);
     const id = first?.submissionId ?? '';
+    expect(await store.submissions.find(connectionId, 'int_2')).not.toBe(id);
+    expect(await store.submissions.find(connectionId, 'int_none')).toBeNull();
     expect(await store.submissions.open(id)).toEqual({
       connectionId,
       interactionId: 'int_1',

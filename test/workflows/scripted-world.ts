@@ -158,7 +158,7 @@ export function createScriptedWorld(): ScriptedWorld {
       },
       abandonEntry: async ({ entryId }) => {
         world.abandoned.push(entryId);
-        return Promise.resolve(world.reach);
+        return Promise.resolve({ reach: world.reach, keptId: 'kept' });
       },
       discardSubmission: async () => Promise.resolve(),
       readCredential: async () => Promise.resolve(world.credential),

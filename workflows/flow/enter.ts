@@ -108,7 +108,8 @@ async function recover(
   const { target, flowId } = context;
   const { connectionId } = target;
   const { entryId, submissionId } = lost;
-  const reach = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
+  const { reach, keptId } = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
+  if (keptId !== null) progress.keptId = keptId;
   // Nothing was typed: a stored credential may still be entered, once.
   if (reach !== 'nothing') progress.last = { ...lost.last, certain: false };
   if (lost.code === 'session_gone') {
