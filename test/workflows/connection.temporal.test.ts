@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { workflowIdOf } from '../../client/identity.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { choice, CODE_PAGE, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
@@ -153,6 +154,24 @@ describe('time', () => {
     const before = tests.world.checks;
     await tests.env.sleep('60 minutes');
     expect(tests.world.checks).toBe(before);
+  });
+});
+
+describe('the cost in history', () => {
+  it('is at most 12 events a health check', async () => {
+    const id = await tests.create({ health_check_interval: 300 });
+    tests.world.discovered = [INSIDE];
+    await tests.client.login(id);
+    await until(tests, id, ended);
+    const length = async (): Promise<number> =>
+      (await tests.env.client.workflow.getHandle(workflowIdOf(id)).describe()).historyLength;
+    await tests.env.sleep('11 minutes');
+    const [checksBefore, eventsBefore] = [tests.world.checks, await length()];
+    await tests.env.sleep('5 hours');
+    const checks = tests.world.checks - checksBefore;
+    expect(checks).toBeGreaterThanOrEqual(50);
+    // One check may stand half on either side of a count.
+    expect((await length()) - eventsBefore).toBeLessThanOrEqual(12 * (checks + 1));
   });
 });
 
