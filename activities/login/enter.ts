@@ -8,6 +8,7 @@ import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.
 import { readAfterEntering } from './read-after-entering.ts';
 import { untilAnswered } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
+import { withoutTyped } from './without-typed.ts';
 
 /** Kinds of fields whose values are never kept. */
 const ONE_TIME = new Set(['code', 'totp_code']);
@@ -53,7 +54,8 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     },
     signal,
   );
-  const reading = await readAfterEntering(deps, target, input.sessionId, answer.entries.length > 0);
+  const seen = await readAfterEntering(deps, target, input.sessionId, answer.entries.length > 0);
+  const reading = withoutTyped(seen, answer.entries, values);
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   return { reading, credential: await credentialFacts(deps.store, target, target.credentialName), keptId };
 }

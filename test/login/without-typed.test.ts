@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { FieldEntry } from '../../contract/activities.ts';
+import type { PageReading } from '../../contract/reading.ts';
+import { withoutTyped } from '../../activities/login/without-typed.ts';
+
+function entry(type: FieldEntry['field']['type']): FieldEntry {
+  const field = { name: type, label: type, selector: `#${type}`, placeholder: null, hint: null, required: true };
+  return {
+    field: { ...field, type, discovered_type: 'text', frame: [], boxes: 1 },
+    ref: type,
+    source: { kind: 'submission', fieldId: type },
+  };
+}
+
+function reading(more: Partial<PageReading>): PageReading {
+  return {
+    url: 'https://site.example/login',
+    kind: 'form',
+    title: '',
+    fields: [],
+    submit: null,
+    choices: [],
+    website_error: null,
+    external_action_message: null,
+    sign_in_link: null,
+    ...more,
+  };
+}
+
+it('leaves nothing of a typed password or code in what a site repeats', () => {
+  const password = 'q"u & ä';
+  const seen = withoutTyped(
+    reading({
+      url: `https://site.example/login?a=${encodeURIComponent(password)}&b=${new URLSearchParams({ p: password }).toString().slice(2)}`,
+      title: `Hello ${password}`,
+      website_error: `ann, the password ${password} is wrong, and so is 123456.`,
+      fields: [{ ...entry('password').field, hint: `not ${password}`, placeholder: password }],
+    }),
+    [entry('identifier'), entry('password'), entry('code')],
+    ['ann', password, '123456'],
+  );
+  expect(seen).toMatchObject({
+    url: 'https://site.example/login?a=•••&b=•••',
+    title: 'Hello •••',
+    website_error: 'ann, the password ••• is wrong, and so is •••.',
+    fields: [{ hint: 'not •••', placeholder: '•••' }],
+  });
+});
+
+it('leaves words alone that a value is too short to be told from', () => {
+  const seen = reading({ website_error: 'Wrong PIN 12 of 123' });
+  expect(withoutTyped(seen, [entry('password')], ['12'])).toEqual(seen);
+});
+
+it('takes a value that is half a character', () => {
+  const odd = 'secret\ud800!';
+  expect(withoutTyped(reading({ title: `no ${odd}` }), [entry('password')], [odd]).title).toBe('no •••');
+});
