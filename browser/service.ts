@@ -51,7 +51,7 @@ export interface BrowserServiceHandle {
 }
 
 /** The browsers that are kept started: what most sessions ask for. */
-const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false };
+const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false, policy: null };
 
 /** Starts the browser service. Rejects when Chromium cannot be run or the port is taken. */
 export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {

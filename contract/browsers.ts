@@ -122,6 +122,7 @@ export const Browser = z.object({
   timeout_seconds: z.int(),
   name: z.string().optional(),
   start_url: z.string().optional(),
+  chrome_policy: z.record(z.string(), z.unknown()).optional(),
   tags: z.record(z.string(), z.string()).optional(),
   profile: BrowserProfile.optional(),
   profile_save_changes: z.boolean().optional(),

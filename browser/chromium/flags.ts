@@ -1,10 +1,13 @@
 import { statfsSync } from 'node:fs';
+import type { ChromePolicy } from './policy.ts';
 
 /** What decides how a Chromium is started. Two launches with equal choices can stand in for each other. */
 export interface LaunchChoices {
   headless: boolean;
   stealth: boolean;
   kioskMode: boolean;
+  /** Enterprise policies of the session's own; null for none. */
+  policy: ChromePolicy | null;
 }
 
 /** What else its command line holds. */

@@ -11,6 +11,8 @@ import type { LaunchChoices } from './flags.ts';
 import { chromiumFlags } from './flags.ts';
 import type { PageTracker } from './pages.ts';
 import { trackPages } from './pages.ts';
+import type { CommandLine } from './policy-mount.ts';
+import { underPolicy } from './policy-mount.ts';
 import { createUserData, removeUserData } from './user-data.ts';
 
 /** Longest a Chromium may take until it listens, in milliseconds. A loaded machine needs seconds, not more. */
@@ -63,7 +65,12 @@ export async function launchChromium(
     noSandbox: deps.noSandbox,
     userAgent: choices.stealth && choices.headless ? windowedUserAgent(deps.binary.version) : null,
   });
-  const child = spawn(deps.binary.path, flags, {
+  const direct = { program: deps.binary.path, args: flags };
+  const command = await prepare(direct, choices, userDataDir).catch(async (error: unknown) => {
+    await Promise.all([removeUserData(userDataDir), display?.stop()]);
+    throw error;
+  });
+  const child = spawn(command.program, command.args, {
     // A group of its own, so that all its processes can be ended at once.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
@@ -107,6 +114,10 @@ export async function launchChromium(
     await dispose();
     throw error;
   }
+}
+
+function prepare(command: CommandLine, { policy }: LaunchChoices, userDataDir: string): Promise<CommandLine> {
+  return policy === null ? Promise.resolve(command) : underPolicy(command, policy, userDataDir);
 }
 
 /** What a program needs of the environment to run at all; keys and settings of the service stay out. */

@@ -8,7 +8,7 @@ const SESSIONS_FOLDER = 'sessions';
  * Addresses no page and no client may open: they show the host's files or the browser's own insides. Preferences of a
  * fresh user-data folder carry the same list that an administrator's policy would, without writing to the host.
  */
-const BLOCKED_URLS = [
+export const BLOCKED_URLS = [
   'file://*',
   'chrome://*',
   'chrome-untrusted://*',

@@ -80,5 +80,7 @@ export function createWarmPool(deps: WarmPoolDeps): WarmPool {
 }
 
 function isSame(left: LaunchChoices, right: LaunchChoices): boolean {
+  // Policies hold from the start of a browser on: one that has its own is never started ahead of need.
+  if (left.policy !== null || right.policy !== null) return false;
   return left.headless === right.headless && left.stealth === right.stealth && left.kioskMode === right.kioskMode;
 }

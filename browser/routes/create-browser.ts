@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { Browser, BrowserCreate } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
+import { checkChromePolicy } from '../chromium/policy.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf, websocketBaseOf } from '../http/caller.ts';
 import { browserView } from '../session/view.ts';
@@ -15,7 +16,8 @@ export function createBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
     .withTypeProvider<ZodTypeProvider>()
     .post('/browsers', { schema: { body: Body, response: { 200: Browser } } }, async (request) => {
       refuseUnbuilt(request.body);
-      const { start_url: startUrl } = request.body;
+      const { start_url: startUrl, chrome_policy: policy } = request.body;
+      if (policy !== undefined) checkChromePolicy(policy);
       if (startUrl !== undefined) checkUserUrl(startUrl, { policy: deps.policy, field: 'start_url' });
       const session = await deps.lifecycle.create(projectOf(request), request.body);
       return browserView(session.record, websocketBaseOf(request), deps.tokens);
@@ -25,7 +27,6 @@ export function createBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
 /** What would silently not happen is refused by name instead. */
 function refuseUnbuilt(body: BrowserCreate): void {
   const unbuilt: [string, boolean][] = [
-    ['chrome_policy', Object.keys(body.chrome_policy ?? {}).length > 0],
     ['extensions', (body.extensions ?? []).length > 0],
     ['gpu', body.gpu === true],
     ['network', Object.keys(body.network ?? {}).length > 0],

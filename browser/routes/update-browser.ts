@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BrowserUpdate } from '../../contract/browsers.ts';
 import { Browser, BrowserUpdate as Body } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { resizeViewport } from '../chromium/viewport.ts';
+import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import { withSession } from '../http/with-session.ts';
@@ -24,6 +24,7 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
           if (typeof body.name === 'string' && body.name !== '') {
             deps.registry.assertNameFree(session.record.projectId, body.name, session.record.id);
           }
+          if (body.viewport !== undefined) assertResizable(session.chromium, body.viewport);
           if (body.profile !== undefined) await applyProfile(deps, session, body.profile);
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;

@@ -73,6 +73,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     }
     session.activity.stop();
     record.endedAt = new Date();
+    record.endedBy = cause;
     registry.retire(session);
     for (const tell of session.onEnd) tell();
     await chromium.dispose();
@@ -104,7 +105,9 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
-    const choices: LaunchChoices = { headless: record.headless, stealth: record.stealth, kioskMode: record.kioskMode };
+    const { headless, stealth, kioskMode, chromePolicy = {} } = record;
+    const policy = Object.keys(chromePolicy).length === 0 ? null : chromePolicy;
+    const choices: LaunchChoices = { headless, stealth, kioskMode, policy };
     const chromium =
       (await takeWarm(deps.pool, choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
     try {
@@ -163,6 +166,7 @@ function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
     projectId,
     createdAt: new Date(),
     endedAt: null,
+    endedBy: null,
     headless: request.headless ?? true,
     stealth: request.stealth ?? true,
     kioskMode: request.kiosk_mode ?? false,
@@ -170,6 +174,7 @@ function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
     name: request.name,
     tags: request.tags,
     startUrl: request.start_url,
+    chromePolicy: request.chrome_policy,
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
   };

@@ -1,8 +1,16 @@
 import { HoldfastError } from '../../contract/errors.ts';
-import type { Session, SessionRecord } from './session.ts';
+import type { Session, SessionEnd, SessionRecord } from './session.ts';
 
 /** How many ended sessions can still be read; older ones are forgotten. */
 const REMEMBERED_ENDED = 500;
+
+/** How a session that was there says why it is not any more. */
+const END_WORDS: Record<SessionEnd, string> = {
+  deleted: 'it was deleted',
+  timeout: 'it was left alone for longer than its timeout_seconds',
+  crashed: 'its browser crashed; create a new session',
+  shutdown: 'the browser service was stopped; create a new session',
+};
 
 /** Which sessions a list shows. */
 export interface SessionFilter {
@@ -47,8 +55,12 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       existingId: taken.id,
     });
   };
-  const notFound = (idOrName: string): HoldfastError =>
-    new HoldfastError('not_found', `There is no running browser session ${idOrName.slice(0, 100)}; it may have ended`);
+  const notFound = (projectId: string, idOrName: string): HoldfastError => {
+    const record = ended.get(idOrName);
+    const why =
+      record?.projectId === projectId && record.endedBy !== null ? END_WORDS[record.endedBy] : 'it may have ended';
+    return new HoldfastError('not_found', `There is no running browser session ${idOrName.slice(0, 100)}; ${why}`);
+  };
 
   return {
     count: () => running.size + starting.size,
@@ -78,7 +90,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       const session =
         running.get(idOrName) ??
         [...running.values()].find(({ record }) => record.name === idOrName && record.projectId === projectId);
-      if (session?.record.projectId !== projectId) throw notFound(idOrName);
+      if (session?.record.projectId !== projectId) throw notFound(projectId, idOrName);
       return session;
     },
     byId: (id) => running.get(id),
@@ -88,7 +100,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       const found = candidates.find(
         (record) => record.projectId === projectId && (record.id === idOrName || record.name === idOrName),
       );
-      if (found === undefined) throw notFound(idOrName);
+      if (found === undefined) throw notFound(projectId, idOrName);
       return found;
     },
     list: (projectId, filter) => {

@@ -13,6 +13,8 @@ export interface SessionRecord {
   projectId: string;
   createdAt: Date;
   endedAt: Date | null;
+  /** Why it ended; null while it runs. */
+  endedBy: SessionEnd | null;
   headless: boolean;
   stealth: boolean;
   kioskMode: boolean;
@@ -20,6 +22,7 @@ export interface SessionRecord {
   name: string | undefined;
   tags: Record<string, string> | undefined;
   startUrl: string | undefined;
+  chromePolicy: Record<string, unknown> | undefined;
   viewport: BrowserViewport;
   profile: AttachedProfile | null;
 }

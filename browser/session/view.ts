@@ -23,6 +23,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     timeout_seconds: record.timeoutSeconds,
     ...(record.name === undefined ? {} : { name: record.name }),
     ...(record.startUrl === undefined ? {} : { start_url: record.startUrl }),
+    ...(record.chromePolicy === undefined ? {} : { chrome_policy: record.chromePolicy }),
     ...(record.tags === undefined ? {} : { tags: record.tags }),
     ...(record.profile === null
       ? {}

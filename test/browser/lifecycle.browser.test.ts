@@ -34,7 +34,7 @@ describe('sessions', () => {
     ]);
     const browser = await chromium.connectOverCDP(used.cdp_ws_url);
     await new Promise((resolve) => setTimeout(resolve, 10_500));
-    await expect(service.kernel.browsers.retrieve(alone.session_id)).rejects.toMatchObject({ status: 404 });
+    await expect(service.kernel.browsers.retrieve(alone.session_id)).rejects.toThrow('left alone');
     expect((await service.kernel.browsers.retrieve(used.session_id)).session_id).toBe(used.session_id);
     await browser.close();
   });
@@ -52,6 +52,7 @@ describe('sessions', () => {
       1000,
     );
     await disconnected;
+    await expect(kernel.browsers.retrieve(session.session_id)).rejects.toThrow('its browser crashed');
     const read = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
     expect(read.deleted_at).toBeDefined();
     await eventually(async () => {

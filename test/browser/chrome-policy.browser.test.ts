@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceUnderTest, Site } from './service-under-test.ts';
+import { startService, startSite } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let site: Site;
+
+beforeAll(async () => {
+  service = await startService();
+  site = await startSite({
+    '/': '<title>off</title><script>document.title = "on"</script>',
+    '/shut': '<title>shut</title>',
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  site.close();
+});
+
+describe('chrome_policy', () => {
+  it.each([true, false])('holds in its own session and nowhere else (headless %s)', async (headless) => {
+    const before = await readdir('/etc/chromium').catch(() => []);
+    const policy = { DefaultJavaScriptSetting: 2, URLBlocklist: ['localhost/shut'] };
+    const [ruled, free] = await Promise.all([
+      service.kernel.browsers.create({ headless, chrome_policy: policy }),
+      service.kernel.browsers.create({ headless }),
+    ]);
+    expect(ruled.chrome_policy).toEqual(policy);
+    expect(free.chrome_policy).toBeUndefined();
+    const see = async (cdpUrl: string): Promise<unknown[]> => {
+      const browser = await chromium.connectOverCDP(cdpUrl, { noDefaults: true });
+      const page = browser.contexts()[0]?.pages()[0];
+      await page?.goto(`${site.origin}/`);
+      const title = await page?.title();
+      const shut = await page?.goto(`${site.origin}/shut`).then(
+        () => 'open',
+        (error: unknown) => /ERR_\w+/.exec(String(error))?.[0],
+      );
+      await browser.close();
+      return [title, shut];
+    };
+    expect(await see(ruled.cdp_ws_url)).toEqual(['off', 'ERR_BLOCKED_BY_ADMINISTRATOR']);
+    expect(await see(free.cdp_ws_url)).toEqual(['on', 'open']);
+    expect(await readdir('/etc/chromium').catch(() => [])).toEqual(before);
+    expect(existsSync('/etc/chromium/policies/managed/session.json')).toBe(false);
+
+    for (const session of [ruled, free]) await service.kernel.browsers.deleteByID(session.session_id);
+    expect(await readdir(path.join(service.workDir, 'sessions'))).toEqual([]);
+  });
+
+  it('may not take the browser out of the service’s hands, and a refusal starts nothing', async () => {
+    await expect(
+      service.kernel.browsers.create({ chrome_policy: { ProxySettings: { ProxyMode: 'direct' } } }),
+    ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('chrome_policy.ProxySettings') as string });
+    expect((await service.kernel.browsers.list()).getPaginatedItems()).toEqual([]);
+  });
+});
