@@ -58,6 +58,8 @@ export interface Database {
     /** Lower-case domain and profile name, a line each: what a substring query looks through. */
     search: string;
     document: Json<ConnectionDocument>;
+    /** Name of the stored credential that its settings refer to. */
+    credential_name: string | null;
     revision: number;
     created_at: Date;
     updated_at: Date;

@@ -1,4 +1,5 @@
 import { PGlite } from '@electric-sql/pglite';
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -94,7 +95,7 @@ async function openDatabase(dataDir: string, startParams: string[]): Promise<PGl
     await made.close();
     renameSync(unfinished, folder);
   }
-  return PGlite.create({ dataDir: folder, startParams });
+  return PGlite.create({ dataDir: folder, startParams, extensions: { pg_trgm } });
 }
 
 function listen(front: Front, path: string): Promise<void> {

@@ -2,7 +2,6 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { IdOrNameParams, NoContent, refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { connectionsWithCredential } from '../linked-connections.ts';
 import { findNear } from '../near-project.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -22,7 +21,7 @@ export function registerDeleteCredential(app: ApiServer, { store, connections }:
       const { scope } = keyCallerOf(request);
       const record = await findNear(store, scope, 'credential', (near) => store.credentials.find(near, wanted));
       const project = { organizationId: scope.organizationId, projectId: record.projectId };
-      for (const { id } of await connectionsWithCredential(store, project, record.name)) {
+      for (const { id } of await store.connections.usingCredential(project, record.name)) {
         await unlink(() => connections.configure(id, { credential: null }));
       }
       if (!(await store.credentials.remove(project, record.id))) {

@@ -4,7 +4,6 @@ import { IdOrNameParams, refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
-import { connectionsWithCredential } from '../linked-connections.ts';
 import { findNear } from '../near-project.ts';
 import type { ApiParts } from '../parts.ts';
 import { presentCredential } from './answer.ts';
@@ -38,7 +37,7 @@ export function registerUpdateCredential(app: ApiServer, { store, connections }:
       );
       if (changed === null) throw new HoldfastError('not_found', 'no such credential');
       if (changed.name !== current.name) {
-        for (const { id } of await connectionsWithCredential(store, project, current.name)) {
+        for (const { id } of await store.connections.usingCredential(project, current.name)) {
           await connections.configure(id, { credential: { name: changed.name } });
         }
       }

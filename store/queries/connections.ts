@@ -3,7 +3,16 @@ import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { containsText, pageOf, searchText, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
+import {
+  containsText,
+  pageOf,
+  searchText,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
 
 /** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
@@ -51,6 +60,8 @@ export interface ConnectionQueries {
     scope: Scope,
     filter: PageRequest & { profileName?: string; domain?: string; query?: string },
   ): Promise<Page<ConnectionRow>>;
+  /** Every connection that uses the stored credential of that name, oldest first. */
+  usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
   /**
    * Applies a change whose revision is larger than the stored one; false when it is not, or the connection is gone. Timeline
    * events are written by id, in the same transaction.
@@ -92,6 +103,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
               domain: row.domain,
               search: searchText(row.domain, row.profileName),
               document: JSON.stringify(row.document),
+              credential_name: credentialNameOf(row.document),
               revision: row.revision,
               created_at: row.createdAt,
               updated_at: clock(),
@@ -157,11 +169,25 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         .execute();
       return pageOf(rows.map(present), limit);
     },
+    usingCredential: async (scope, credentialName) => {
+      const rows = await live()
+        .where('credential_name', '=', credentialName)
+        .where(withinScope(scope, 'connections'))
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(present);
+    },
     record: async (change) => {
       const applied = await db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('connections')
-          .set({ document: JSON.stringify(change.document), revision: change.revision, updated_at: clock() })
+          .set({
+            document: JSON.stringify(change.document),
+            credential_name: credentialNameOf(change.document),
+            revision: change.revision,
+            updated_at: clock(),
+          })
           .where('id', '=', change.id)
           .where('revision', '<', change.revision)
           .where('deleted_at', 'is', null)
@@ -213,6 +239,10 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
       return removed;
     },
   };
+}
+
+function credentialNameOf(document: ConnectionDocument): string | null {
+  return document.settings.credential?.name ?? null;
 }
 
 async function appendState(trx: Db, state: Pick<ConnectionChange, 'id' | 'revision' | 'document' | 'createdAt'>) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import { addConnection, documentOf, onEachDatabase, SCOPE } from './databases.ts';
+import { addConnection, documentOf, onEachDatabase, runOnce, SCOPE } from './databases.ts';
 
 const EVENT: TimelineEvent = {
   id: 'evt_1',
@@ -104,6 +104,47 @@ onEachDatabase('connections', (context) => {
     expect(await count({ query: '\\' })).toBe(0);
     expect(await count({ domain: 'other.example' })).toBe(4);
     expect(await count({ profileName: 'Ünna 2', domain: 'other.example' })).toBe(0);
+  });
+
+  it('finds the connections of a credential, as it is linked now', async () => {
+    const { store } = context();
+    const [linked, relinked, removed] = [
+      await addConnection(store),
+      await addConnection(store),
+      await addConnection(store),
+    ];
+    const link = async (id: string, revision: number, name: string) => {
+      const { settings } = documentOf(id, revision);
+      const document = documentOf(id, revision, { settings: { ...settings, credential: { name } } });
+      await store.connections.record({ id, revision, document, createdAt: new Date() });
+    };
+    for (const id of [linked, relinked, removed]) await link(id, 2, 'shared/ü');
+    await link(relinked, 3, 'another');
+    await store.connections.remove(SCOPE, removed);
+    const idsOf = async (name: string, scope = SCOPE) =>
+      (await store.connections.usingCredential(scope, name)).map(({ id }) => id);
+    expect(await idsOf('shared/ü')).toEqual([linked]);
+    expect(await idsOf('another')).toEqual([relinked]);
+    expect(await idsOf('shared/ü', { ...SCOPE, projectId: 'prj_other' })).toEqual([]);
+  });
+
+  it('brings connections of an older schema along, whatever their documents hold', async () => {
+    const { store, database } = context();
+    const id = await addConnection(store);
+    const { settings } = documentOf(id, 2);
+    const document = documentOf(id, 2, {
+      settings: { ...settings, credential: { name: 'from-before' } },
+      post_login_url: 'a\u0000b \ud800',
+    });
+    await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
+    for (const statement of [
+      'drop index connections_search',
+      'alter table connections drop column credential_name',
+      `delete from kysely_migration where name = '0002_connection_search'`,
+    ])
+      await runOnce(database.connection, statement);
+    await store.migrate();
+    expect((await store.connections.usingCredential(SCOPE, 'from-before')).map((row) => row.id)).toEqual([id]);
   });
 
   it('shows nothing to another project or organization', async () => {

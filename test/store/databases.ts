@@ -54,14 +54,14 @@ export async function startDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   }
   const admin = inject('postgresUrl');
   const name = `store_${randomBytes(6).toString('hex')}`;
-  await runOnce(admin, `create database ${name}`);
+  await runOnce({ url: admin }, `create database ${name}`);
   const url = new URL(admin);
   url.pathname = `/${name}`;
   return {
     kind,
     connection: { url: url.href },
     folder: null,
-    stop: () => runOnce(admin, `drop database ${name} with (force)`),
+    stop: () => runOnce({ url: admin }, `drop database ${name} with (force)`),
   };
 }
 
@@ -132,8 +132,12 @@ export function onEachDatabase(name: string, tests: (context: () => TestStore) =
 }
 
 /** Runs one statement on a connection of its own. */
-export async function runOnce(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+export async function runOnce(to: StoreConnection, statement: string): Promise<void> {
+  const client = new pg.Client(
+    'url' in to
+      ? { connectionString: to.url }
+      : { host: to.socketDir, port: 5432, user: 'postgres', database: 'postgres' },
+  );
   await client.connect();
   try {
     await client.query(statement);
