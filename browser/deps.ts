@@ -1,3 +1,4 @@
+import type { BidiProxy } from './bidi/proxy.ts';
 import type { CdpProxy } from './cdp/proxy.ts';
 import type { SessionTokens } from './cdp/token.ts';
 import type { Logger } from './logger.ts';
@@ -13,6 +14,7 @@ export interface BrowserDeps {
   profiles: SessionProfiles;
   tokens: SessionTokens;
   cdpProxy: CdpProxy;
+  bidiProxy: BidiProxy;
   policy: EgressPolicy;
   logger: Logger;
 }

@@ -5,6 +5,7 @@ import { startEgressProxy } from '../egress/proxy.ts';
 import type { Resolver } from '../egress/resolve.ts';
 import { DEFAULT_VIEWPORT } from '../contract/browsers.ts';
 import { createBrowserService } from './app.ts';
+import { createBidiProxy } from './bidi/proxy.ts';
 import { createCdpProxy } from './cdp/proxy.ts';
 import { createSessionTokens } from './cdp/token.ts';
 import { inspectChromium } from './chromium/binary.ts';
@@ -95,6 +96,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     profiles,
     tokens: createSessionTokens(),
     cdpProxy: createCdpProxy(),
+    bidiProxy: createBidiProxy(),
     policy: options.policy,
     logger,
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TokenPurpose } from '../cdp/token.ts';
-import { refuseUpgrade } from '../cdp/proxy.ts';
+import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { BrowserDeps } from '../deps.ts';
 
 /** Websocket endpoints of a session by the last part of their path. */
@@ -35,6 +35,6 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     const session = deps.registry.byId(id);
     if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
     else if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
-    else refuseUpgrade(socket, 501, 'This build of the browser service has no WebDriver BiDi yet');
+    else deps.bidiProxy.accept(session, request, socket, head);
   };
 }

@@ -21,6 +21,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     profiles: { attach: refused, save: refused },
     tokens: createSessionTokens(),
     cdpProxy: { accept: quiet },
+    bidiProxy: { accept: quiet },
     policy: PUBLIC_ONLY,
     logger: { info: quiet, warn: quiet, error: quiet },
   });

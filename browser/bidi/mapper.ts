@@ -1,0 +1,96 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { WebSocket } from 'ws';
+import { createActivationWatch } from '../cdp/activation.ts';
+import { answerCommand, readCommand, toText } from '../cdp/messages.ts';
+import { judgeCommand } from '../cdp/guard.ts';
+import type { Session } from '../session/session.ts';
+import type { BidiCommand } from './client-messages.ts';
+
+/** Memory a mapper may take, in MB: it keeps what a page says until its client has read it. */
+const MAX_THREAD_MB = 256;
+/** Largest message from the browser, in bytes: Chromium's own bound is near it. */
+const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
+/** Longest wait for Chromium to take a connection, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Speaks WebDriver BiDi for one client of a session, over a protocol connection of its own. */
+export interface BidiMapper {
+  send(command: BidiCommand): void;
+  /** Ends its thread and its connection to the browser. */
+  close(): void;
+}
+
+/** What comes back. `onClose` is called once, however it ends. */
+export interface BidiMapperEvents {
+  onMessage(message: object): void;
+  onClose(): void;
+}
+
+type FromThread = { ready: true } | { cdp: string } | { bidi: object };
+
+/**
+ * Starts a mapper and resolves when it takes commands. What it wants from the browser is judged as the commands of any
+ * client are: files of the host, other schemes, proxies and extensions stay out of reach. Rejects when it cannot start.
+ */
+export function startBidiMapper(session: Session, events: BidiMapperEvents): Promise<BidiMapper> {
+  const browser = new WebSocket(session.chromium.wsEndpoint, {
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: CONNECT_TIMEOUT_MS,
+  });
+  const thread = new Worker(new URL('./mapper-thread.mjs', import.meta.url), {
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
+  });
+  const activation = createActivationWatch(session);
+  const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
+  let closed = false;
+
+  return new Promise((resolve, reject) => {
+    const close = (): void => {
+      if (closed) return;
+      closed = true;
+      browser.terminate();
+      void thread.terminate();
+      reject(new Error('the BiDi mapper has ended'));
+      events.onClose();
+    };
+    browser.on('close', close).on('error', close);
+    thread.on('error', close).on('exit', close);
+
+    const opened = new Promise<void>((open) => browser.once('open', open));
+    const toBrowser = (text: string): void => {
+      const command = readCommand(text);
+      if (command === null) return;
+      const verdict = judgeCommand(command, context);
+      if (verdict.kind === 'refuse') {
+        const refusal = { error: { code: -32_000, message: verdict.message } };
+        thread.postMessage({ cdp: answerCommand(command, refusal) });
+      } else if (verdict.kind === 'disconnect') {
+        close();
+      } else {
+        activation.sent(verdict.command);
+        void opened.then(() => {
+          browser.send(JSON.stringify(verdict.command));
+        });
+      }
+    };
+    browser.on('message', (data) => {
+      activation.received(data);
+      if (!closed) thread.postMessage({ cdp: toText(data).toString('utf8') });
+    });
+    thread.on('message', (message: FromThread) => {
+      if ('cdp' in message) toBrowser(message.cdp);
+      else if ('bidi' in message) events.onMessage(message.bidi);
+      else {
+        resolve({
+          close,
+          send: (bidi) => {
+            if (!closed) thread.postMessage({ bidi });
+          },
+        });
+      }
+    });
+  });
+}
