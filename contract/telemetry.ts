@@ -6,6 +6,19 @@ export const PROTOCOL_CATEGORIES = ['console', 'network', 'page', 'interaction',
 export const TELEMETRY_CATEGORIES = [...OPERATIONAL_CATEGORIES, ...PROTOCOL_CATEGORIES] as const;
 export type TelemetryCategory = (typeof TELEMETRY_CATEGORIES)[number];
 
+/** Categories as events carry them: `monitor` says how capturing itself fares, and cannot be chosen. */
+export const EVENT_CATEGORIES = [...TELEMETRY_CATEGORIES, 'monitor'] as const;
+export type EventCategory = (typeof EVENT_CATEGORIES)[number];
+
+/** Longest string in an event's data, in bytes, the marker at its end included (interface.md, "Limits"). */
+export const TELEMETRY_STRING_BYTES = 8192;
+/** What a string that was cut ends with. */
+export const TRUNCATION_MARKER = '...[truncated]';
+/** Longest identifier of a connection, session, frame, download or context, in characters. */
+export const TELEMETRY_ID_LENGTH = 128;
+/** Longest scheme of a URL, in characters. */
+export const URL_SCHEME_LENGTH = 32;
+
 const CategoryFlag = z.strictObject({ enabled: z.boolean().optional() });
 
 /** Per-category flags (BrowserTelemetryCategoriesConfig). */
