@@ -1,0 +1,51 @@
+import { randomUUID } from 'node:crypto';
+import type { TelemetryEventData } from '../../contract/telemetry-events.ts';
+import type { ClientCommand } from '../cdp/guard.ts';
+import { summarizeCommand } from './command-summary.ts';
+import type { SessionTelemetry } from './session-telemetry.ts';
+
+/** Why a connection ended. */
+export type DisconnectReason = TelemetryEventData<'cdp_disconnect'>['reason'];
+
+/** Tells the telemetry of one client's connection through the CDP proxy. */
+export interface ConnectionWatch {
+  /** A message was carried, either way. */
+  carried(): void;
+  /** A command of the client that the browser gets to see (`Browser.close`: that it is spared). */
+  command(command: ClientCommand): void;
+  /** Only the first call counts. */
+  closed(reason: DisconnectReason): void;
+}
+
+/** Begins with the connection. Commands cost a look into a table, and nothing while `control` is not captured. */
+export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
+  const connectionId = randomUUID();
+  const began = performance.now();
+  let messages = 0;
+  let open = true;
+  telemetry.emit('cdp_connect', { kind: 'local_process' }, { connection_id: connectionId });
+  return {
+    carried: () => {
+      messages += 1;
+    },
+    command: (command) => {
+      if (!telemetry.captures('control')) return;
+      const data = summarizeCommand(command, connectionId);
+      if (data !== null) telemetry.emit('cdp_command', { kind: 'cdp', event: data.method }, data);
+    },
+    closed: (reason) => {
+      if (!open) return;
+      open = false;
+      telemetry.emit(
+        'cdp_disconnect',
+        { kind: 'local_process' },
+        {
+          connection_id: connectionId,
+          duration_ms: Math.round(performance.now() - began),
+          message_count: messages,
+          reason,
+        },
+      );
+    },
+  };
+}

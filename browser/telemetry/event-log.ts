@@ -1,0 +1,108 @@
+import type { EventCategory } from '../../contract/telemetry.ts';
+
+/** How much of a running session's events is kept: the oldest go first. `bytes` bounds memory, not what is sent. */
+export const LOG_BOUNDS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
+/** What one entry costs beside its text, in bytes. */
+const ENTRY_OVERHEAD = 120;
+/** When this many removed entries lead the array, they are cut off. */
+const COMPACT_AT = 1024;
+
+/** One event as it is kept: the text that every reader is sent. */
+export interface LoggedEvent {
+  seq: number;
+  /** Unix microseconds; never less than that of the event before. */
+  ts: number;
+  category: EventCategory;
+  json: string;
+}
+
+/**
+ * The latest events of one session, numbered from 1 without gaps. Readers hold a number and come back for more, so that a
+ * slow one costs nothing: what it misses is gone, and its next number says so.
+ */
+export interface EventLog {
+  append(ts: number, category: EventCategory, json: string): void;
+  /** Events with a number above `seq`, oldest first, of up to so many characters together (at least one event). */
+  after(seq: number, characters: number): LoggedEvent[];
+  /** All that is kept, oldest first. */
+  kept(): readonly LoggedEvent[];
+  /** Number of the newest event; 0 before the first. */
+  lastSeq(): number;
+  /** Upper bound of the memory that it takes, in bytes. */
+  bytes(): number;
+  /** Calls back after each event, and at the end; the answer ends that. */
+  onChange(listener: () => void): () => void;
+  /** No event follows. */
+  end(): void;
+  hasEnded(): boolean;
+  /** Forgets what is kept. */
+  clear(): void;
+}
+
+export function createEventLog(bounds: { events: number; bytes: number } = LOG_BOUNDS): EventLog {
+  let entries: LoggedEvent[] = [];
+  let first = 0;
+  let last = 0;
+  let bytes = 0;
+  let ended = false;
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const dropOldest = (): void => {
+    const oldest = entries[first];
+    if (oldest === undefined) return;
+    bytes -= cost(oldest.json);
+    first += 1;
+    if (first < COMPACT_AT) return;
+    entries = entries.slice(first);
+    first = 0;
+  };
+  const count = (): number => entries.length - first;
+
+  return {
+    append: (ts, category, json) => {
+      if (ended) return;
+      last += 1;
+      entries.push({ seq: last, ts, category, json });
+      bytes += cost(json);
+      while (count() > bounds.events || (bytes > bounds.bytes && count() > 1)) dropOldest();
+      tell();
+    },
+    after: (seq, characters) => {
+      const found: LoggedEvent[] = [];
+      let size = 0;
+      // Numbers have no gaps: the place of one follows from that of the newest.
+      for (let index = Math.max(first, entries.length - (last - seq)); index < entries.length; index += 1) {
+        const entry = entries[index];
+        if (entry === undefined) break;
+        size += entry.json.length;
+        if (found.length > 0 && size > characters) break;
+        found.push(entry);
+      }
+      return found;
+    },
+    kept: () => entries.slice(first),
+    lastSeq: () => last,
+    bytes: () => bytes,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    end: () => {
+      ended = true;
+      tell();
+    },
+    hasEnded: () => ended,
+    clear: () => {
+      entries = [];
+      first = 0;
+      bytes = 0;
+    },
+  };
+}
+
+/** A text with a character above U+00FF takes two bytes for each. */
+function cost(json: string): number {
+  return json.length * 2 + ENTRY_OVERHEAD;
+}

@@ -1,0 +1,90 @@
+import type { EventSource, TelemetryEventData, TelemetryEventType } from '../../contract/telemetry-events.ts';
+import { categoryOf } from '../../contract/telemetry-events.ts';
+import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
+import type { EventCategory, TelemetryCategory } from '../../contract/telemetry.ts';
+import { TELEMETRY_STRING_BYTES } from '../../contract/telemetry.ts';
+import { cutData } from './cut.ts';
+import type { EventLog } from './event-log.ts';
+import { createEventLog } from './event-log.ts';
+
+/** Categories that are taken from the browser by a monitor of our own; it runs only while one of them is captured. */
+export const MONITORED_CATEGORIES = ['console', 'network', 'page', 'interaction', 'screenshot'] as const;
+
+/** Data that is text of one known kind and size, and must not be cut: a picture is useless in part. */
+const WHOLE: ReadonlySet<TelemetryEventType> = new Set(['monitor_screenshot']);
+
+/** What one session captures, and what it has captured. */
+export interface SessionTelemetry {
+  log: EventLog;
+  /**
+   * True in a session that a person's secrets are typed into: no event may carry what is typed, whatever is selected.
+   */
+  private: boolean;
+  selection(): TelemetrySelection | null;
+  /** Changes what is captured from now on. */
+  select(selection: TelemetrySelection | null): void;
+  captures(category: EventCategory): boolean;
+  /** Notes an event, if its category is captured. Never throws and never waits. */
+  emit<T extends TelemetryEventType>(type: T, source: EventSource, data: TelemetryEventData<T>): void;
+  /** Calls back after each change of the selection; the answer ends that. */
+  onSelect(listener: () => void): () => void;
+}
+
+/** What {@link createSessionTelemetry} is given. */
+export interface SessionTelemetryOptions {
+  selection: TelemetrySelection | null;
+  private: boolean;
+  /** Unix milliseconds. */
+  clock?: () => number;
+}
+
+export function createSessionTelemetry(options: SessionTelemetryOptions): SessionTelemetry {
+  const { clock = Date.now } = options;
+  const log = createEventLog();
+  const listeners = new Set<() => void>();
+  const permitted = (selection: TelemetrySelection | null): TelemetrySelection | null => {
+    if (!options.private || selection === null) return selection;
+    // Pictures show what a person types.
+    const left = [...selection].filter((category) => category !== 'screenshot');
+    return left.length === 0 ? null : new Set(left);
+  };
+  let selected = permitted(options.selection);
+  let lastTs = 0;
+
+  const captures = (category: EventCategory): boolean => {
+    if (selected === null) return false;
+    if (category === 'monitor') return MONITORED_CATEGORIES.some((monitored) => selected?.has(monitored) === true);
+    return selected.has(category satisfies TelemetryCategory);
+  };
+
+  return {
+    log,
+    private: options.private,
+    selection: () => selected,
+    select: (selection) => {
+      selected = permitted(selection);
+      for (const listener of listeners) listener();
+    },
+    captures,
+    emit: (type, source, data) => {
+      const category = categoryOf(type);
+      if (!captures(category)) return;
+      // Times of one session never go back, and no two events share one.
+      lastTs = Math.max(clock() * 1000, lastTs + 1);
+      const event = { ts: lastTs, type, category, source, ...(data === undefined ? {} : { data }) };
+      const json = JSON.stringify(event);
+      // Most events are small: no string in them can be too long.
+      if (json.length * 3 <= TELEMETRY_STRING_BYTES || WHOLE.has(type)) {
+        log.append(lastTs, category, json);
+        return;
+      }
+      const cut = cutData(data);
+      const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
+      log.append(lastTs, category, whole);
+    },
+    onSelect: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
