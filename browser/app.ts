@@ -12,6 +12,8 @@ import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
+import { telemetryEventsRoute } from './routes/telemetry-events.ts';
+import { telemetryStreamRoute } from './routes/telemetry-stream.ts';
 import { updateBrowserRoute } from './routes/update-browser.ts';
 
 /** Largest body of a call, in bytes: text to type is the largest part of any. */
@@ -32,6 +34,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
 
   app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));
   const checkBearer = createBearerCheck(deps.apiKey);
+  telemetryStreamRoute(app, deps, checkBearer);
   void app.register((guarded, _, done) => {
     // Before anything of the request is parsed.
     guarded.addHook('onRequest', (request, _reply, next) => {
@@ -44,6 +47,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     updateBrowserRoute(guarded, deps);
     deleteBrowserRoute(guarded, deps);
     computerRoutes(guarded, deps);
+    telemetryEventsRoute(guarded, deps);
     unbuiltRoutes(guarded, deps);
     done();
   });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HttpUrl } from './addresses.ts';
-import { TelemetryRequest } from './telemetry.ts';
+import { TelemetryConfig, TelemetryRequest } from './telemetry.ts';
 
 /** Bounds of a session's inactivity time-out, in seconds, and the one that applies when none is given. */
 export const SESSION_TIMEOUT = { min: 10, max: 259_200, default: 60 } as const;
@@ -8,6 +8,12 @@ export const SESSION_TIMEOUT = { min: 10, max: 259_200, default: 60 } as const;
 export const REGION = 'aws.us-east-1a';
 /** Viewport of a session that asks for none, in CSS pixels. */
 export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
+
+/**
+ * Header of `POST /browsers` that says `true` for a session which a person's secrets are typed into. The session's answer
+ * confirms it by `managed_auth`; a service that knows neither captures what its telemetry categories say.
+ */
+export const MANAGED_AUTH_HEADER = 'x-holdfast-managed-auth';
 
 /** BrowserViewport. The refresh rate is kept and echoed; without a screen it has no effect. */
 export const BrowserViewport = z.strictObject({
@@ -126,7 +132,9 @@ export const Browser = z.object({
   tags: z.record(z.string(), z.string()).optional(),
   profile: BrowserProfile.optional(),
   profile_save_changes: z.boolean().optional(),
-  telemetry: z.null(),
+  telemetry: TelemetryConfig.nullable(),
+  /** True where telemetry keeps clear of what is typed, whatever it captures. */
+  managed_auth: z.literal(true).optional(),
   usage: z.object({ uptime_ms: z.int() }),
   viewport: BrowserViewport,
 });

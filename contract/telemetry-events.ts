@@ -111,7 +111,13 @@ const shapes = {
   ],
   console_log: [
     'console',
-    z.object({ ...context, level: text, text, args: z.array(z.string()).optional(), stack_trace: z.unknown() }),
+    z.object({
+      ...context,
+      level: text,
+      text,
+      args: z.array(z.string()).optional(),
+      stack_trace: z.unknown().optional(),
+    }),
   ],
   console_error: [
     'console',
@@ -123,7 +129,7 @@ const shapes = {
       line: int,
       column: int,
       source_url: text,
-      stack_trace: z.unknown(),
+      stack_trace: z.unknown().optional(),
     }),
   ],
   network_request: [
@@ -221,7 +227,7 @@ export const TelemetryEnvelope = z.object({
       type: z.string(),
       category: z.string(),
       source: EventSource,
-      data: z.unknown(),
+      data: z.unknown().optional(),
       truncated: z.boolean().optional(),
     })
     .superRefine((event, check) => {

@@ -35,6 +35,9 @@ export const TelemetryCategories = z.strictObject({
   platform: CategoryFlag.optional(),
 });
 
+/** What a session captures, as it shows it (BrowserTelemetryConfig). */
+export const TelemetryConfig = z.object({ browser: TelemetryCategories });
+
 /** BrowserTelemetryRequestConfig of interface.md. */
 export const TelemetryRequest = z
   .strictObject({

@@ -5,6 +5,8 @@ import { WebSocket, WebSocketServer } from 'ws';
 import type { RawData } from 'ws';
 import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { Session } from '../session/session.ts';
+import type { DisconnectReason } from '../telemetry/connection-watch.ts';
+import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createActivationWatch } from './activation.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
@@ -67,18 +69,31 @@ export function createCdpProxy(): CdpProxy {
 
 /** Carries messages between a client and its session's browser until either goes, or the session ends. */
 function join(session: Session, client: WebSocket, browser: WebSocket): void {
-  const close = (): void => {
-    session.onEnd.delete(close);
+  const telemetry = watchConnection(session.record.telemetry);
+  const close = (reason: DisconnectReason): void => {
+    telemetry.closed(reason);
+    session.onEnd.delete(endWithSession);
     // A peer that does not answer the closing handshake is cut by ws after its own time-out.
     for (const socket of [client, browser]) socket.close(1000);
   };
-  session.onEnd.add(close);
-  for (const socket of [client, browser]) socket.on('close', close).on('error', close);
+  const endWithSession = (): void => {
+    close(session.chromium.hasExited() ? 'upstream_error' : 'context_cancelled');
+  };
+  session.onEnd.add(endWithSession);
+  const clientGone = (): void => {
+    close('client_close');
+  };
+  const browserGone = (): void => {
+    close('upstream_error');
+  };
+  client.on('close', clientGone).on('error', clientGone);
+  browser.on('close', browserGone).on('error', browserGone);
   keepAlive(client);
 
   const activation = createActivationWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   client.on('message', (data, isBinary) => {
+    telemetry.carried();
     const command = isBinary ? null : readCommand(toText(data).toString('utf8'));
     if (command === null) {
       client.send(
@@ -91,6 +106,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
     const verdict = judgeCommand(command, context);
     switch (verdict.kind) {
       case 'forward':
+        telemetry.command(verdict.command);
         activation.sent(verdict.command);
         forward(JSON.stringify(verdict.command), client, browser);
         return;
@@ -98,11 +114,13 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
         client.send(answerCommand(command, { error: { code: -32_000, message: verdict.message } }));
         return;
       case 'disconnect':
-        client.send(answerCommand(command, { result: {} }), close);
+        telemetry.command(command);
+        client.send(answerCommand(command, { result: {} }), clientGone);
         return;
     }
   });
   browser.on('message', (data) => {
+    telemetry.carried();
     activation.received(data);
     forward(data, browser, client);
   });

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 
 /** Project of callers that name none: the one every installation has. */
 const DEFAULT_PROJECT = 'prj_default';
@@ -7,6 +8,14 @@ const DEFAULT_PROJECT = 'prj_default';
 export function projectOf(request: FastifyRequest): string {
   const header = request.headers['x-kernel-project-id'];
   return typeof header === 'string' && header !== '' ? header : DEFAULT_PROJECT;
+}
+
+/**
+ * True for the session of a login or a health check: whoever drives those says so, so that nothing of what a person types
+ * comes into telemetry. A service that does not know the header ignores it.
+ */
+export function isManagedAuth(request: FastifyRequest): boolean {
+  return request.headers[MANAGED_AUTH_HEADER] === 'true';
 }
 
 /**

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
 import { checkChromePolicy } from '../chromium/policy.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf, websocketBaseOf } from '../http/caller.ts';
+import { isManagedAuth, projectOf, websocketBaseOf } from '../http/caller.ts';
 import { browserView } from '../session/view.ts';
 
 const Body = BrowserCreate.nullish().transform((body): BrowserCreate => body ?? {});
@@ -19,7 +19,7 @@ export function createBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
       const { start_url: startUrl, chrome_policy: policy } = request.body;
       if (policy !== undefined) checkChromePolicy(policy);
       if (startUrl !== undefined) checkUserUrl(startUrl, { policy: deps.policy, field: 'start_url' });
-      const session = await deps.lifecycle.create(projectOf(request), request.body);
+      const session = await deps.lifecycle.create(projectOf(request), request.body, isManagedAuth(request));
       return browserView(session.record, websocketBaseOf(request), deps.tokens);
     });
 }
@@ -32,6 +32,7 @@ function refuseUnbuilt(body: BrowserCreate): void {
     ['network', Object.keys(body.network ?? {}).length > 0],
     ['proxy', Object.keys(body.proxy ?? {}).length > 0],
     ['proxy_id', (body.proxy_id ?? '') !== ''],
+    ['telemetry.export', Object.keys(body.telemetry?.export ?? {}).length > 0],
   ];
   const first = unbuilt.find(([, given]) => given)?.[0];
   if (first === undefined) return;

@@ -17,8 +17,6 @@ const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
   ['POST', 'fs/*'],
   ['DELETE', 'fs/*'],
   ['GET', 'logs/stream'],
-  ['GET', 'telemetry/stream'],
-  ['GET', 'telemetry/events'],
   ['POST', 'replays'],
   ['GET', 'replays'],
   ['GET', 'replays/:replayId'],

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BrowserUpdate } from '../../contract/browsers.ts';
 import { Browser, BrowserUpdate as Body } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { selectionOnUpdate } from '../../contract/telemetry-selection.ts';
 import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { websocketBaseOf } from '../http/caller.ts';
@@ -28,6 +29,8 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
           if (body.profile !== undefined) await applyProfile(deps, session, body.profile);
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;
+          const { telemetry } = record;
+          telemetry.select(selectionOnUpdate(telemetry.selection(), body.telemetry));
           if (body.name !== undefined) record.name = body.name === null || body.name === '' ? undefined : body.name;
           if (body.tags !== undefined && body.tags !== null) record.tags = body.tags;
           if (body.timeout_seconds !== undefined) {
@@ -66,8 +69,11 @@ async function applyViewport(session: Session, viewport: NonNullable<BrowserUpda
 }
 
 function refuseUnbuilt(body: BrowserUpdate): void {
-  const given = Object.keys(body.proxy ?? {}).length > 0 || (body.proxy_id ?? '') !== '';
-  if (!given) return;
-  const message = 'proxy: this build of the browser service cannot use other proxies yet; leave it out';
+  const proxy = Object.keys(body.proxy ?? {}).length > 0 || (body.proxy_id ?? '') !== '';
+  const exported = Object.keys(body.telemetry?.export ?? {}).length > 0;
+  if (!proxy && !exported) return;
+  const message = proxy
+    ? 'proxy: this build of the browser service cannot use other proxies yet; leave it out'
+    : 'telemetry.export: this build of the browser service cannot export telemetry yet; leave it out';
   throw new HoldfastError('not_implemented', message, { details: [{ code: 'not_implemented', message }] });
 }

@@ -10,6 +10,9 @@ import type { WarmPool } from '../chromium/warm-pool.ts';
 import { createInputState } from '../computer/input-state.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
 import type { Logger } from '../logger.ts';
+import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
+import { createEndedLogs } from '../telemetry/ended-logs.ts';
+import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
 import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
@@ -31,7 +34,8 @@ export interface SessionProfiles {
 
 /** Starts and ends sessions. */
 export interface SessionLifecycle {
-  create(projectId: string, request: BrowserCreate): Promise<Session>;
+  /** `managedAuth`: a person's secrets will be typed into it, so telemetry keeps clear of what is typed. */
+  create(projectId: string, request: BrowserCreate, managedAuth?: boolean): Promise<Session>;
   /**
    * Ends a session, saving its profile first when it is to be saved. Calls at the same time share one end. Rejects when
    * saving failed; the session has ended all the same.
@@ -52,6 +56,7 @@ export interface LifecycleDeps {
 export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   const { registry, logger } = deps;
   const ends = new WeakMap<Session, Promise<void>>();
+  const endedLogs = createEndedLogs();
 
   const end = (session: Session, cause: SessionEnd): Promise<void> => {
     const running = ends.get(session);
@@ -75,7 +80,9 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     record.endedAt = new Date();
     record.endedBy = cause;
     registry.retire(session);
+    if (cause === 'crashed') tellCrash(session);
     for (const tell of session.onEnd) tell();
+    endedLogs.keep(record.id, record.telemetry.log);
     await chromium.dispose();
     logger.info({ session_id: record.id, cause }, 'browser session ended');
     if (fault !== null) throw fault;
@@ -134,8 +141,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   return {
     end,
-    create: async (projectId, request) => {
-      const record = newRecord(projectId, request);
+    create: async (projectId, request, managedAuth = false) => {
+      const record = newRecord(projectId, request, managedAuth);
       const release = registry.reserve(record);
       try {
         const session = await start(record, request);
@@ -160,7 +167,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 }
 
-function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
+function newRecord(projectId: string, request: BrowserCreate, managedAuth: boolean): SessionRecord {
   return {
     id: newId('brw'),
     projectId,
@@ -177,6 +184,7 @@ function newRecord(projectId: string, request: BrowserCreate): SessionRecord {
     chromePolicy: request.chrome_policy,
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
+    telemetry: createSessionTelemetry({ selection: selectionOnCreate(request.telemetry), private: managedAuth }),
   };
 }
 
@@ -186,6 +194,14 @@ async function takeWarm(pool: WarmPool, choices: LaunchChoices): Promise<Chromiu
   if (chromium?.hasExited() !== true) return chromium;
   await chromium.dispose();
   return null;
+}
+
+function tellCrash({ record, chromium }: Session): void {
+  record.telemetry.emit(
+    'service_crashed',
+    { kind: 'local_process' },
+    { service_name: 'chromium', pid: chromium.pid, phase: 'running' },
+  );
 }
 
 /** Fire and forget: whether the page loads is seen in the browser. */

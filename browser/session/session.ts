@@ -2,6 +2,7 @@ import type { BrowserViewport } from '../../contract/browsers.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { InputState } from '../computer/input-state.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
+import type { SessionTelemetry } from '../telemetry/session-telemetry.ts';
 import type { ActivityClock } from './activity.ts';
 
 /** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
@@ -25,6 +26,7 @@ export interface SessionRecord {
   chromePolicy: Record<string, unknown> | undefined;
   viewport: BrowserViewport;
   profile: AttachedProfile | null;
+  telemetry: SessionTelemetry;
 }
 
 /** A running session. */

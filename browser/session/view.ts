@@ -1,5 +1,6 @@
 import type { Browser } from '../../contract/browsers.ts';
 import { REGION } from '../../contract/browsers.ts';
+import { selectionView } from '../../contract/telemetry-selection.ts';
 import type { SessionTokens } from '../cdp/token.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
 import type { SessionRecord } from './session.ts';
@@ -28,7 +29,8 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.profile === null
       ? {}
       : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),
-    telemetry: null,
+    telemetry: selectionView(record.telemetry.selection()),
+    ...(record.telemetry.private ? { managed_auth: true as const } : {}),
     usage: { uptime_ms: (record.endedAt?.getTime() ?? Date.now()) - record.createdAt.getTime() },
     viewport: record.viewport,
   };

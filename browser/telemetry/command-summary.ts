@@ -29,48 +29,73 @@ interface Summary {
 }
 
 const at = (params: Params, name: string): unknown => (Object.hasOwn(params, name) ? params[name] : undefined);
-const int = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return Number.isSafeInteger(value) ? value : undefined;
-};
-const real = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-};
-const flag = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return typeof value === 'boolean' ? value : undefined;
-};
+const int =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return Number.isSafeInteger(value) ? value : undefined;
+  };
+const real =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+  };
+const flag =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return typeof value === 'boolean' ? value : undefined;
+  };
 /** A defined value as it is, any other as `other`. */
-const word = (name: string, words: readonly string[]): Reader => (params) => {
-  const value = at(params, name);
-  if (value === undefined) return undefined;
-  return typeof value === 'string' && words.includes(value) ? value : 'other';
-};
+const word =
+  (name: string, words: readonly string[]): Reader =>
+  (params) => {
+    const value = at(params, name);
+    if (value === undefined) return undefined;
+    return typeof value === 'string' && words.includes(value) ? value : 'other';
+  };
 /** The same where there must be one. */
-const phase = (words: readonly string[]): Reader => (params) => word('type', words)(params) ?? 'other';
+const phase =
+  (words: readonly string[]): Reader =>
+  (params) =>
+    word('type', words)(params) ?? 'other';
 /** How many characters a text has; the text stays out. */
-const lengthOf = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return typeof value === 'string' ? countCharacters(value) : undefined;
-};
-const countOf = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return Array.isArray(value) ? value.length : undefined;
-};
+const lengthOf =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return typeof value === 'string' ? countCharacters(value) : undefined;
+  };
+const countOf =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return Array.isArray(value) ? value.length : undefined;
+  };
 /** Whether a text was given at all. */
-const present = (name: string): Reader => (params) => {
-  const value = at(params, name);
-  return value === undefined ? undefined : typeof value === 'string' && value !== '';
-};
-const id = (name: string): Reader => (params) => identifier(at(params, name));
+const present =
+  (name: string): Reader =>
+  (params) => {
+    const value = at(params, name);
+    return value === undefined ? undefined : typeof value === 'string' && value !== '';
+  };
+const id =
+  (name: string): Reader =>
+  (params) =>
+    identifier(at(params, name));
 /** Fields of an object among the parameters. */
-const within = (name: string, reader: Reader): Reader => (params) => reader(record(at(params, name)));
+const within =
+  (name: string, reader: Reader): Reader =>
+  (params) =>
+    reader(record(at(params, name)));
 /** Fields of the first finger on the screen. */
-const firstTouch = (reader: Reader): Reader => (params) => {
-  const points = at(params, 'touchPoints');
-  return reader(record(Array.isArray(points) ? points[0] : undefined));
-};
+const firstTouch =
+  (reader: Reader): Reader =>
+  (params) => {
+    const points = at(params, 'touchPoints');
+    return reader(record(Array.isArray(points) ? points[0] : undefined));
+  };
 
 const point = { x: real('x'), y: real('y') };
 const delta = { delta_x: real('deltaX'), delta_y: real('deltaY') };

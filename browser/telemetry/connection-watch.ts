@@ -7,6 +7,8 @@ import type { SessionTelemetry } from './session-telemetry.ts';
 /** Why a connection ended. */
 export type DisconnectReason = TelemetryEventData<'cdp_disconnect'>['reason'];
 
+const SERVICE = { kind: 'kernel_api' } as const;
+
 /** Tells the telemetry of one client's connection through the CDP proxy. */
 export interface ConnectionWatch {
   /** A message was carried, either way. */
@@ -23,7 +25,7 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
   const began = performance.now();
   let messages = 0;
   let open = true;
-  telemetry.emit('cdp_connect', { kind: 'local_process' }, { connection_id: connectionId });
+  telemetry.emit('cdp_connect', SERVICE, { connection_id: connectionId });
   return {
     carried: () => {
       messages += 1;
@@ -36,16 +38,12 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
     closed: (reason) => {
       if (!open) return;
       open = false;
-      telemetry.emit(
-        'cdp_disconnect',
-        { kind: 'local_process' },
-        {
-          connection_id: connectionId,
-          duration_ms: Math.round(performance.now() - began),
-          message_count: messages,
-          reason,
-        },
-      );
+      telemetry.emit('cdp_disconnect', SERVICE, {
+        connection_id: connectionId,
+        duration_ms: Math.round(performance.now() - began),
+        message_count: messages,
+        reason,
+      });
     },
   };
 }

@@ -1,8 +1,12 @@
+import { StringDecoder } from 'node:string_decoder';
 import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/telemetry.ts';
 
-/** Most entries of one array or object, and most levels of nesting, that an event carries. */
+/** Most entries of one array or object, most levels of nesting, and most values in all, that an event carries. */
 const MAX_ENTRIES = 100;
 const MAX_DEPTH = 40;
+const MAX_VALUES = 2000;
+/** Longest name of an entry, in characters: names of headers are a site's words too. */
+const MAX_NAME = 256;
 /** Most bytes of text in one event, all its strings together. */
 const MAX_TEXT_BYTES = 64 * 1024;
 
@@ -16,7 +20,9 @@ export interface CutData {
 export function cutData(data: unknown): CutData {
   let truncated = false;
   let left = MAX_TEXT_BYTES;
+  let values = 0;
   const cut = (value: unknown, depth: number): unknown => {
+    values += 1;
     if (typeof value === 'string') {
       const text = cutText(value, Math.min(TELEMETRY_STRING_BYTES, left));
       left -= Math.min(left, Buffer.byteLength(text));
@@ -24,7 +30,7 @@ export function cutData(data: unknown): CutData {
       return text;
     }
     if (typeof value !== 'object' || value === null) return value;
-    if (depth > MAX_DEPTH) {
+    if (depth > MAX_DEPTH || values > MAX_VALUES) {
       truncated = true;
       return null;
     }
@@ -34,7 +40,11 @@ export function cutData(data: unknown): CutData {
     }
     const entries = Object.entries(value);
     if (entries.length > MAX_ENTRIES) truncated = true;
-    return Object.fromEntries(entries.slice(0, MAX_ENTRIES).map(([key, item]) => [key, cut(item, depth + 1)]));
+    return Object.fromEntries(entries.slice(0, MAX_ENTRIES).map(([key, item]) => [cutName(key), cut(item, depth + 1)]));
+  };
+  const cutName = (name: string): string => {
+    if (name.length > MAX_NAME) truncated = true;
+    return name.slice(0, MAX_NAME);
   };
   return { data: cut(data, 0), truncated };
 }
@@ -43,21 +53,7 @@ export function cutData(data: unknown): CutData {
 export function cutText(text: string, bytes: number = TELEMETRY_STRING_BYTES): string {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
   const room = Math.max(0, bytes - TRUNCATION_MARKER.length);
-  // Decoding ends before a character that is not whole.
   const head = Buffer.from(text.slice(0, room), 'utf8').subarray(0, room);
-  return `${wholeCharacters(head)}${TRUNCATION_MARKER}`;
-}
-
-/** Decodes without the character that the end has cut in two. */
-function wholeCharacters(bytes: Buffer): string {
-  let end = bytes.length;
-  // A byte of the form 10xxxxxx goes on with a character: step back to where that begins.
-  let start = end - 1;
-  while (start > 0 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start -= 1;
-  const lead = bytes[start] ?? 0;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  if (start + length > end) end = start;
-  const text = bytes.toString('utf8', 0, end);
-  // Slicing a pair of surrogates in two leaves a replacement character.
-  return text.endsWith('\u{fffd}') ? text.slice(0, -1) : text;
+  // This decoder keeps back a character that the end has cut in two.
+  return `${new StringDecoder('utf8').write(head)}${TRUNCATION_MARKER}`;
 }

@@ -1,0 +1,67 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { BrowserDeps } from '../deps.ts';
+import { projectOf } from '../http/caller.ts';
+import { openEventStream } from '../http/event-stream.ts';
+import type { Session } from '../session/session.ts';
+import { streamEvents } from '../telemetry/stream.ts';
+import { SessionParams } from './params.ts';
+
+const Query = z.object({ replay: z.string().optional(), jwt: z.string().optional() });
+
+/**
+ * `GET /browsers/{id}/telemetry/stream`: events as they happen, until the session ends. `Last-Event-ID` goes on after that
+ * event; `replay=all` starts with the oldest that is kept. The bearer key opens it, or the session's own token as `jwt`
+ * (the one in its `cdp_ws_url`), for clients that talk to a session directly.
+ */
+export function telemetryStreamRoute(
+  app: FastifyInstance,
+  deps: BrowserDeps,
+  checkBearer: (request: FastifyRequest) => void,
+): void {
+  app.withTypeProvider<ZodTypeProvider>().get(
+    '/browsers/:id/telemetry/stream',
+    {
+      schema: { params: SessionParams, querystring: Query },
+      onRequest: (request, _reply, next) => {
+        // Before anything else of the request is parsed.
+        if (tokenOf(request) === undefined) checkBearer(request);
+        next();
+      },
+    },
+    async (request, reply) => {
+      const session = await admitted(deps, request, request.params.id);
+      const { log } = session.record.telemetry;
+      // Reading is a call, but whoever only watches does not keep a browser alive.
+      session.activity.begin()();
+      const seq = resumeFrom(request.headers['last-event-id'], request.query.replay, log.lastSeq());
+      await streamEvents(log, seq, openEventStream(reply));
+    },
+  );
+}
+
+async function admitted(deps: BrowserDeps, request: FastifyRequest, idOrName: string): Promise<Session> {
+  const token = tokenOf(request);
+  if (token === undefined) return deps.registry.running(projectOf(request), idOrName);
+  if (!(await deps.tokens.verify(token, idOrName, 'cdp'))) {
+    throw new HoldfastError('unauthorized', 'The token in the URL is missing, expired or not for this session');
+  }
+  const session = deps.registry.byId(idOrName);
+  if (session === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
+  return session;
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const { query } = request;
+  if (typeof query !== 'object' || query === null || !('jwt' in query)) return undefined;
+  return typeof query.jwt === 'string' && query.jwt !== '' ? query.jwt : undefined;
+}
+
+/** The event to go on after: what a reader has seen counts more than what it asks for. */
+function resumeFrom(lastEventId: string | string[] | undefined, replay: string | undefined, lastSeq: number): number {
+  const seen = typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
+  if (seen !== undefined && seen <= lastSeq) return seen;
+  return replay === 'all' ? 0 : lastSeq;
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cutData, cutText } from '../../browser/telemetry/cut.ts';
+import { createSessionTelemetry } from '../../browser/telemetry/session-telemetry.ts';
+import { DEFAULT_SELECTION } from '../../contract/telemetry-selection.ts';
+import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/telemetry.ts';
+
+const SOURCE = { kind: 'local_process' } as const;
+
+describe('strings of an event', () => {
+  it('are cut to 8,192 bytes between characters, the marker included', () => {
+    for (const filler of ['a', 'ü', '漢', '😀', 'a😀ü漢']) {
+      for (const shift of ['', 'b', 'bb', 'bbb']) {
+        const cut = cutText(shift + filler.repeat(9000));
+        expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(TELEMETRY_STRING_BYTES);
+        expect(Buffer.byteLength(cut)).toBeGreaterThan(TELEMETRY_STRING_BYTES - 8);
+        expect(cut.endsWith(TRUNCATION_MARKER)).toBe(true);
+        expect(Buffer.from(cut).toString()).toBe(cut);
+        expect((shift + filler.repeat(9000)).startsWith(cut.slice(0, -TRUNCATION_MARKER.length))).toBe(true);
+      }
+    }
+  });
+
+  it('stay as they are when they fit', () => {
+    const fits = 'ü'.repeat(TELEMETRY_STRING_BYTES / 2);
+    expect(cutText(fits)).toBe(fits);
+    expect(cutText(`${fits}x`)).not.toBe(`${fits}x`);
+  });
+
+  it('are bounded together too, whatever the data', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 }).map((part) => part.repeat(300));
+    const data = fc.dictionary(fc.string({ maxLength: 300 }), fc.oneof(text, fc.array(text, { maxLength: 150 })));
+    fc.assert(
+      fc.property(data, (value) => {
+        const cut = cutData(value);
+        expect(Buffer.byteLength(JSON.stringify(cut.data))).toBeLessThan(600 * 1024);
+        if (!cut.truncated) expect(cut.data).toEqual(value);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('do not bring a deep or wide value to its knees', () => {
+    let deep: unknown = 'end';
+    for (let level = 0; level < 5000; level += 1) deep = { parent: deep };
+    expect(cutData(deep).truncated).toBe(true);
+    const wide = Array.from({ length: 1000 }, () => Array.from({ length: 1000 }, () => 'x'));
+    expect(JSON.stringify(cutData(wide).data).length).toBeLessThan(20_000);
+  });
+});
+
+describe('what a session captures', () => {
+  it('is what was selected, at times that never go back', () => {
+    let now = 5000;
+    const telemetry = createSessionTelemetry({ selection: DEFAULT_SELECTION, private: false, clock: () => now });
+    telemetry.emit('cdp_connect', SOURCE, undefined);
+    now = 4000;
+    telemetry.emit('cdp_connect', SOURCE, { connection_id: 'c' });
+    telemetry.emit('network_idle', SOURCE, {});
+    telemetry.emit('monitor_init_failed', SOURCE, { step: 'Network.enable' });
+    const events = telemetry.log.kept().map(({ json }) => JSON.parse(json) as unknown);
+    expect(events).toEqual([
+      { ts: 5_000_000, type: 'cdp_connect', category: 'connection', source: SOURCE },
+      { ts: 5_000_001, type: 'cdp_connect', category: 'connection', source: SOURCE, data: { connection_id: 'c' } },
+    ]);
+  });
+
+  it('says when something was cut', () => {
+    const telemetry = createSessionTelemetry({ selection: new Set(['console']), private: false });
+    telemetry.emit('console_log', SOURCE, { text: 'x'.repeat(10_000), level: 'log' });
+    telemetry.emit('console_log', SOURCE, { text: 'short', level: 'log' });
+    const [long, short] = telemetry.log.kept().map(({ json }) => JSON.parse(json) as { truncated?: boolean });
+    expect(long).toMatchObject({ truncated: true, data: { level: 'log' } });
+    expect(short).not.toHaveProperty('truncated');
+  });
+
+  it('tells how capturing fares while something is captured from the browser, and never pictures where secrets are typed', () => {
+    const telemetry = createSessionTelemetry({ selection: new Set(['page', 'screenshot']), private: true });
+    expect(
+      ['page', 'monitor', 'screenshot', 'control'].map((category) => telemetry.captures(category as 'page')),
+    ).toEqual([true, true, false, false]);
+    telemetry.select(new Set(['screenshot']));
+    expect(telemetry.selection()).toBeNull();
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import { API_KEY, eventually, startService } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+/** A client that speaks the protocol by hand, so that anything can be sent. */
+async function connectRaw(url: string): Promise<{
+  send: (command: unknown) => void;
+  call: (method: string, params?: object, sessionId?: string) => Promise<Record<string, unknown>>;
+  close: () => Promise<void>;
+}> {
+  const socket = new WebSocket(url);
+  const waiting = new Map<number, (answer: Record<string, unknown>) => void>();
+  let lastId = 0;
+  socket.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as Record<string, unknown> & { id?: number };
+    if (message.id !== undefined) waiting.get(message.id)?.(message);
+  });
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return {
+    send: (command) => {
+      socket.send(typeof command === 'string' ? command : JSON.stringify(command));
+    },
+    call: (method, params = {}, sessionId) =>
+      new Promise((resolve) => {
+        const id = ++lastId;
+        waiting.set(id, resolve);
+        socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        socket.once('close', () => {
+          resolve();
+        });
+        socket.close();
+      }),
+  };
+}
+
+/** Events of a session, each held to the contract. */
+async function eventsOf(id: string): Promise<TelemetryEnvelope[]> {
+  const page = await service.kernel.browsers.telemetry.events(id, { limit: 100 });
+  const all: TelemetryEnvelope[] = [];
+  for await (const event of page) all.push(TelemetryEnvelope.parse(event));
+  return all;
+}
+
+const typesOf = (events: TelemetryEnvelope[]): string[] => events.map(({ event }) => event.type);
+
+describe('telemetry of a session', () => {
+  it('tells connections and commands on the stream and in pages, and goes on after what was seen', async () => {
+    const {
+      session_id: id,
+      cdp_ws_url: url,
+      telemetry,
+    } = await service.kernel.browsers.create({
+      telemetry: { enabled: true },
+    });
+    expect(telemetry?.browser).toMatchObject({ control: { enabled: true }, console: { enabled: false } });
+    const stream = await service.kernel.browsers.telemetry.stream(id);
+    const client = await connectRaw(url);
+    const targets = (await client.call('Target.getTargets')) as {
+      result: { targetInfos: { targetId: string; type: string }[] };
+    };
+    const targetId = targets.result.targetInfos.find(({ type }) => type === 'page')?.targetId;
+    const attached = (await client.call('Target.attachToTarget', { targetId, flatten: true })) as {
+      result: { sessionId: string };
+    };
+    const { sessionId } = attached.result;
+    await client.call('Page.navigate', { url: 'about:blank?secret=hunter2' }, sessionId);
+    await client.call('Input.insertText', { text: 'hunter2' }, sessionId);
+    await client.close();
+
+    const seen: TelemetryEnvelope[] = [];
+    for await (const event of stream) {
+      seen.push(TelemetryEnvelope.parse(event));
+      if (event.event.type === 'cdp_disconnect') break;
+    }
+    expect(typesOf(seen)).toEqual(['cdp_connect', 'cdp_command', 'cdp_command', 'cdp_disconnect']);
+    expect(seen.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    const connection = (seen[0]?.event.data as { connection_id: string }).connection_id;
+    expect(seen.map(({ event }) => event.data)).toMatchObject([
+      {},
+      { method: 'Page.navigate', url_scheme: 'about', session_id: sessionId, connection_id: connection, command_id: 3 },
+      { method: 'Input.insertText', text_length: 7, session_id: sessionId, connection_id: connection },
+      { connection_id: connection, reason: 'client_close' },
+    ]);
+    expect((seen[3]?.event.data as { message_count: number }).message_count).toBeGreaterThanOrEqual(8);
+    expect(JSON.stringify(seen)).not.toContain('hunter2');
+    expect(await eventsOf(id)).toEqual(seen);
+
+    const rest = await service.kernel.browsers.telemetry.stream(id, { 'Last-Event-ID': '2', replay: 'all' });
+    const resumed: number[] = [];
+    for await (const { seq } of rest) {
+      resumed.push(seq);
+      if (seq === 4) break;
+    }
+    expect(resumed).toEqual([3, 4]);
+
+    const last = await service.kernel.browsers.telemetry.stream(id, { replay: 'all' });
+    await service.kernel.browsers.deleteByID(id);
+    const all: number[] = [];
+    for await (const { seq } of last) all.push(seq);
+    expect(all).toEqual([1, 2, 3, 4]);
+    expect(await eventsOf(id)).toEqual(seen);
+    await expect(service.kernel.browsers.telemetry.stream(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('is changed by an update, and tells nothing while it is off', async () => {
+    const { session_id: id, cdp_ws_url: url, telemetry } = await service.kernel.browsers.create();
+    expect(telemetry).toBeNull();
+    await (await connectRaw(url)).close();
+    const on = await service.kernel.browsers.update(id, { telemetry: { browser: { control: { enabled: false } } } });
+    expect(on.telemetry?.browser).toMatchObject({ control: { enabled: false }, connection: { enabled: true } });
+    const client = await connectRaw(url);
+    await client.call('Browser.close');
+    await eventually(async () => {
+      expect(typesOf(await eventsOf(id))).toEqual(['cdp_connect', 'cdp_disconnect']);
+    });
+    const off = await service.kernel.browsers.update(id, { telemetry: { enabled: false } });
+    expect(off.telemetry).toBeNull();
+    await expect(
+      service.kernel.browsers.update(id, {
+        telemetry: { enabled: false, browser: { console: { enabled: true } } },
+      }),
+    ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('telemetry.enabled') as string });
+    await service.kernel.browsers.deleteByID(id);
+  });
+
+  it('tells a crash of the browser, and why its connections ended', async () => {
+    const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
+    const stream = await service.kernel.browsers.telemetry.stream(id);
+    const client = await connectRaw(url);
+    const { result } = (await client.call('SystemInfo.getProcessInfo')) as {
+      result: { processInfo: { type: string; id: number }[] };
+    };
+    process.kill(result.processInfo.find(({ type }) => type === 'browser')?.id ?? 0, 'SIGKILL');
+    const seen: TelemetryEnvelope[] = [];
+    for await (const event of stream) seen.push(TelemetryEnvelope.parse(event));
+    expect(typesOf(seen).toSorted()).toEqual(['cdp_connect', 'cdp_disconnect', 'service_crashed']);
+    const data = Object.fromEntries(seen.map(({ event }) => [event.type, event.data]));
+    expect(data).toMatchObject({
+      cdp_disconnect: { reason: 'upstream_error' },
+      service_crashed: { service_name: 'chromium', phase: 'running' },
+    });
+  });
+
+  it('lets a stream be opened by the token of its session alone', async () => {
+    const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
+    const { session_id: other } = await service.kernel.browsers.create();
+    const jwt = new URL(url).searchParams.get('jwt') ?? '';
+    const open = (session: string, token: string): Promise<Response> =>
+      fetch(`${service.handle.url}/browsers/${session}/telemetry/stream?jwt=${token}&replay=all`);
+    const good = await open(id, jwt);
+    expect([good.status, good.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    await good.body?.cancel();
+    expect((await open(other, jwt)).status).toBe(401);
+    expect((await open(id, 'wrong')).status).toBe(401);
+    expect((await open(id, '')).status).toBe(401);
+    expect((await fetch(`${service.handle.url}/browsers/${id}/telemetry/events?jwt=${jwt}`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const named = await fetch(`${service.handle.url}/browsers/${id}/telemetry/stream`, { headers });
+    expect(named.status).toBe(200);
+    await named.body?.cancel();
+    await service.kernel.browsers.deleteByID(id);
+    await service.kernel.browsers.deleteByID(other);
+  });
+});
