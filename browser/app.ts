@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
@@ -15,6 +16,7 @@ import { unbuiltRoutes } from './routes/unbuilt.ts';
 import { telemetryEventsRoute } from './routes/telemetry-events.ts';
 import { telemetryStreamRoute } from './routes/telemetry-stream.ts';
 import { updateBrowserRoute } from './routes/update-browser.ts';
+import { tellCalls } from './telemetry/api-calls.ts';
 
 /** Largest body of a call, in bytes: text to type is the largest part of any. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -24,6 +26,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     logger: false,
+    genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 512 },
   });
@@ -41,6 +44,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
       checkBearer(request);
       next();
     });
+    tellCalls(guarded, deps);
     createBrowserRoute(guarded, deps);
     listBrowsersRoute(guarded, deps);
     retrieveBrowserRoute(guarded, deps);

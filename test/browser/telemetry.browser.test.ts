@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { CdpCommandData } from '../../contract/telemetry-commands.ts';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import { API_KEY, eventually, startService } from './service-under-test.ts';
@@ -177,5 +178,109 @@ describe('telemetry of a session', () => {
     await named.body?.cancel();
     await service.kernel.browsers.deleteByID(id);
     await service.kernel.browsers.deleteByID(other);
+  });
+});
+
+describe('what drives a session from outside', () => {
+  it('is told for each call, refused ones too, without what was sent', async () => {
+    const { session_id: id } = await service.kernel.browsers.create({
+      telemetry: { enabled: true, browser: { connection: { enabled: false } } },
+    });
+    await service.kernel.browsers.computer.clickMouse(id, { x: 5, y: 6 });
+    await service.kernel.browsers.computer.typeText(id, { text: 'hunter2' });
+    await expect(service.kernel.browsers.computer.moveMouse(id, { x: -1e9, y: 0.5 })).rejects.toMatchObject({
+      status: 400,
+    });
+    await service.kernel.browsers.logs.stream(id, { source: 'path', path: '/x', follow: false }).catch(() => undefined);
+    const events = await eventually(async () => {
+      const found = await eventsOf(id);
+      expect(found).toHaveLength(3);
+      return found;
+    });
+    expect(events.map(({ event }) => event.data)).toMatchObject([
+      { operation_id: 'ClickMouse', status: 200 },
+      { operation_id: 'TypeText', status: 200 },
+      { operation_id: 'MoveMouse', status: 400 },
+    ]);
+    expect(JSON.stringify(events)).not.toContain('hunter2');
+    const ids = events.map(({ event }) => (event.data as { request_id: string }).request_id);
+    expect(new Set(ids).size).toBe(3);
+    await service.kernel.browsers.update(id, { telemetry: { browser: { control: { enabled: false } } } });
+    const platform = { platform: { enabled: true } } as object;
+    await service.kernel.browsers.update(id, { telemetry: { browser: platform } });
+    await service.kernel.browsers.computer.clickMouse(id, { x: 5, y: 6 });
+    await service.kernel.browsers.playwright.execute(id, { code: 'return 1' }).catch(() => undefined);
+    await service.kernel.browsers.replays.list(id).catch(() => undefined);
+    await eventually(async () => {
+      const told = (await eventsOf(id)).slice(3);
+      expect(told).toMatchObject([{ event: { type: 'platform_api_call', data: { operation_id: 'ListReplays' } } }]);
+    });
+    const chosen = await service.kernel.browsers.telemetry.events(id, { category: ['control', 'page'], limit: 2 });
+    expect(chosen.getPaginatedItems()).toHaveLength(2);
+    expect(chosen.hasNextPage()).toBe(true);
+    await service.kernel.browsers.deleteByID(id);
+  });
+});
+
+describe('what a client of the protocol sends', () => {
+  it('is in no event, whichever command it is put into, and whatever it is that is sent', async () => {
+    const secret = 'pa55 wörd-4711';
+    const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
+    const client = await connectRaw(url);
+    const { result } = (await client.call('Target.createTarget', { url: 'about:blank' })) as {
+      result: { targetId: string };
+    };
+    const attached = (await client.call('Target.attachToTarget', { ...result, flatten: true })) as {
+      result: { sessionId: string };
+    };
+    for (const junk of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '7',
+      `"${secret}"`,
+      `{"id":"${secret}"}`,
+      '{"id":1}',
+      '{"method":7,"id":1}',
+    ]) {
+      client.send(junk);
+    }
+    const everywhere = (depth: number): Record<string, unknown> => {
+      const names =
+        'text unmodifiedText key code keyIdentifier url referrer promptText headerTemplate footerTemplate pageRanges type button format mode mimeType title baseURL interactionMarkerName transitionType referrerPolicy frameId guid browserContextId gestureSourceType pointerType windowState';
+      const texts = Object.fromEntries(names.split(' ').map((name) => [name, secret]));
+      if (depth === 0) return texts;
+      const inner = everywhere(depth - 1);
+      const lists = {
+        touchPoints: [inner],
+        commands: [secret],
+        items: [inner],
+        fields: [{ name: secret, value: secret }],
+      };
+      return { ...texts, ...lists, data: inner, card: inner, address: inner, bounds: inner, clip: inner };
+    };
+    const sent = { ...everywhere(2), fieldId: 1, windowId: 1, entryId: 1, accept: true };
+    const methods = CdpCommandData.options.map((option) => option.shape.method.value);
+    for (const method of methods.filter((name) => name !== 'Browser.close' && name !== 'Page.close')) {
+      await client.call(method, sent, attached.result.sessionId);
+      await client.call(method, { ...sent, url: `data:text/html,${secret}` }, secret);
+    }
+    await client.call('Page.close', sent, attached.result.sessionId);
+    await client.call('Browser.close', sent);
+    const events = await eventually(async () => {
+      const found = await eventsOf(id);
+      expect(found.at(-1)?.event.type).toBe('cdp_disconnect');
+      return found;
+    });
+    const told = new Set(
+      events
+        .flatMap(({ event }) => (event.type === 'cdp_command' ? [event.data as { method: string }] : []))
+        .map(({ method }) => method),
+    );
+    expect([...told].toSorted()).toEqual(methods.filter((name) => name !== 'Browser.cancelDownload').toSorted());
+    expect(JSON.stringify(events)).not.toMatch(/pa55|4711|wörd/);
+    expect((await service.kernel.browsers.retrieve(id)).session_id).toBe(id);
+    await service.kernel.browsers.deleteByID(id);
   });
 });
