@@ -10,6 +10,7 @@ import { serveWebsockets } from './routes/cdp.ts';
 import { computerRoutes } from './routes/computer.ts';
 import { createBrowserRoute } from './routes/create-browser.ts';
 import { deleteBrowserRoute } from './routes/delete-browser.ts';
+import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
@@ -36,6 +37,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   acceptEmptyJson(app);
 
   app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));
+  liveViewRoute(app, deps);
   const checkBearer = createBearerCheck(deps.apiKey);
   telemetryStreamRoute(app, deps, checkBearer);
   void app.register((guarded, _, done) => {

@@ -1,6 +1,7 @@
 import type { BidiProxy } from './bidi/proxy.ts';
 import type { CdpProxy } from './cdp/proxy.ts';
 import type { SessionTokens } from './cdp/token.ts';
+import type { LiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
 import type { SessionRegistry } from './session/registry.ts';
@@ -15,6 +16,7 @@ export interface BrowserDeps {
   tokens: SessionTokens;
   cdpProxy: CdpProxy;
   bidiProxy: BidiProxy;
+  liveView: LiveView;
   policy: EgressPolicy;
   logger: Logger;
 }

@@ -14,6 +14,7 @@ import type { Chromium } from './chromium/launch.ts';
 import { launchChromium } from './chromium/launch.ts';
 import { removeLeftovers } from './chromium/leftovers.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
+import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import type { ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
@@ -97,6 +98,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     tokens: createSessionTokens(),
     cdpProxy: createCdpProxy(),
     bidiProxy: createBidiProxy(),
+    liveView: createLiveView(),
     policy: options.policy,
     logger,
   });

@@ -8,6 +8,10 @@ export const OWN_TARGET_URL = 'about:blank#holdfast';
 /** A dialog (alert, confirm, prompt, beforeunload) that holds its page until somebody answers it. */
 export interface OpenDialog {
   type: Protocol.Page.DialogType;
+  /** What the page says in it. */
+  message: string;
+  /** What a prompt proposes. */
+  defaultPrompt: string;
 }
 
 /** One page (tab or popup) of a session. */
@@ -18,6 +22,7 @@ export interface Page {
   browserContextId: string | undefined;
   /** Address of its main frame. */
   url: string;
+  title: string;
   dialog: OpenDialog | null;
   /** Sessions on its frames that run in processes of their own. */
   frameSessions: Set<string>;
@@ -30,6 +35,8 @@ export interface PageTracker {
   all(): Page[];
   /** Resolves when a dialog opens on the page, or the page goes: input to it will get no answer then. */
   interrupted(page: Page): { promise: Promise<void>; stop: () => void };
+  /** Calls back when another page is in use, or the one in use has another address, title or dialog. */
+  onChange(listener: () => void): () => void;
   /** Notes that a client brought a page to front. */
   activated(targetId: string): void;
   /**
@@ -51,6 +58,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   /** Target ids, the one in use last. */
   let order: string[] = [];
   const origins = new Set<string>();
+  const changed = new Set<() => void>();
   const interruptions = new Map<Page, Set<() => void>>();
   let firstContext: string | undefined;
   let announceFirst: () => void = () => undefined;
@@ -65,6 +73,9 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   };
   const interrupt = (page: Page): void => {
     for (const wake of interruptions.get(page) ?? []) wake();
+  };
+  const tellChange = (): void => {
+    for (const tell of changed) tell();
   };
   const enable = (sessionId: string): void => {
     // A page that closes right away makes these fail; its detach event tells what there is to know.
@@ -89,6 +100,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       sessionId,
       browserContextId: targetInfo.browserContextId,
       url: targetInfo.url,
+      title: targetInfo.title,
       dialog: null,
       frameSessions: new Set(),
     };
@@ -98,6 +110,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     order.push(page.targetId);
     noteUrl(page, targetInfo.url);
     enable(sessionId);
+    tellChange();
     announceFirst();
   });
   cdp.on('Target.detachedFromTarget', ({ sessionId }) => {
@@ -110,6 +123,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     pages.delete(page.targetId);
     order = order.filter((id) => id !== page.targetId);
     interrupt(page);
+    tellChange();
     // The browser may show another tab than the one before; input goes to what is in front.
     const next = order.at(-1);
     if (wasActive && next !== undefined)
@@ -117,7 +131,10 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   });
   cdp.on('Target.targetInfoChanged', ({ targetInfo }) => {
     const page = pages.get(targetInfo.targetId);
-    if (page !== undefined) noteUrl(page, targetInfo.url);
+    if (page === undefined) return;
+    noteUrl(page, targetInfo.url);
+    page.title = targetInfo.title;
+    tellChange();
   });
   cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
@@ -125,15 +142,18 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (frame.parentId === undefined && sessionId === page.sessionId) noteUrl(page, frame.url);
     else noteFrameUrl(page, frame.url);
   });
-  cdp.on('Page.javascriptDialogOpening', ({ type }, sessionId) => {
+  cdp.on('Page.javascriptDialogOpening', ({ type, message, defaultPrompt = '' }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page === undefined) return;
-    page.dialog = { type };
+    page.dialog = { type, message, defaultPrompt };
     interrupt(page);
+    tellChange();
   });
   cdp.on('Page.javascriptDialogClosed', (_, sessionId) => {
     const page = bySession.get(sessionId ?? '');
-    if (page !== undefined) page.dialog = null;
+    if (page === undefined) return;
+    page.dialog = null;
+    tellChange();
   });
 
   await Promise.all([
@@ -168,6 +188,11 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     activated: (targetId) => {
       if (!pages.has(targetId)) return;
       order = [...order.filter((id) => id !== targetId), targetId];
+      tellChange();
+    },
+    onChange: (listener) => {
+      changed.add(listener);
+      return () => changed.delete(listener);
     },
     visitedOrigins: () => origins,
     forgetVisits: () => {

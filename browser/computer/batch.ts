@@ -3,7 +3,7 @@ import { assertNever } from '../../contract/assert-never.ts';
 import type { Batch, ComputerAction } from '../../contract/computer.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError } from './input.ts';
+import { asHoldfastError } from './errors.ts';
 import { pressKeys, typeText } from './keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from './mouse.ts';
 

@@ -10,9 +10,6 @@ import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Alt, Ctrl and Meta turn a character key into a command: nothing is typed then. */
-const COMMAND_MODIFIERS = 1 | 2 | 4;
-
 /**
  * Types text into whatever has the focus: characters of a US keyboard as key events, so that pages which watch keys see
  * them, all others inserted as an input method would. Line breaks press Enter, tabs press Tab. The text is never logged.
@@ -30,11 +27,11 @@ async function typeSegment(target: InputTarget, segment: string): Promise<void> 
   if (segment === '\n' || segment === '\r' || segment === '\r\n') return tap(target, ENTER, 0);
   if (segment === '\t') return tap(target, TAB, 0);
   const character = keyOfCharacter(segment);
-  if (character === undefined) return target.dispatch('Input.insertText', { text: segment });
+  if (character === undefined) return target.device.insertText(segment);
   if (!character.shift) return tap(target, character.definition, 0);
-  await keyDown(target, SHIFT, 8);
+  await target.device.keyDown(SHIFT, 8);
   await tap(target, character.definition, 8);
-  await keyUp(target, SHIFT, 0);
+  await target.device.keyUp(SHIFT, 0);
 }
 
 /**
@@ -67,14 +64,14 @@ export async function withHeldKeys(
   let modifiers = 0;
   for (const { definition } of held) {
     modifiers |= definition.modifier ?? 0;
-    await keyDown(target, definition, modifiers);
+    await target.device.keyDown(definition, modifiers);
   }
   try {
     await action(modifiers);
   } finally {
     for (const { definition } of held.reverse()) {
       modifiers &= ~(definition.modifier ?? 0);
-      await keyUp(target, definition, modifiers);
+      await target.device.keyUp(definition, modifiers);
     }
   }
 }
@@ -91,36 +88,18 @@ async function pressTogether(
   const sequence = withShift ? [{ definition: SHIFT, shift: false }, ...keys] : keys;
   for (const { definition } of sequence) {
     modifiers |= definition.modifier ?? 0;
-    await keyDown(target, definition, modifiers);
+    await target.device.keyDown(definition, modifiers);
   }
   if (duration > 0) await sleep(duration);
   for (const { definition } of [...sequence].reverse()) {
     modifiers &= ~(definition.modifier ?? 0) | heldModifiers;
-    await keyUp(target, definition, modifiers);
+    await target.device.keyUp(definition, modifiers);
   }
 }
 
 async function tap(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
-  await keyDown(target, definition, modifiers);
-  await keyUp(target, definition, modifiers);
-}
-
-function keyDown(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
-  const text = (modifiers & COMMAND_MODIFIERS) === 0 ? definition.text : undefined;
-  return target.dispatch('Input.dispatchKeyEvent', {
-    type: text === undefined ? 'rawKeyDown' : 'keyDown',
-    ...keyParameters(definition, modifiers),
-    ...(text === undefined ? {} : { text, unmodifiedText: text }),
-  });
-}
-
-function keyUp(target: InputTarget, definition: KeyDefinition, modifiers: number): Promise<void> {
-  return target.dispatch('Input.dispatchKeyEvent', { type: 'keyUp', ...keyParameters(definition, modifiers) });
-}
-
-function keyParameters(definition: KeyDefinition, modifiers: number) {
-  const { key, code, keyCode, location = 0 } = definition;
-  return { key, code, windowsVirtualKeyCode: keyCode, location, isKeypad: location === 3, modifiers };
+  await target.device.keyDown(definition, modifiers);
+  await target.device.keyUp(definition, modifiers);
 }
 
 function readKeys(text: string, field: string): TypedCharacter[] {

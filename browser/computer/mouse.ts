@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickMouse, DragMouse, MoveMouse, Scroll } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
+import { BUTTON_BITS } from './cdp-device.ts';
 import type { Point } from './curve.ts';
 import { linearPath, moveDuration, smoothPath } from './curve.ts';
+import type { Button } from './device.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget } from './input.ts';
 import { withHeldKeys } from './keyboard.ts';
 
-type Button = ClickMouse['button'];
-
-/** Bits of the protocol's `buttons` field. */
-const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
 /** Pause between two moves of a smooth path, in milliseconds: near one frame of a screen. */
 const FRAME_MS = 16;
-/** Pixels that one notch of a wheel scrolls. */
-const NOTCH_PX = 120;
-
 /** Moves to the point and presses, releases or clicks there, `num_clicks` times in a row (2 is a double click). */
 export function clickMouse(session: Session, action: ClickMouse): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
@@ -54,15 +49,7 @@ export function scroll(session: Session, action: Scroll): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
     const target = inputTarget(session);
     await moveTo(session, target, action, modifiers);
-    await target.dispatch('Input.dispatchMouseEvent', {
-      type: 'mouseWheel',
-      x: action.x,
-      y: action.y,
-      deltaX: action.delta_x * NOTCH_PX,
-      deltaY: action.delta_y * NOTCH_PX,
-      modifiers,
-      pointerType: 'mouse',
-    });
+    await target.device.wheel({ x: action.delta_x, y: action.delta_y }, modifiers);
   });
 }
 
@@ -121,67 +108,35 @@ async function follow(
   }
 }
 
-async function moveTo(session: Session, target: InputTarget, point: Point, modifiers: number): Promise<void> {
-  const { x, y } = point;
-  const { buttons } = session.input;
-  session.input.x = x;
-  session.input.y = y;
-  const button = buttons === 0 ? 'none' : heldButton(buttons);
-  await target.dispatch('Input.dispatchMouseEvent', {
-    type: 'mouseMoved',
-    x,
-    y,
-    button,
-    buttons,
-    modifiers,
-    pointerType: 'mouse',
-  });
+/** Moves to a point at once. */
+export function moveTo(session: Session, { device }: InputTarget, point: Point, modifiers: number): Promise<void> {
+  session.input.x = point.x;
+  session.input.y = point.y;
+  return device.move(point, modifiers);
 }
 
-async function press(
+/** Presses a button where the mouse is. */
+export function press(
   session: Session,
-  target: InputTarget,
+  { device }: InputTarget,
   button: Button,
   clickCount: number,
   modifiers: number,
 ): Promise<void> {
   session.input.buttons |= BUTTON_BITS[button];
-  const { x, y, buttons } = session.input;
-  await target.dispatch('Input.dispatchMouseEvent', {
-    type: 'mousePressed',
-    x,
-    y,
-    button,
-    buttons,
-    clickCount,
-    modifiers,
-    pointerType: 'mouse',
-  });
+  return device.press(button, clickCount, modifiers);
 }
 
-async function release(
+/** Lets it go. */
+export function release(
   session: Session,
-  target: InputTarget,
+  { device }: InputTarget,
   button: Button,
   clickCount: number,
   modifiers: number,
 ): Promise<void> {
   session.input.buttons &= ~BUTTON_BITS[button];
-  const { x, y, buttons } = session.input;
-  await target.dispatch('Input.dispatchMouseEvent', {
-    type: 'mouseReleased',
-    x,
-    y,
-    button,
-    buttons,
-    clickCount,
-    modifiers,
-    pointerType: 'mouse',
-  });
-}
-
-function heldButton(buttons: number): Button {
-  return (Object.keys(BUTTON_BITS) as Button[]).find((button) => (buttons & BUTTON_BITS[button]) !== 0) ?? 'left';
+  return device.release(button, clickCount, modifiers);
 }
 
 function distance(from: Point, to: Point): number {

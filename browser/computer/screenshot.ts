@@ -1,6 +1,7 @@
 import type { Screenshot } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError, inputTarget } from './input.ts';
+import { asHoldfastError } from './errors.ts';
+import { inputTarget } from './input.ts';
 
 /** A PNG of what the active page shows, or of a region of it. */
 export async function takeScreenshot(session: Session, { region }: Screenshot): Promise<Buffer> {

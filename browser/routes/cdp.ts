@@ -5,7 +5,7 @@ import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { BrowserDeps } from '../deps.ts';
 
 /** Websocket endpoints of a session by the last part of their path. */
-const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi' };
+const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi', live: 'live' };
 
 /**
  * `GET /browsers/{id}/cdp?jwt=…` as a websocket: the token in the URL is the only key, and good for this session alone.
@@ -21,7 +21,7 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
 
   const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://service');
-    const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi)$/.exec(url.pathname);
+    const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi|live)$/.exec(url.pathname);
     const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
     const purpose = PURPOSE[end ?? ''];
     if (id === undefined || purpose === undefined) {
@@ -35,6 +35,7 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     const session = deps.registry.byId(id);
     if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
     else if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
+    else if (purpose === 'live') deps.liveView.accept(session, request, socket, head);
     else deps.bidiProxy.accept(session, request, socket, head);
   };
 }

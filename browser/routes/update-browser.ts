@@ -25,7 +25,10 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
           if (typeof body.name === 'string' && body.name !== '') {
             deps.registry.assertNameFree(session.record.projectId, body.name, session.record.id);
           }
-          if (body.viewport !== undefined) assertResizable(session.chromium, body.viewport);
+          if (body.viewport !== undefined) {
+            assertResizable(session.chromium, body.viewport);
+            if (body.viewport.force !== true) assertUnwatched(session);
+          }
           if (body.profile !== undefined) await applyProfile(deps, session, body.profile);
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;
@@ -60,6 +63,13 @@ async function applyProfile(
     throw new HoldfastError('invalid_request', message, { details: [{ code: 'profile_attached', message }] });
   }
   if (ref.save_changes !== undefined) attached.saveChanges = ref.save_changes;
+}
+
+/** A picture that changes its size under a viewer or in a recording is no use to either. */
+function assertUnwatched({ watchers }: Session): void {
+  if (watchers.live + watchers.recordings === 0) return;
+  const message = 'viewport: a live view or a recording is open; end it, or send `force: true`';
+  throw new HoldfastError('operation_failed', message, { details: [{ code: 'watched', message }] });
 }
 
 async function applyViewport(session: Session, viewport: NonNullable<BrowserUpdate['viewport']>): Promise<void> {

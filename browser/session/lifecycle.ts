@@ -126,6 +126,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         record,
         chromium,
         input: createInputState(),
+        watchers: { live: 0, recordings: 0 },
         onEnd: new Set(),
         exclusively: createQueue(),
         activity: createActivityClock(record.timeoutSeconds * 1000, () => {

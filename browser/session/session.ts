@@ -34,6 +34,8 @@ export interface Session {
   record: SessionRecord;
   chromium: Chromium;
   input: InputState;
+  /** Who looks on: its size stays as it is meanwhile, unless a caller insists. */
+  watchers: { live: number; recordings: number };
   activity: ActivityClock;
   /** Ends open client connections when the session ends. */
   onEnd: Set<() => void>;

@@ -7,7 +7,11 @@ import type { SessionRecord } from './session.ts';
 
 /** A session as callers see it. `wsBase` is where the caller reached us, as a websocket URL without a trailing slash. */
 export async function browserView(record: SessionRecord, wsBase: string, tokens: SessionTokens): Promise<Browser> {
-  const [cdpToken, bidiToken] = await Promise.all([tokens.sign(record.id, 'cdp'), tokens.sign(record.id, 'bidi')]);
+  const [cdpToken, bidiToken, liveToken] = await Promise.all([
+    tokens.sign(record.id, 'cdp'),
+    tokens.sign(record.id, 'bidi'),
+    tokens.sign(record.id, 'live'),
+  ]);
   const session = `${wsBase}/browsers/${record.id}`;
   return {
     session_id: record.id,
@@ -15,6 +19,8 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
     cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
     webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
+    // `ws…` becomes `http…`: a page, for a person.
+    ...(record.headless ? {} : { browser_live_view_url: `${session.replace(/^ws/, 'http')}/live?jwt=${liveToken}` }),
     region: REGION,
     stealth: record.stealth,
     headless: record.headless,

@@ -22,6 +22,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     tokens: createSessionTokens(),
     cdpProxy: { accept: quiet },
     bidiProxy: { accept: quiet },
+    liveView: { accept: quiet },
     policy: PUBLIC_ONLY,
     logger: { info: quiet, warn: quiet, error: quiet },
   });

@@ -1,0 +1,97 @@
+import type { CdpCommand, CdpParams } from '../cdp/connection.ts';
+import type { Page } from '../chromium/pages.ts';
+import type { Session } from '../session/session.ts';
+import type { Button, InputDevice } from './device.ts';
+import { asHoldfastError } from './errors.ts';
+import type { KeyDefinition } from './keys.ts';
+
+type InputCommand = Extract<CdpCommand, 'Input.dispatchMouseEvent' | 'Input.dispatchKeyEvent' | 'Input.insertText'>;
+
+/** Pixels that one notch of a wheel scrolls. */
+const NOTCH_PX = 120;
+/** Alt, Ctrl and Meta turn a character key into a command: nothing is typed then. */
+const COMMAND_MODIFIERS = 1 | 2 | 4;
+/** Bits of the protocol's `buttons` field. */
+export const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
+
+/** Input through the browser's protocol: each call resolves when the page has handled it. */
+export function createCdpDevice(session: Session, page: Page): InputDevice {
+  const { cdp, pages } = session.chromium;
+
+  /** An event that opens a dialog or closes the page is never acknowledged: that counts as handled. */
+  const dispatch = async <M extends InputCommand>(method: M, params: CdpParams<M>): Promise<void> => {
+    const interruption = pages.interrupted(page);
+    try {
+      const dispatched = cdp.send<CdpCommand>(method, params, page.sessionId);
+      await Promise.race([dispatched, interruption.promise]);
+      dispatched.catch(() => undefined);
+    } catch (error) {
+      if (pages.active() === page) throw asHoldfastError(error);
+    } finally {
+      interruption.stop();
+    }
+  };
+  const press = (type: 'mousePressed' | 'mouseReleased', button: Button, clickCount: number, modifiers: number) => {
+    const { x, y, buttons } = session.input;
+    return dispatch('Input.dispatchMouseEvent', {
+      type,
+      x,
+      y,
+      button,
+      buttons,
+      clickCount,
+      modifiers,
+      pointerType: 'mouse',
+    });
+  };
+
+  return {
+    move: ({ x, y }, modifiers) => {
+      const { buttons } = session.input;
+      const button = buttons === 0 ? 'none' : heldButton(buttons);
+      return dispatch('Input.dispatchMouseEvent', {
+        type: 'mouseMoved',
+        x,
+        y,
+        button,
+        buttons,
+        modifiers,
+        pointerType: 'mouse',
+      });
+    },
+    press: (button, clickCount, modifiers) => press('mousePressed', button, clickCount, modifiers),
+    release: (button, clickCount, modifiers) => press('mouseReleased', button, clickCount, modifiers),
+    wheel: (notches, modifiers) => {
+      const { x, y } = session.input;
+      return dispatch('Input.dispatchMouseEvent', {
+        type: 'mouseWheel',
+        x,
+        y,
+        deltaX: notches.x * NOTCH_PX,
+        deltaY: notches.y * NOTCH_PX,
+        modifiers,
+        pointerType: 'mouse',
+      });
+    },
+    keyDown: (definition, modifiers) => {
+      const text = (modifiers & COMMAND_MODIFIERS) === 0 ? definition.text : undefined;
+      return dispatch('Input.dispatchKeyEvent', {
+        type: text === undefined ? 'rawKeyDown' : 'keyDown',
+        ...keyParameters(definition, modifiers),
+        ...(text === undefined ? {} : { text, unmodifiedText: text }),
+      });
+    },
+    keyUp: (definition, modifiers) =>
+      dispatch('Input.dispatchKeyEvent', { type: 'keyUp', ...keyParameters(definition, modifiers) }),
+    insertText: (text) => dispatch('Input.insertText', { text }),
+  };
+}
+
+function keyParameters(definition: KeyDefinition, modifiers: number) {
+  const { key, code, keyCode, location = 0 } = definition;
+  return { key, code, windowsVirtualKeyCode: keyCode, location, isKeypad: location === 3, modifiers };
+}
+
+function heldButton(buttons: number): Button {
+  return (Object.keys(BUTTON_BITS) as Button[]).find((button) => (buttons & BUTTON_BITS[button]) !== 0) ?? 'left';
+}

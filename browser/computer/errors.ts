@@ -1,0 +1,16 @@
+import { HoldfastError } from '../../contract/errors.ts';
+import { CdpError } from '../cdp/connection.ts';
+
+/** Speaks of a failed command by its kind alone: its parameters may be what somebody typed. */
+export function asHoldfastError(error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  if (!(error instanceof CdpError)) return new HoldfastError('internal_error', 'The action failed');
+  switch (error.reason) {
+    case 'closed':
+      return new HoldfastError('not_found', 'The browser session has ended');
+    case 'timeout':
+      return new HoldfastError('operation_failed', 'The page did not handle the action in time');
+    case 'refused':
+      return new HoldfastError('operation_failed', 'The browser refused the action');
+  }
+}

@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocket, WebSocketServer } from 'ws';
+import { keepAlive } from '../cdp/keep-alive.ts';
+import { toText } from '../cdp/messages.ts';
+import { refuseUpgrade } from '../http/refuse-upgrade.ts';
+import type { Frame } from '../screen/screencast.ts';
+import { startScreencast } from '../screen/screencast.ts';
+import type { Session } from '../session/session.ts';
+import type { ViewMessage } from './messages.ts';
+import { ViewerMessage } from './messages.ts';
+import { applyViewerInput } from './viewer-input.ts';
+
+/** Viewers that one session takes at a time: each picture is encoded for each of them. */
+const MAX_VIEWERS_PER_SESSION = 4;
+/** Largest message of a viewer, in bytes: pasted text is the largest. */
+const MAX_MESSAGE_BYTES = 64 * 1024;
+/** Inputs of one viewer that may wait for the page; moves beyond it are dropped, anything else ends the viewer. */
+const MAX_WAITING = 64;
+const MAX_WAITING_ALL = 1024;
+/** JPEG quality of the pictures: text stays readable. */
+const QUALITY = 80;
+
+/** Shows sessions to people and takes their input. The caller has checked the token. */
+export interface LiveView {
+  /** Takes over the socket of an upgrade request. */
+  accept(session: Session, request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** An open view counts as activity: somebody looks. */
+export function createLiveView(): LiveView {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  return {
+    accept: (session, request, socket, head) => {
+      if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
+        refuseUpgrade(socket, 429, 'Too many people watch this session');
+        return;
+      }
+      session.watchers.live += 1;
+      const endUse = session.activity.begin();
+      socket.once('close', () => {
+        session.watchers.live -= 1;
+        endUse();
+      });
+      server.handleUpgrade(request, socket, head, (viewer) => {
+        serve(session, viewer);
+      });
+    },
+  };
+}
+
+function serve(session: Session, viewer: WebSocket): void {
+  const { pages } = session.chromium;
+  const size = { width: 0, height: 0 };
+  let told = '';
+  const tell = (message: ViewMessage): void => {
+    const text = JSON.stringify(message);
+    if (text === told || viewer.readyState !== WebSocket.OPEN) return;
+    told = text;
+    viewer.send(text);
+  };
+  const tellPage = (): void => {
+    const page = pages.active();
+    if (page === undefined) {
+      tell({ type: 'blank' });
+      return;
+    }
+    const { title, url, dialog } = page;
+    const shown = dialog && { kind: dialog.type, message: dialog.message, defaultPrompt: dialog.defaultPrompt };
+    tell({ type: 'page', title, url, ...size, dialog: shown });
+  };
+  /** Resolves when the picture has left: the next one is taken then. */
+  const show = (frame: Frame): Promise<void> =>
+    new Promise((resolve) => {
+      if (size.width !== frame.width || size.height !== frame.height) {
+        Object.assign(size, { width: frame.width, height: frame.height });
+        tellPage();
+      }
+      viewer.send(frame.jpeg, { binary: true }, () => {
+        resolve();
+      });
+    });
+
+  const stopPictures = startScreencast(session.chromium, { quality: QUALITY }, show);
+  const stopTelling = pages.onChange(tellPage);
+  const stopTitles = followTitles(session, tellPage);
+  tellPage();
+  keepAlive(viewer);
+  takeInput(session, viewer);
+
+  const end = (): void => {
+    tell({ type: 'ended' });
+    viewer.close(1000);
+  };
+  session.onEnd.add(end);
+  viewer.once('close', () => {
+    session.onEnd.delete(end);
+    stopTelling();
+    stopTitles();
+    stopPictures();
+    // A button that was held when the line broke is let go, else the next click would drag.
+    void session.exclusively(() => letGo(session)).catch(() => undefined);
+  });
+  viewer.on('error', () => {
+    viewer.terminate();
+  });
+}
+
+/** A page's title is known once it has loaded; the browser does not tell of it by itself. */
+function followTitles({ chromium }: Session, onTitle: () => void): () => void {
+  const { cdp, pages } = chromium;
+  const ask = async (sessionId: string | undefined): Promise<void> => {
+    const page = pages.active();
+    if (page === undefined || (sessionId !== undefined && page.sessionId !== sessionId)) return;
+    const { targetInfo } = await cdp.send('Target.getTargetInfo', { targetId: page.targetId });
+    page.title = targetInfo.title;
+    onTitle();
+  };
+  const onLoad = (_: unknown, sessionId: string | undefined): void => {
+    // A page that closes right away has no title any more.
+    ask(sessionId).catch(() => undefined);
+  };
+  const stops = [cdp.on('Page.domContentEventFired', onLoad), cdp.on('Page.loadEventFired', onLoad)];
+  onLoad(null, undefined);
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Inputs go to the page in their order, between the computer actions of callers and never into one. */
+function takeInput(session: Session, viewer: WebSocket): void {
+  let waiting = 0;
+  viewer.on('message', (data, isBinary) => {
+    const message = isBinary ? null : readMessage(toText(data).toString('utf8'));
+    if (message === null || waiting >= MAX_WAITING_ALL) {
+      viewer.close(1008, 'A message is not one of the live view');
+      return;
+    }
+    if (message.type === 'move' && waiting >= MAX_WAITING) return;
+    waiting += 1;
+    session
+      .exclusively(() => applyViewerInput(session, message))
+      // The page cannot take it now (it closes, a dialog is open): the picture shows so.
+      .catch(() => undefined)
+      .finally(() => {
+        waiting -= 1;
+      });
+  });
+}
+
+async function letGo(session: Session): Promise<void> {
+  const { x, y, buttons } = session.input;
+  if ((buttons & 1) === 0) return;
+  await applyViewerInput(session, { type: 'release', x, y, button: 'left', clicks: 1, modifiers: 0 });
+}
+
+function readMessage(text: string): ViewerMessage | null {
+  try {
+    return ViewerMessage.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,132 @@
+import type { ViewMessage } from '../messages.ts';
+import type { ConnectionState } from './connection.ts';
+
+/** What is around the picture. Everything that a site says is set as text. */
+export interface Frame {
+  canvas: HTMLCanvasElement;
+  /** Takes the keys; phones show their keyboard for it. */
+  keyboard: HTMLTextAreaElement;
+  show(message: ViewMessage): void;
+  showPicture(): void;
+  setState(state: ConnectionState): void;
+  /** A dialog of the page was answered. */
+  onAnswer(listener: (accept: boolean, text: string | undefined) => void): void;
+}
+
+const STATE_TEXT: Record<ConnectionState, string> = {
+  connecting: 'Connecting…',
+  live: 'Live',
+  lost: 'Connection lost. Ask for a new link.',
+  ended: 'The session has ended.',
+};
+
+export function buildFrame(body: HTMLElement): Frame {
+  const state = element('span', 'state', 'Connecting…');
+  state.setAttribute('role', 'status');
+  const title = element('strong', 'title');
+  const address = element('span', 'address');
+  const typing = element('button', 'typing', 'Keyboard');
+  typing.type = 'button';
+  const bar = element('header', 'bar');
+  bar.append(state, title, address, typing);
+
+  const canvas = element('canvas', 'picture');
+  canvas.hidden = true;
+  canvas.setAttribute('role', 'img');
+  canvas.setAttribute('aria-label', 'Picture of the browser. Click, touch and type into it.');
+  const notice = element('p', 'notice', 'Waiting for the first picture…');
+  const keyboard = element('textarea', 'keyboard');
+  keyboard.setAttribute('aria-label', 'Keys for the browser. Ctrl+Alt+Q gives the keyboard back.');
+  for (const [name, value] of [
+    ['autocapitalize', 'off'],
+    ['autocomplete', 'off'],
+    ['autocorrect', 'off'],
+    ['spellcheck', 'false'],
+  ] as const) {
+    keyboard.setAttribute(name, value);
+  }
+  const stage = element('main', 'stage');
+  stage.append(canvas, notice, keyboard);
+
+  const words = element('p', 'words');
+  words.id = 'words';
+  const entry = element('input', 'entry');
+  entry.setAttribute('aria-labelledby', 'words');
+  const accept = element('button', 'accept', 'OK');
+  const dismiss = element('button', 'dismiss', 'Cancel');
+  dismiss.type = 'button';
+  const form = element('form', 'dialog');
+  form.setAttribute('role', 'alertdialog');
+  form.setAttribute('aria-labelledby', 'words');
+  form.hidden = true;
+  form.append(words, entry, dismiss, accept);
+  body.append(bar, stage, form);
+
+  const setNotice = (text: string): void => {
+    notice.textContent = text;
+    notice.hidden = text === '';
+  };
+  const showDialog = (dialog: Extract<ViewMessage, { type: 'page' }>['dialog']): void => {
+    const opens = form.hidden && dialog !== null;
+    form.hidden = dialog === null;
+    if (dialog === null || !opens) return;
+    words.textContent = dialog.kind === 'beforeunload' ? 'Leave this page? Changes may be lost.' : dialog.message;
+    entry.hidden = dialog.kind !== 'prompt';
+    entry.value = dialog.defaultPrompt;
+    dismiss.hidden = dialog.kind === 'alert';
+    (entry.hidden ? accept : entry).focus();
+  };
+  typing.addEventListener('click', () => {
+    keyboard.focus();
+  });
+
+  return {
+    canvas,
+    keyboard,
+    show: (message) => {
+      if (message.type === 'ended') return;
+      if (message.type === 'blank') {
+        setNotice('Every page of the browser is closed.');
+        canvas.hidden = true;
+        return;
+      }
+      title.textContent = message.title;
+      address.textContent = message.url;
+      address.title = message.url;
+      document.title = `${message.title === '' ? 'Live view' : message.title} · Holdfast`;
+      showDialog(message.dialog);
+    },
+    showPicture: () => {
+      canvas.hidden = false;
+      setNotice('');
+    },
+    setState: (value) => {
+      state.textContent = STATE_TEXT[value];
+      state.dataset['state'] = value;
+      if (value === 'lost' || value === 'ended') form.hidden = true;
+      body.dataset['state'] = value;
+    },
+    onAnswer: (listener) => {
+      form.addEventListener('submit', (event) => {
+        event.preventDefault();
+        form.hidden = true;
+        listener(true, entry.hidden ? undefined : entry.value);
+      });
+      dismiss.addEventListener('click', () => {
+        form.hidden = true;
+        listener(false, undefined);
+      });
+    },
+  };
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  className: string,
+  text = '',
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(name);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { BrowserDeps } from '../deps.ts';
+import type { LivePageParts } from '../live/page-build.ts';
+import { buildLivePage } from '../live/page-build.ts';
+import { SessionParams } from './params.ts';
+
+/**
+ * `GET /browsers/{id}/live?jwt=…`: the page that shows a session to a person. The token is the only key; the page takes it
+ * out of the address bar and opens the same address as a websocket with it. It may run its own script and style and
+ * talk to its own origin, nothing else, and no other site may frame it.
+ */
+export function liveViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get(
+      '/browsers/:id/live',
+      { schema: { params: SessionParams, querystring: z.object({ jwt: z.string().max(4096).optional() }) } },
+      async (request, reply) => {
+        const { id } = request.params;
+        if (!(await deps.tokens.verify(request.query.jwt ?? '', id, 'live'))) {
+          throw new HoldfastError('unauthorized', 'This link is incomplete or too old; read the session for a new one');
+        }
+        if (deps.registry.byId(id) === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
+        const nonce = randomBytes(16).toString('base64');
+        return reply
+          .headers({
+            'content-type': 'text/html; charset=utf-8',
+            'content-security-policy': policyFor(nonce),
+            'cache-control': 'no-store',
+            'referrer-policy': 'no-referrer',
+            'x-content-type-options': 'nosniff',
+            'x-frame-options': 'DENY',
+            'cross-origin-opener-policy': 'same-origin',
+            'cross-origin-resource-policy': 'same-origin',
+            'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+            'x-robots-tag': 'noindex, nofollow',
+          })
+          .send(document(await buildLivePage(), nonce));
+      },
+    );
+}
+
+function policyFor(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+function document(parts: LivePageParts, nonce: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Live view · Holdfast</title>
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="color-scheme" content="dark">
+<meta name="robots" content="noindex, nofollow">
+<style nonce="${nonce}">${parts.style}</style>
+</head>
+<body>
+<noscript><p>The live view needs JavaScript. Turn it on for this page and open the link again.</p></noscript>
+<script nonce="${nonce}">${parts.script}</script>
+</body>
+</html>
+`;
+}

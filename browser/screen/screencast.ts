@@ -1,0 +1,71 @@
+import type { Chromium } from '../chromium/launch.ts';
+import type { Page } from '../chromium/pages.ts';
+
+/** One picture of the page in use. */
+export interface Frame {
+  jpeg: Buffer;
+  /** Size of the page's viewport, in CSS pixels; the picture may be larger or smaller. */
+  width: number;
+  height: number;
+}
+
+/** How pictures are taken. */
+export interface ScreencastOptions {
+  /** JPEG quality, 1 to 100. */
+  quality: number;
+  /** Pictures are scaled down to fit, in pixels. */
+  maxWidth?: number;
+  maxHeight?: number;
+}
+
+/**
+ * Takes a picture whenever the page in use has painted, following the browser from page to page. The next is taken when
+ * `onFrame` has resolved, so a slow reader gets fewer pictures, never late ones. Ends by the answer, or with the browser.
+ */
+export function startScreencast(
+  chromium: Chromium,
+  options: ScreencastOptions,
+  onFrame: (frame: Frame) => Promise<void>,
+): () => void {
+  const { cdp, pages } = chromium;
+  let shown: Page | undefined;
+  let sessionId: string | undefined;
+  let stopped = false;
+  /** Attaching and detaching, one after the other. */
+  let changes: Promise<void> = Promise.resolve();
+
+  const show = async (page: Page | undefined): Promise<void> => {
+    if (page === shown) return;
+    shown = page;
+    const old = sessionId;
+    sessionId = undefined;
+    if (old !== undefined) await cdp.send('Target.detachFromTarget', { sessionId: old }).catch(() => undefined);
+    if (page === undefined || stopped) return;
+    const attached = await cdp.send('Target.attachToTarget', { targetId: page.targetId, flatten: true });
+    sessionId = attached.sessionId;
+    await cdp.send('Page.enable', {}, sessionId);
+    await cdp.send('Page.startScreencast', { format: 'jpeg', everyNthFrame: 1, ...options }, sessionId);
+  };
+  const follow = (): void => {
+    changes = changes.then(() => show(stopped ? undefined : pages.active())).catch(() => undefined);
+  };
+  const stopFrames = cdp.on('Page.screencastFrame', (event, from) => {
+    if (from === undefined || from !== sessionId) return;
+    const { deviceWidth, deviceHeight } = event.metadata;
+    const frame = { jpeg: Buffer.from(event.data, 'base64'), width: deviceWidth, height: deviceHeight };
+    void onFrame(frame)
+      .catch(() => undefined)
+      .then(() => cdp.send('Page.screencastFrameAck', { sessionId: event.sessionId }, from))
+      .catch(() => undefined);
+  });
+  const stopFollowing = pages.onChange(follow);
+  follow();
+
+  return () => {
+    if (stopped) return;
+    stopped = true;
+    stopFollowing();
+    stopFrames();
+    follow();
+  };
+}
