@@ -37,6 +37,8 @@ export interface CredentialFacts {
 export interface FlowSession {
   sessionId: string;
   liveViewUrl: string | null;
+  /** Whether telemetry of it is captured. Absent in histories that are older than it. */
+  telemetryCaptured?: boolean;
 }
 
 /** A page as it was read, with what the attached credential can answer at that moment. */
@@ -105,6 +107,8 @@ export interface HealthOutcome {
   outcome: 'authenticated' | 'expired' | 'inconclusive';
   /** Why, for the timeline, when it is not `authenticated`. */
   errorCode: FlowErrorCode | null;
+  /** Whether telemetry of its browser session was captured. Absent in histories that are older than it. */
+  telemetryCaptured?: boolean;
   credential: CredentialFacts | null;
 }
 

@@ -41,6 +41,8 @@ export const FlowState = z.object({
   flow_expires_at: z.string(),
   started_at: z.string(),
   browser_session_id: z.string().nullable(),
+  /** True once telemetry of one of its browser sessions was captured. */
+  telemetry_captured: z.boolean().optional(),
   live_view_url: z.string().nullable(),
   interaction: Interaction.nullable(),
   external_action_message: z.string().nullable(),

@@ -15,6 +15,8 @@ export interface ServiceCall<Schema extends z.ZodType | null> {
   path: string;
   projectId: string;
   body?: unknown;
+  /** Beside those that every call has. */
+  headers?: Record<string, string>;
   schema: Schema;
   signal?: AbortSignal | undefined;
 }
@@ -59,6 +61,7 @@ async function send(
         authorization: `Bearer ${apiKey}`,
         'x-kernel-project-id': call.projectId,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...call.headers,
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),

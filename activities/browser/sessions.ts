@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
+import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 import type { BrowserService } from './service.ts';
 
 /** What is read of a session; a peer may answer more. */
@@ -8,17 +9,35 @@ export const Session = z.object({
   cdp_ws_url: z.string(),
   name: z.string().nullish(),
   browser_live_view_url: z.string().nullish(),
+  /** True where the service keeps what is typed out of telemetry; a peer that does not know of that says nothing. */
+  managed_auth: z.boolean().nullish().catch(null),
+  /** What is captured, category by category. */
+  telemetry: z
+    .object({ browser: z.record(z.string(), z.object({ enabled: z.boolean().optional() })).optional() })
+    .nullish()
+    .catch(null),
 });
 export type Session = z.infer<typeof Session>;
 
-/** Opens a session (`POST /browsers`). A call whose answer is lost leaves one behind: it ends by its time-out. */
+/**
+ * Opens a session (`POST /browsers`) that secrets will be typed into. A call whose answer is lost leaves one behind: it
+ * ends by its time-out.
+ */
 export function createSession(
   service: BrowserService,
   projectId: string,
   body: Partial<BrowserCreate>,
   signal?: AbortSignal,
 ): Promise<Session> {
-  return service.call({ method: 'POST', path: '/browsers', projectId, body, schema: Session, signal });
+  return service.call({
+    method: 'POST',
+    path: '/browsers',
+    projectId,
+    body,
+    headers: { [MANAGED_AUTH_HEADER]: 'true' },
+    schema: Session,
+    signal,
+  });
 }
 
 /** The running session of that name, or null. Lets a retried opening find what the lost one opened. */

@@ -1,12 +1,15 @@
 import type { Page } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { createSession, deleteSession, findSessionByName, updateSession } from '../browser/sessions.ts';
+import { deleteSession, updateSession } from '../browser/sessions.ts';
 import { homeUrl } from './candidates.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
-import { sessionBody } from './session-body.ts';
+import { isCaptured, openLoginSession } from './open-session.ts';
 import { goTo, readLogin } from './read-login.ts';
+
+/** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
+const CHECK_SESSION_SECONDS = 180;
 
 /** What one page says of the session. */
 type Verdict = HealthOutcome['outcome'];
@@ -24,9 +27,7 @@ export async function checkHealth(
 ): Promise<HealthOutcome> {
   const { projectId } = target;
   const name = `check-${checkId}`;
-  const session =
-    (await findSessionByName(deps.service, projectId, name)) ??
-    (await createSession(deps.service, projectId, sessionBody(target, name, 180), signal));
+  const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
   try {
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
     const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress));
@@ -37,6 +38,7 @@ export async function checkHealth(
     return {
       outcome: verdict,
       errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
+      telemetryCaptured: isCaptured(session),
       credential: await credentialFacts(deps.store, target, target.credentialName),
     };
   } finally {

@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
-import { createSession, deleteSession, findSessionByName } from '../browser/sessions.ts';
+import { deleteSession } from '../browser/sessions.ts';
 import { failure } from '../browser/service.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
@@ -11,7 +11,7 @@ import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
-import { sessionBody } from './session-body.ts';
+import { isCaptured, openLoginSession } from './open-session.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;
@@ -31,15 +31,12 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     openSession: guard(({ target, flowId, attempt }) =>
       withHeartbeat(async (signal): Promise<FlowSession> => {
         const name = `flow-${flowId}-${String(attempt)}`;
-        const session =
-          (await findSessionByName(deps.service, target.projectId, name)) ??
-          (await createSession(
-            deps.service,
-            target.projectId,
-            sessionBody(target, name, FLOW_SESSION_SECONDS),
-            signal,
-          ));
-        return { sessionId: session.session_id, liveViewUrl: session.browser_live_view_url ?? null };
+        const session = await openLoginSession(deps.service, target, name, FLOW_SESSION_SECONDS, signal);
+        return {
+          sessionId: session.session_id,
+          liveViewUrl: session.browser_live_view_url ?? null,
+          telemetryCaptured: isCaptured(session),
+        };
       }),
     ),
 

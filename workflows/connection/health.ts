@@ -25,6 +25,7 @@ export async function runHealthCheck(state: ConnectionState, checkId: string): P
     ...(found.outcome === 'inconclusive'
       ? { error_message: 'The check was inconclusive: the status stays as it was.' }
       : {}),
+    ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
   };
   touch(state, { status, last_auth_check_at: nowIso }, [event]);
   state.lastCheckId = checkId;

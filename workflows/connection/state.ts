@@ -193,5 +193,6 @@ export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
     ...(flow.error_message === null ? {} : { error_message: flow.error_message }),
     ...(flow.website_error === null ? {} : { website_error: flow.website_error }),
     ...(flow.browser_session_id === null ? {} : { browser_session_id: flow.browser_session_id }),
+    ...(flow.telemetry_captured === true ? { telemetry_captured: true } : {}),
   };
 }

@@ -13,6 +13,7 @@ export type FlowPatch = Partial<
     | 'flow_step'
     | 'browser_session_id'
     | 'live_view_url'
+    | 'telemetry_captured'
     | 'interaction'
     | 'external_action_message'
     | 'sso_provider'

@@ -30,7 +30,11 @@ export async function discover(context: FlowContext, progress: Progress): Promis
       attempt: progress.sessions,
     });
     progress.sessionId = session.sessionId;
-    await context.report({ browser_session_id: session.sessionId, live_view_url: session.liveViewUrl });
+    await context.report({
+      browser_session_id: session.sessionId,
+      live_view_url: session.liveViewUrl,
+      ...(session.telemetryCaptured === true ? { telemetry_captured: true } : {}),
+    });
     const { sessionId } = session;
     const observation = await guarded(progress, () => browsing.discoverLogin({ target: context.target, sessionId }));
     if (observation !== null) return observation;

@@ -1,0 +1,42 @@
+import type { LoginTarget } from '../../contract/activities.ts';
+import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
+import type { BrowserService } from '../browser/service.ts';
+import type { Session } from '../browser/sessions.ts';
+import { createSession, deleteSession, findSessionByName, updateSession } from '../browser/sessions.ts';
+import { sessionBody } from './session-body.ts';
+
+/** Categories whose events would carry what a person types, from a service that does not leave it out by itself. */
+const TYPED_CATEGORIES = ['console', 'network', 'interaction', 'screenshot'] as const;
+
+/**
+ * The session of a login or a check: the one of that name, where an earlier try has opened it, else a new one. Before it
+ * is handed out, telemetry that would see what is typed is off, unless the service says that it leaves that out.
+ */
+export async function openLoginSession(
+  service: BrowserService,
+  target: LoginTarget,
+  name: string,
+  timeoutSeconds: number,
+  signal: AbortSignal,
+): Promise<Session> {
+  const { projectId } = target;
+  const session =
+    (await findSessionByName(service, projectId, name)) ??
+    (await createSession(service, projectId, sessionBody(target, name, timeoutSeconds), signal));
+  const wanted = selectionOnCreate(target.browser?.telemetry);
+  const seesTyping = TYPED_CATEGORIES.some((category) => wanted?.has(category) === true);
+  if (!seesTyping || session.managed_auth === true) return session;
+  const off = Object.fromEntries(TYPED_CATEGORIES.map((category) => [category, { enabled: false }]));
+  try {
+    await updateSession(service, projectId, session.session_id, { telemetry: { browser: off } });
+  } catch (error) {
+    await deleteSession(service, projectId, session.session_id).catch(() => undefined);
+    throw error;
+  }
+  return { ...session, telemetry: { browser: { ...session.telemetry?.browser, ...off } } };
+}
+
+/** Whether telemetry of a session is captured. */
+export function isCaptured({ telemetry }: Session): boolean {
+  return Object.values(telemetry?.browser ?? {}).some(({ enabled }) => enabled === true);
+}
