@@ -12,6 +12,8 @@ import { createBrowserRoute } from './routes/create-browser.ts';
 import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
+import { fileReadRoutes } from './routes/files-read.ts';
+import { processRoutes } from './routes/process.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
 import { telemetryEventsRoute } from './routes/telemetry-events.ts';
@@ -54,6 +56,8 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     deleteBrowserRoute(guarded, deps);
     computerRoutes(guarded, deps);
     telemetryEventsRoute(guarded, deps);
+    processRoutes(guarded, deps);
+    fileReadRoutes(guarded, deps);
     unbuiltRoutes(guarded, deps);
     done();
   });

@@ -16,10 +16,12 @@ import { removeLeftovers } from './chromium/leftovers.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
+import { chooseIsolation } from './process/probe.ts';
 import type { ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { createSessionRegistry } from './session/registry.ts';
+import { openSessionSpace } from './session/space.ts';
 
 /** How a browser service is set up. */
 export interface BrowserServiceOptions {
@@ -37,6 +39,10 @@ export interface BrowserServiceOptions {
   warmBrowsers?: number;
   /** Chromium's own sandbox cannot run as root: by default off for root, on for everybody else. */
   noSandbox?: boolean;
+  /** Run the processes of sessions on the machine itself where nothing can isolate them; off by default. */
+  allowUnsandboxedProcesses?: boolean;
+  /** Give isolated processes the machine's network, past the egress proxy; off by default. */
+  processNetwork?: boolean;
   policy: EgressPolicy;
   /** Name resolution of the egress proxy; the machine's own by default. */
   resolver?: Resolver;
@@ -59,9 +65,14 @@ const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: 
 export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {
   const logger = options.logger ?? pino({ name: 'browser' });
   const workDir = path.resolve(options.workDir);
-  const [binary, leftovers, egress] = await Promise.all([
+  const [binary, leftovers, isolation, egress] = await Promise.all([
     inspectChromium(options.chromiumPath),
     removeLeftovers(workDir),
+    chooseIsolation({
+      workDir,
+      allowUnsandboxed: options.allowUnsandboxedProcesses ?? false,
+      network: options.processNetwork ?? false,
+    }),
     startEgressProxy({
       policy: options.policy,
       ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
@@ -71,6 +82,9 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     }),
   ]);
   if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'ended browsers of a dead service');
+
+  if (isolation === null) logger.warn({}, 'no sandbox for processes here: they are refused');
+  if (isolation?.kind === 'none') logger.warn({}, 'processes of sessions run on the machine itself, as was allowed');
 
   const noSandbox = options.noSandbox ?? process.getuid?.() === 0;
   const launch = (
@@ -89,7 +103,10 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     },
   });
   const profiles = createSessionProfiles(options.profiles, logger);
-  const lifecycle = createSessionLifecycle({ registry, pool, launch, profiles, logger });
+  const lifecycle = createSessionLifecycle({
+    ...{ registry, pool, launch, profiles, logger },
+    openSpace: (chromium) => openSessionSpace(isolation, chromium),
+  });
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,

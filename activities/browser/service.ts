@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
@@ -19,6 +20,15 @@ export interface ServiceCall<Schema extends z.ZodType | null> {
   headers?: Record<string, string>;
   schema: Schema;
   signal?: AbortSignal | undefined;
+  /** Longest that the answer may take, in milliseconds, where {@link CALL_TIMEOUT_MS} is not right. */
+  timeoutMs?: number;
+}
+
+/** An answer as it came, for callers to whom an error may say something. */
+export interface RawAnswer {
+  status: number;
+  retryAfter: string | string[] | undefined;
+  text: string;
 }
 
 type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
@@ -26,6 +36,10 @@ type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
 /** A thin, typed caller of the browser service: one request a call, no retries of its own (Temporal retries). */
 export interface BrowserService {
   call<Schema extends z.ZodType | null>(call: ServiceCall<Schema>): Promise<Answer<Schema>>;
+  /** The same without a judgement on the answer; rejects only when there is none. */
+  exchange(call: ServiceCall<null>): Promise<RawAnswer>;
+  /** The answer's body as it comes, for what is too large to be held. Whoever takes it reads or destroys it. */
+  open(call: ServiceCall<null>): Promise<Readable>;
   close(): Promise<void>;
 }
 
@@ -36,12 +50,23 @@ const CALL_TIMEOUT_MS = 60_000;
 export function createBrowserService(settings: BrowserServiceSettings): BrowserService {
   const dispatcher = new Agent({ connections: 64, headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS });
   const base = settings.baseUrl.replace(/\/+$/, '');
+  const exchange = async (call: ServiceCall<z.ZodType | null>): Promise<RawAnswer> => {
+    const response = await send(dispatcher, base, settings.apiKey, call);
+    const text = await response.body.text().catch(() => '');
+    return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
+  };
   return {
     async call(call) {
-      const response = await send(dispatcher, base, settings.apiKey, call);
-      const text = await response.body.text().catch(() => '');
-      if (response.statusCode >= 400) throw failureOf(response.statusCode, response.headers['retry-after']);
+      const { status, retryAfter, text } = await exchange(call);
+      if (status >= 400) throw failureOf(status, retryAfter);
       return parseAnswer(call.schema, text);
+    },
+    exchange,
+    async open(call) {
+      const response = await send(dispatcher, base, settings.apiKey, call);
+      if (response.statusCode < 400) return response.body;
+      await response.body.dump().catch(() => undefined);
+      throw failureOf(response.statusCode, response.headers['retry-after']);
     },
     close: () => dispatcher.close(),
   };
@@ -65,6 +90,7 @@ async function send(
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
+      ...(call.timeoutMs === undefined ? {} : { headersTimeout: call.timeoutMs, bodyTimeout: call.timeoutMs }),
     });
   } catch {
     // What was thrown may quote the request; only its kind goes on.
@@ -74,8 +100,8 @@ async function send(
 }
 
 /** Peers answer an empty 200 where nothing is to be said; only what was asked for must have its shape. */
-function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, text: string): Answer<Schema>;
-function parseAnswer(schema: z.ZodType | null, text: string): unknown {
+export function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, text: string): Answer<Schema>;
+export function parseAnswer(schema: z.ZodType | null, text: string): unknown {
   if (schema === null) return null;
   let json: unknown;
   try {

@@ -31,6 +31,8 @@ export interface Chromium {
   pages: PageTracker;
   /** Its private folder; nothing of the host but this may be written by it. */
   userDataDir: string;
+  /** Its screen, for example `:99`; null without a window. */
+  display: string | null;
   /** Websocket of its browser endpoint on loopback, for clients that the proxy lets in. */
   wsEndpoint: string;
   /** Resolves when the process has ended, whoever ended it. */
@@ -102,6 +104,7 @@ export async function launchChromium(
       // With a window, how much of it is the page is only known once it is there.
       viewport: choices.headless || choices.kioskMode ? viewport : { width: 0, height: 0 },
       userDataDir,
+      display: display?.name ?? null,
       pages,
       pid: child.pid ?? -1,
       cdp,

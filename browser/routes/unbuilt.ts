@@ -5,13 +5,7 @@ import { withSession } from '../http/with-session.ts';
 
 /** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
 const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
-  ['POST', 'process/spawn'],
-  ['POST', 'process/exec'],
-  ['GET', 'process/:processId/status'],
   ['GET', 'process/:processId/stdout/stream'],
-  ['POST', 'process/:processId/kill'],
-  ['POST', 'process/:processId/stdin'],
-  ['POST', 'process/:processId/resize'],
   ['GET', 'fs/*'],
   ['PUT', 'fs/*'],
   ['POST', 'fs/*'],

@@ -17,6 +17,7 @@ import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 import { createQueue } from './session.ts';
+import type { SessionSpace } from './space.ts';
 
 /** Profiles as the life of a session needs them. */
 export interface SessionProfiles {
@@ -49,6 +50,8 @@ export interface LifecycleDeps {
   registry: SessionRegistry;
   pool: WarmPool;
   launch: (name: string, choices: LaunchChoices, viewport: { width: number; height: number }) => Promise<Chromium>;
+  /** Makes the place for a session's files and processes. */
+  openSpace: (chromium: Chromium) => Promise<SessionSpace>;
   profiles: SessionProfiles;
   logger: Logger;
 }
@@ -83,6 +86,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     if (cause === 'crashed') tellCrash(session);
     for (const tell of session.onEnd) tell();
     endedLogs.keep(record.id, record.telemetry.log);
+    // Before its folder goes: what still runs could write into it.
+    await session.space.close();
     await chromium.dispose();
     logger.info({ session_id: record.id, cause }, 'browser session ended');
     if (fault !== null) throw fault;
@@ -127,6 +132,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         chromium,
         input: createInputState(),
         watchers: { live: 0, recordings: 0 },
+        space: await deps.openSpace(chromium),
         onEnd: new Set(),
         exclusively: createQueue(),
         activity: createActivityClock(record.timeoutSeconds * 1000, () => {

@@ -4,6 +4,7 @@ import type { InputState } from '../computer/input-state.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.ts';
 import type { ActivityClock } from './activity.ts';
+import type { SessionSpace } from './space.ts';
 
 /** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
 export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown';
@@ -37,6 +38,8 @@ export interface Session {
   /** Who looks on: its size stays as it is meanwhile, unless a caller insists. */
   watchers: { live: number; recordings: number };
   activity: ActivityClock;
+  /** Its files and processes. */
+  space: SessionSpace;
   /** Ends open client connections when the session ends. */
   onEnd: Set<() => void>;
   /** Runs one at a time what must not mix: input, and changes of the session. */

@@ -1,0 +1,67 @@
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import { FileInfo } from '../../contract/files.ts';
+import type { BrowserService } from './service.ts';
+import { failure, failureOf, parseAnswer } from './service.ts';
+import { retrieveSession, sessionPath } from './sessions.ts';
+
+/** The session whose files are meant. */
+export interface FilesTarget {
+  projectId: string;
+  sessionId: string;
+}
+
+/** What is read of a listing; a peer may write times and modes in its own way. */
+const Listed = FileInfo.pick({ name: true, path: true, is_dir: true, size_bytes: true });
+export type Listed = z.infer<typeof Listed>;
+
+/** The entries of a folder (`fs/list_files`); null when there is no such folder. May be repeated. */
+export async function listFiles(service: BrowserService, target: FilesTarget, path: string): Promise<Listed[] | null> {
+  const { projectId, sessionId } = target;
+  const answer = await service.exchange({
+    method: 'GET',
+    path: `${sessionPath(sessionId)}/fs/list_files?path=${encodeURIComponent(path)}`,
+    projectId,
+    schema: null,
+  });
+  if (answer.status === 404) {
+    // Of the folder or of the session: the session itself knows, and `session_gone` is thrown when it does not.
+    await retrieveSession(service, projectId, sessionId);
+    return null;
+  }
+  if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
+  // A peer written in another language says null for an empty list.
+  return parseAnswer(z.array(Listed).nullable(), answer.text === '' ? 'null' : answer.text) ?? [];
+}
+
+/**
+ * A folder as a ZIP archive (`fs/download_dir_zip`), as it comes. Whoever takes the stream reads or destroys it; a stream
+ * that breaks off is an error of the stream.
+ */
+export async function downloadFolder(
+  service: BrowserService,
+  target: FilesTarget,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Readable> {
+  const { projectId, sessionId } = target;
+  const call = {
+    method: 'GET' as const,
+    path: `${sessionPath(sessionId)}/fs/download_dir_zip?path=${encodeURIComponent(path)}`,
+    projectId,
+    schema: null,
+    signal,
+  };
+  try {
+    return await service.open(call);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!isGone(error)) throw error;
+    await retrieveSession(service, projectId, sessionId);
+    throw failure('browser_error', 'there is no such folder in the browser session', true);
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof Error && 'type' in error && error.type === 'session_gone';
+}

@@ -1,0 +1,41 @@
+import type { ErrorCode } from '../../contract/errors.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+
+/** What the system says of a file, as a caller of the files operations reads it. */
+const FAULTS: Record<string, readonly [ErrorCode, string]> = {
+  ENOENT: ['not_found', 'path: there is nothing at this path in the session'],
+  ENOTDIR: ['invalid_request', 'path: is not a folder'],
+  EISDIR: ['invalid_request', 'path: is a folder'],
+  ENOTEMPTY: ['invalid_request', 'path: the folder is not empty'],
+  ENAMETOOLONG: ['invalid_request', 'path: has a name that is too long'],
+  ELOOP: ['invalid_request', 'path: was changed while it was followed; try again'],
+  EINVAL: ['invalid_request', 'path: cannot be used so'],
+  ENXIO: ['invalid_request', 'path: is not a file'],
+  EEXIST: ['already_exists', 'path: something is there already'],
+  EACCES: ['forbidden', 'path: its permissions do not allow this'],
+  EPERM: ['forbidden', 'path: its permissions do not allow this'],
+  EROFS: ['forbidden', 'path: its permissions do not allow this'],
+  ENOSPC: ['operation_failed', 'There is no space left for the files of sessions'],
+  EDQUOT: ['operation_failed', 'There is no space left for the files of sessions'],
+  EFBIG: ['operation_failed', 'The file is larger than the machine allows'],
+  EBUSY: ['operation_failed', 'path: is in use'],
+  EXDEV: ['operation_failed', 'path: cannot be moved there'],
+  EMFILE: ['operation_failed', 'The machine has too many files open; try again'],
+  ENFILE: ['operation_failed', 'The machine has too many files open; try again'],
+};
+
+/** Runs an operation on files; what the system refuses becomes an error of the interface. */
+export async function withFaults<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw fileFault(error);
+  }
+}
+
+/** An error of the system as one of the interface; others as they are. */
+export function fileFault(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error) || error instanceof HoldfastError) return error;
+  const fault = FAULTS[String(error.code)];
+  return fault === undefined ? error : new HoldfastError(fault[0], fault[1]);
+}

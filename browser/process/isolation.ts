@@ -1,0 +1,57 @@
+import type { FileOwner, SessionFolder } from './session-folder.ts';
+
+/** Who a process runs as, inside its session. */
+export type ProcessUser = 'user' | 'root';
+
+/** One command as the session sees it. */
+export interface SessionCommand {
+  command: string;
+  args: readonly string[];
+  /** Absolute, as the process sees it. */
+  cwd: string;
+  user: ProcessUser;
+  /** A file of shell `export` lines, private to the process. */
+  envFile: string;
+  /** Where the options of the isolating program are written, private to the service. */
+  optionsFile: string;
+  /** Display of the session's browser, for example `:99`; null without one. */
+  display: string | null;
+}
+
+/** A program, its arguments and its environment, ready to be started on this machine. */
+export interface HostCommand {
+  program: string;
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** What keeps the processes of a session apart from this machine, or does not. */
+export interface Isolation {
+  kind: 'bwrap' | 'none';
+  owner: FileOwner | null;
+  /** Whether processes may have the session's root user. */
+  hasRoot: boolean;
+  /** How many of the session's users there are by name: what `as_user` may say. */
+  users: readonly string[];
+  /** Folders of the machine that processes can read and the files operations leave alone, without slashes. */
+  systemFolders: ReadonlySet<string>;
+  /** Environment that every process starts with. */
+  environment(folder: SessionFolder, user: ProcessUser, display: string | null): Record<string, string>;
+  /** The command line that starts a command inside. Writes its options to `optionsFile`. */
+  wrap(folder: SessionFolder, command: SessionCommand): Promise<HostCommand>;
+}
+
+/** Folders of the machine that a session shows read-only, or whose place it keeps for the kernel's own file systems. */
+export const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
+  ...['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'libexec'],
+  ...['etc', 'proc', 'dev', 'sys', 'run', 'boot'],
+]);
+
+/**
+ * Reads the environment file, goes to the folder and becomes the command: `$0` is the file, `$1` the folder. What fails
+ * here ends like it would in any shell: 126 without the folder, 127 without the program.
+ */
+export const START_SCRIPT = '. "$0"; cd -- "$1" || exit 126; shift; exec "$@"';
+
+/** The environment of what runs outside the isolation: nothing of the service's own, nothing of a caller's. */
+export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { BwrapAbilities, BwrapMode } from './bwrap.ts';
+import { createBwrapIsolation } from './bwrap.ts';
+import type { Isolation, ProcessUser } from './isolation.ts';
+import { createSessionFolder, sessionFolderOf } from './session-folder.ts';
+import { createUnisolated } from './unisolated.ts';
+
+const run = promisify(execFile);
+
+/** Longest that a try may take, in milliseconds. */
+const TRY_TIMEOUT_MS = 10_000;
+
+/** What the operator decides. */
+export interface IsolationChoices {
+  /** Folder that the browser service may write to. */
+  workDir: string;
+  /** Where nothing can isolate them: run processes on the machine itself (BROWSER_ALLOW_UNSANDBOXED_PROCESSES). */
+  allowUnsandboxed: boolean;
+  /** Give isolated processes the machine's network (BROWSER_ALLOW_PROCESS_NETWORK). */
+  network: boolean;
+}
+
+/** Finds out by trying, once, what this machine lets us isolate processes with; null when they must not run at all. */
+export async function chooseIsolation(choices: IsolationChoices): Promise<Isolation | null> {
+  const abilities = process.platform === 'linux' ? await probeBwrap(choices.workDir) : null;
+  if (abilities !== null) return createBwrapIsolation({ ...abilities, network: choices.network });
+  return choices.allowUnsandboxed ? createUnisolated() : null;
+}
+
+async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
+  await mkdir(workDir, { recursive: true });
+  const folder = await mkdtemp(path.join(workDir, 'probe-'));
+  try {
+    const modes: BwrapMode[] = process.getuid?.() === 0 ? ['drop', 'map'] : ['map'];
+    for (const mode of modes) {
+      for (const proc of [true, false]) {
+        const abilities = { mode, proc, root: true };
+        if ((await idInside(folder, abilities, 'user')) === null) continue;
+        return { ...abilities, root: (await idInside(folder, abilities, 'root')) === '0' };
+      }
+    }
+    return null;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The user id that a command has inside; null when it cannot be started so. */
+async function idInside(parent: string, abilities: BwrapAbilities, user: ProcessUser): Promise<string | null> {
+  const isolation = createBwrapIsolation({ ...abilities, network: false });
+  // A folder for each try: what belonged to the user of one would be in the way of the next.
+  const folder = sessionFolderOf(await mkdtemp(path.join(parent, 'try-')));
+  await createSessionFolder(folder, isolation.owner);
+  const envFile = path.join(folder.work, 'probe.env');
+  const optionsFile = path.join(folder.work, 'probe.options');
+  await writeFile(envFile, '', { mode: 0o600 });
+  const inside = { command: 'id', args: ['-u'], cwd: '/tmp', user, envFile, optionsFile, display: null };
+  const { program, args, env } = await isolation.wrap(folder, inside);
+  try {
+    const { stdout } = await run(program, args, { env, timeout: TRY_TIMEOUT_MS });
+    return stdout.trim();
+  } catch {
+    return null;
+  }
+}

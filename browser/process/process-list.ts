@@ -1,0 +1,67 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** Clock ticks in a second and bytes in a page: what Linux has on the machines that Node runs on. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+/** One process of the machine. */
+export interface ProcessEntry {
+  pid: number;
+  parent: number;
+  group: number;
+  session: number;
+  cpuSeconds: number;
+  memoryBytes: number;
+}
+
+/** All processes of the machine. Linux only; elsewhere none. */
+export async function listProcesses(): Promise<ProcessEntry[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readEntry));
+  return entries.filter((entry) => entry !== null);
+}
+
+/** A process and everything below it; empty when it has gone. */
+export async function processTree(pid: number): Promise<ProcessEntry[]> {
+  const top = await readEntry(String(pid));
+  if (top === null) return [];
+  const found = [top];
+  for (const entry of found) {
+    const below = await Promise.all((await childrenOf(entry.pid)).map((child) => readEntry(String(child))));
+    found.push(...below.filter((child) => child !== null));
+  }
+  return found;
+}
+
+/** Direct children. Kernels without the list of them make it a search through all processes. */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const name = String(pid);
+  const list = await readFile(`/proc/${name}/task/${name}/children`, 'utf8').catch(() => null);
+  if (list !== null) return list.split(' ').filter(Boolean).map(Number);
+  return (await listProcesses()).filter(({ parent }) => parent === pid).map((entry) => entry.pid);
+}
+
+/** Whether a process ignores SIGTERM, as its kernel entry says; null when it has gone. */
+export async function ignoresTermination(pid: number): Promise<boolean | null> {
+  const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '');
+  const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+  const termination = 1n << 14n;
+  return mask === undefined ? null : (BigInt(`0x${mask}`) & termination) !== 0n;
+}
+
+async function readEntry(name: string): Promise<ProcessEntry | null> {
+  // Gone meanwhile: not there.
+  const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+  // The name in brackets may hold anything, brackets and spaces too.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  if (fields.length < 22) return null;
+  const number = (index: number): number => Number(fields[index] ?? 0);
+  return {
+    pid: Number(name),
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    cpuSeconds: (number(11) + number(12)) / TICKS_PER_SECOND,
+    memoryBytes: number(21) * PAGE_BYTES,
+  };
+}

@@ -1,0 +1,41 @@
+import { finished } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { z } from 'zod';
+import { FileInfo, FilePathQuery } from '../../contract/files.ts';
+import type { BrowserDeps } from '../deps.ts';
+import { listFolder } from '../files/list-folder.ts';
+import { zipFolder } from '../files/zip-folder.ts';
+import { withSession } from '../http/with-session.ts';
+import type { Session } from '../session/session.ts';
+import { SessionParams } from './params.ts';
+
+/** `GET /browsers/{id}/fs/…`: what reads the files of a session. */
+export function fileReadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
+  const typed = app.withTypeProvider<ZodTypeProvider>();
+  const query = { params: SessionParams, querystring: FilePathQuery };
+
+  typed.get('/browsers/:id/fs/list_files', { schema: { ...query, response: { 200: z.array(FileInfo) } } }, (request) =>
+    withSession(deps, request, request.params.id, ({ space }) => listFolder(space.files, request.query.path)),
+  );
+  typed.get('/browsers/:id/fs/download_dir_zip', { schema: query }, (request, reply) =>
+    withSession(deps, request, request.params.id, async (session) => {
+      const archive = await zipFolder(session.space.files, request.query.path);
+      return sendStream(reply.type('application/zip'), session, archive);
+    }),
+  );
+}
+
+/** Sends a stream; while it lasts the session is in use, and the session's end is its end. */
+function sendStream(reply: FastifyReply, session: Session, stream: Readable): FastifyReply {
+  const done = session.activity.begin();
+  const stop = (): void => void stream.destroy();
+  session.onEnd.add(stop);
+  const settle = (): void => {
+    session.onEnd.delete(stop);
+    done();
+  };
+  finished(stream).then(settle, settle);
+  return reply.send(stream);
+}

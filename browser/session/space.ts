@@ -1,0 +1,59 @@
+import { stat } from 'node:fs/promises';
+import type { Chromium } from '../chromium/launch.ts';
+import type { SessionFiles } from '../files/session-files.ts';
+import { createSessionFiles } from '../files/session-files.ts';
+import type { Isolation } from '../process/isolation.ts';
+import { SYSTEM_FOLDERS } from '../process/isolation.ts';
+import type { SessionFolder } from '../process/session-folder.ts';
+import { createSessionFolder, sessionFolderOf } from '../process/session-folder.ts';
+import type { SessionProcesses } from '../process/session-processes.ts';
+import { createSessionProcesses } from '../process/session-processes.ts';
+
+/** What a session has beside its browser: files, and processes that work on them. */
+export interface SessionSpace {
+  folder: SessionFolder;
+  files: SessionFiles;
+  /** Null where processes must not run. */
+  processes: SessionProcesses | null;
+  /** Ends its processes. Its files go with the browser's folder. */
+  close(): Promise<void>;
+}
+
+/** Makes the space of a session whose browser has started. */
+export async function openSessionSpace(
+  isolation: Isolation | null,
+  chromium: Pick<Chromium, 'userDataDir' | 'display'>,
+): Promise<SessionSpace> {
+  const folder = sessionFolderOf(chromium.userDataDir);
+  const owner = isolation?.owner ?? null;
+  await createSessionFolder(folder, owner);
+  const files = createSessionFiles({
+    root: folder.root,
+    workFolder: folder.work,
+    logsFolder: folder.logs,
+    systemFolders: SYSTEM_FOLDERS,
+    owner,
+  });
+  const processes =
+    isolation === null
+      ? null
+      : createSessionProcesses({
+          isolation,
+          folder,
+          display: chromium.display,
+          isFolder: (place) => (isolation.kind === 'none' ? isHostFolder(place) : isFolderInside(files, place)),
+        });
+  return { folder, files, processes, close: async () => processes?.close() };
+}
+
+/** Folders of the machine that a session shows are looked up there; all others among its own. */
+async function isFolderInside(files: SessionFiles, place: string): Promise<boolean> {
+  const first = place.split('/').find((part) => part !== '' && part !== '.');
+  if (first === undefined) return true;
+  if (SYSTEM_FOLDERS.has(first)) return isHostFolder(place);
+  return files.at(place, ({ stats }) => Promise.resolve(stats?.isDirectory() === true)).catch(() => false);
+}
+
+async function isHostFolder(place: string): Promise<boolean> {
+  return (await stat(place).catch(() => null))?.isDirectory() === true;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+/** Longest that a process may be given, in seconds: as long as a session can last. */
+const MAX_TIMEOUT_SEC = 259_200;
+/** Largest terminal, in columns and in rows. */
+const MAX_TERMINAL_SIDE = 65_535;
+
+/** The system ends a text at its first NUL: what comes behind would be dropped without a word. */
+const Text = z.string().refine((value) => !value.includes('\0'), 'must not contain a NUL character');
+
+/** A place inside the session: absolute. */
+export const AbsolutePath = Text.max(4096).regex(/^\//, 'must be an absolute path');
+
+const Columns = z.int().min(1).max(MAX_TERMINAL_SIDE);
+const Rows = z.int().min(1).max(MAX_TERMINAL_SIDE);
+
+/** What `exec` and `spawn` share. `command` is a program, not a shell line. */
+const command = {
+  command: Text.min(1).max(4096),
+  args: z
+    .array(Text.max(100_000))
+    .max(1000)
+    .nullish()
+    .transform((args) => args ?? []),
+  as_root: z.boolean().nullish(),
+  as_user: Text.min(1).max(255).nullish(),
+  cwd: AbsolutePath.nullish(),
+  env: z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be names of letters, digits and underscores'),
+      Text.max(100_000),
+    )
+    .nullish()
+    .transform((env) => env ?? {}),
+  timeout_sec: z.int().min(1).max(MAX_TIMEOUT_SEC).nullish(),
+};
+
+/** Body of `process/exec`. */
+export const ProcessExec = z.strictObject(command);
+export type ProcessExec = z.infer<typeof ProcessExec>;
+
+/** Body of `process/spawn`. `cols` and `rows` count only with `allocate_tty`. */
+export const ProcessSpawn = z.strictObject({
+  ...command,
+  allocate_tty: z.boolean().nullish(),
+  cols: Columns.nullish(),
+  rows: Rows.nullish(),
+});
+export type ProcessSpawn = z.infer<typeof ProcessSpawn>;
+
+/** Answer of `process/spawn`. */
+export const SpawnedProcess = z.object({ pid: z.int(), process_id: z.string(), started_at: z.iso.datetime() });
+export type SpawnedProcess = z.infer<typeof SpawnedProcess>;
+
+/** Answer of `process/exec`: what the command said, in base64. */
+export const ProcessResult = z.object({
+  duration_ms: z.int(),
+  exit_code: z.int(),
+  stdout_b64: z.string(),
+  stderr_b64: z.string(),
+});
+export type ProcessResult = z.infer<typeof ProcessResult>;
+
+/** Signals that a caller may send. */
+export const ProcessSignal = z.enum(['TERM', 'KILL', 'INT', 'HUP']);
+export type ProcessSignal = z.infer<typeof ProcessSignal>;
+
+/** Body of `process/{process_id}/kill`; an absent body asks for TERM. */
+export const ProcessKill = z.strictObject({ signal: ProcessSignal.default('TERM') });
+
+/** Answer of the operations that have nothing else to say. */
+export const Ok = z.object({ ok: z.boolean() });
+
+/** Answer of `process/{process_id}/status`. `cpu_pct` and `mem_bytes` are estimates, over all that it started. */
+export const ProcessStatus = z.object({
+  state: z.enum(['running', 'exited']),
+  exit_code: z.int().nullable(),
+  cpu_pct: z.number().optional(),
+  mem_bytes: z.int().optional(),
+});
+export type ProcessStatus = z.infer<typeof ProcessStatus>;
+
+/** Body of `process/{process_id}/stdin`. */
+export const ProcessStdin = z.strictObject({ data_b64: z.base64() });
+
+/** Answer of `process/{process_id}/stdin`. */
+export const StdinWritten = z.object({ written_bytes: z.int() });
+
+/** Body of `process/{process_id}/resize`. */
+export const ProcessResize = z.strictObject({ cols: Columns, rows: Rows });
+
+/** One event of `process/{process_id}/stdout/stream`. */
+export type ProcessOutputEvent =
+  { stream: 'stdout' | 'stderr'; data_b64: string } | { event: 'exit'; exit_code: number };
