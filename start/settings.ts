@@ -42,39 +42,68 @@ const AllowedHosts = z.string().refine(
   { error: 'must be a comma-separated list of host or host:port' },
 );
 
+const TrustedProxies = z
+  .string()
+  .refine(
+    (value) =>
+      value
+        .split(',')
+        .every((part) => z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(part.trim()).success),
+    'must be a comma-separated list of IP addresses or ranges such as 10.0.0.0/8',
+  );
+
+const DeploymentPart = z
+  .string()
+  .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
+
 const PORT_RULE = `must be a whole number from 1 to ${HIGHEST_PORT}`;
 
-const Environment = z.object({
-  HOLDFAST_PORT: optional(
-    z
-      .string()
-      .regex(/^\d+$/, PORT_RULE)
-      .transform(Number)
-      .refine((port) => port >= 1 && port <= HIGHEST_PORT, PORT_RULE),
-  ),
-  HOLDFAST_HOST: optional(z.string().refine((value) => isIP(value) !== 0, 'must be an IP address to listen on')),
-  HOLDFAST_PUBLIC_URL: optional(HttpBase),
-  HOLDFAST_API_KEY: optional(
-    z
-      .string()
-      .min(20, 'must have 20 characters or more')
-      .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces (it travels in a header)'),
-  ),
-  HOLDFAST_PLAN: optional(Plan),
-  HOLDFAST_DATA_DIR: optional(z.string()),
-  HOLDFAST_MASTER_KEY: optional(MasterKey),
-  HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
-  HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
-  DATABASE_URL: optional(
-    z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
-  ),
-  BROWSER_BASE_URL: optional(HttpBase),
-  BROWSER_API_KEY: optional(z.string()),
-  CHROMIUM_PATH: optional(z.string()),
-  TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
-  TEMPORAL_CONFIG_FILE: optional(z.string()),
-  TEMPORAL_PROFILE: optional(z.string()),
-});
+const Environment = z
+  .object({
+    HOLDFAST_PORT: optional(
+      z
+        .string()
+        .regex(/^\d+$/, PORT_RULE)
+        .transform(Number)
+        .refine((port) => port >= 1 && port <= HIGHEST_PORT, PORT_RULE),
+    ),
+    HOLDFAST_HOST: optional(z.string().refine((value) => isIP(value) !== 0, 'must be an IP address to listen on')),
+    HOLDFAST_PUBLIC_URL: optional(HttpBase),
+    HOLDFAST_API_KEY: optional(
+      z
+        .string()
+        .min(20, 'must have 20 characters or more')
+        .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces (it travels in a header)'),
+    ),
+    HOLDFAST_PLAN: optional(Plan),
+    HOLDFAST_DATA_DIR: optional(z.string()),
+    HOLDFAST_MASTER_KEY: optional(MasterKey),
+    HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
+    HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
+    HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
+    DATABASE_URL: optional(
+      z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
+    ),
+    BROWSER_BASE_URL: optional(HttpBase),
+    BROWSER_API_KEY: optional(z.string()),
+    CHROMIUM_PATH: optional(z.string()),
+    TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
+    TEMPORAL_CONFIG_FILE: optional(z.string()),
+    TEMPORAL_PROFILE: optional(z.string()),
+    TEMPORAL_DEPLOYMENT_NAME: optional(DeploymentPart),
+    TEMPORAL_WORKER_BUILD_ID: optional(DeploymentPart),
+  })
+  .superRefine((read, ctx) => {
+    const missing = (['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const).filter(
+      (name) => read[name] === undefined,
+    );
+    if (missing.length !== 1) return;
+    ctx.addIssue({
+      code: 'custom',
+      path: missing,
+      message: 'must be set too: a worker version has a name and a build',
+    });
+  });
 
 /** Everything that the environment decides, checked. Paths are absolute; URLs have no slash at the end. */
 export interface Settings {
@@ -90,6 +119,8 @@ export interface Settings {
   masterKey: Buffer | undefined;
   /** The text of HOLDFAST_ALLOW_PRIVATE_HOSTS, known to be readable. */
   allowPrivateHosts: string;
+  /** Reverse proxies whose X-Forwarded-For is believed, as addresses and ranges; none by default. */
+  trustProxy: string | undefined;
   sandbox: boolean;
   databaseUrl: string | undefined;
   /** A browser service elsewhere; without one, our own is used. */
@@ -98,6 +129,8 @@ export interface Settings {
   chromiumPath: string | undefined;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
+  /** The worker's deployment version; without one, workers are not versioned. */
+  workerVersion: { deploymentName: string; buildId: string } | undefined;
 }
 
 /**
@@ -127,18 +160,25 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     dataDir: resolve(read.HOLDFAST_DATA_DIR ?? '.holdfast'),
     masterKey: read.HOLDFAST_MASTER_KEY,
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
+    trustProxy: read.HOLDFAST_TRUST_PROXY,
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,
     browserApiKey: read.BROWSER_API_KEY,
     chromiumPath: read.CHROMIUM_PATH,
     externalTemporal: externalTemporal(read, env),
+    workerVersion: workerVersion(read),
   };
 }
 
 function ruleOf(message: string, code: string): string {
   if (code === 'invalid_value') return message.replace(/^Invalid (option|input): expected/, 'must be');
   return message.startsWith('must') ? message : `is not valid (${message})`;
+}
+
+function workerVersion(read: z.infer<typeof Environment>): Settings['workerVersion'] {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = read;
+  return deploymentName === undefined || buildId === undefined ? undefined : { deploymentName, buildId };
 }
 
 /**

@@ -3,6 +3,7 @@ import {
   bundleWorkflowCode,
   Worker,
   type NativeConnection,
+  type WorkerOptions as TemporalWorkerOptions,
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../activities/browser/service.ts';
@@ -26,7 +27,12 @@ export interface WorkerOptions {
   taskQueue?: string;
   /** A bundle made before; else it is made at start. */
   workflowBundle?: WorkflowBundleWithSourceMap;
-  /** How many workflows are kept in memory; about 100 kB each. Default 1,000. */
+  /**
+   * The version of this worker in a deployment. Such a worker gets work only after its version was made the current one;
+   * workflows move on to the current version by themselves, for their code stays replayable (test/histories).
+   */
+  version?: { deploymentName: string; buildId: string };
+  /** How many workflows are kept in memory; about 250 kB each. Default 1,000. */
   maxCachedWorkflows?: number;
   /** How many browsers this worker drives at once. Default 8. */
   maxConcurrentBrowsers?: number;
@@ -48,6 +54,14 @@ export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   });
 }
 
+/** Options of a worker that belongs to a deployment. */
+export function versioned(version: WorkerOptions['version']): Pick<TemporalWorkerOptions, 'workerDeploymentOptions'> {
+  if (version === undefined) return {};
+  return {
+    workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'AUTO_UPGRADE' },
+  };
+}
+
 /** Starts a worker for the workflows and all their activities. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
@@ -62,6 +76,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     dataConverter: createDataConverter(options.payloadKey),
     maxCachedWorkflows: options.maxCachedWorkflows ?? 1000,
     maxConcurrentActivityTaskExecutions: options.maxConcurrentBrowsers ?? 8,
+    ...versioned(options.version),
     shutdownGraceTime: '5 seconds',
     shutdownForceTime: '15 seconds',
   });

@@ -32,6 +32,7 @@ await runRole('api', async (settings, keys) => {
       plan: settings.plan,
       browserBaseUrl: browser.baseUrl,
       browserApiKey: browser.apiKey,
+      ...(settings.trustProxy === undefined ? {} : { trustProxy: settings.trustProxy }),
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     signingKey: purposeKey(keys.masterKey, 'hosted-page'),

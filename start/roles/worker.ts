@@ -19,6 +19,7 @@ await runRole('worker', async (settings, keys) => {
     browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
     egress: createEgressPolicy(settings.allowPrivateHosts),
     workflowBundle,
+    ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
   });
   const sweeper = startSweeper(store);

@@ -44,6 +44,9 @@ describe('settings', () => {
     ['DATABASE_URL', 'mysql://localhost/db'],
     ['BROWSER_BASE_URL', 'localhost:9000'],
     ['TEMPORAL_ADDRESS', 'a b'],
+    ['HOLDFAST_TRUST_PROXY', '10.0.0.0/8,everyone'],
+    ['TEMPORAL_DEPLOYMENT_NAME', 'a/b'],
+    ['TEMPORAL_WORKER_BUILD_ID', 'build 7'],
   ])('%s=%s is refused by name', (name, value) => {
     expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^Wrong settings: ${name} must `));
   });
@@ -53,6 +56,20 @@ describe('settings', () => {
     const attempt = () => parseSettings({ HOLDFAST_API_KEY: secret, HOLDFAST_PLAN: 'gold', HOLDFAST_SANDBOX: 'maybe' });
     expect(attempt).toThrow(/HOLDFAST_API_KEY .*HOLDFAST_PLAN .*HOLDFAST_SANDBOX /);
     expect(attempt).not.toThrow(new RegExp(`${secret}|gold|maybe`));
+  });
+
+  test('a worker version needs both its parts', () => {
+    expect(() => parseSettings({ TEMPORAL_DEPLOYMENT_NAME: 'logins' })).toThrow(/TEMPORAL_WORKER_BUILD_ID must be set/);
+    expect(() => parseSettings({ TEMPORAL_WORKER_BUILD_ID: '7' })).toThrow(/TEMPORAL_DEPLOYMENT_NAME must be set/);
+    const both = parseSettings({ TEMPORAL_DEPLOYMENT_NAME: 'logins', TEMPORAL_WORKER_BUILD_ID: '1.2.3' });
+    expect(both.workerVersion).toEqual({ deploymentName: 'logins', buildId: '1.2.3' });
+    expect(both.externalTemporal).toBeUndefined();
+  });
+
+  test('proxies in front are believed by address or range', () => {
+    expect(parseSettings({ HOLDFAST_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1' }).trustProxy).toBe(
+      '127.0.0.1, 10.0.0.0/8,::1',
+    );
   });
 
   test("Temporal's own names lead to a server elsewhere", () => {

@@ -1,0 +1,83 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { createConnectionsClient } from '../../client/create-connections-client.ts';
+import { workflowIdOf } from '../../client/identity.ts';
+import { createHealth } from '../../start/health.ts';
+import { TASK_QUEUE } from '../../workflows/messages.ts';
+import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
+import { bundleWorkflows, versioned } from '../../workers/worker.ts';
+import { until } from '../e2e/process-tree.ts';
+import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
+import { createScriptedWorld } from '../workflows/scripted-world.ts';
+
+/** Worker deployments need a whole server: the time-skipping one does not know them. */
+let env: TestWorkflowEnvironment;
+
+beforeAll(async () => {
+  env = await TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'existing-path', path: inject('temporalPath') } },
+    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await env.teardown();
+});
+
+it('moves a sleeping connection on to the version that was made current', { timeout: 120_000 }, async () => {
+  const client = createConnectionsClient({
+    temporal: env.client,
+    identityKey: Buffer.alloc(32, 9),
+    taskQueue: TASK_QUEUE,
+  });
+  const first = await startVersion('1');
+  const { document } = await client.create({
+    organizationId: 'org_default',
+    projectId: 'prj_default',
+    settings: settings({ health_checks: false }),
+  });
+  await first.stop();
+
+  const second = await startVersion('2');
+  await client.configure(document.id, { auto_reauth: false });
+  const { raw } = await env.client.workflow.getHandle(workflowIdOf(document.id)).describe();
+  expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('2');
+  const health = createHealth({
+    store: { ping: () => Promise.resolve() },
+    connection: env.connection,
+    namespace: 'default',
+    browser: { baseUrl: 'http://127.0.0.1:9', apiKey: 'none' },
+  });
+  expect((await health())['worker']).toEqual({ ready: true });
+  await second.stop();
+});
+
+const DEPLOYMENT = 'logins';
+
+/** A worker of a version, made the current one as an operator would. */
+async function startVersion(buildId: string): Promise<{ stop(): Promise<void> }> {
+  const worker = await Worker.create({
+    connection: env.nativeConnection,
+    taskQueue: TASK_QUEUE,
+    workflowBundle: await bundleWorkflows(),
+    activities: createScriptedWorld().activities,
+    dataConverter: createDataConverter(PAYLOAD_KEY),
+    ...versioned({ deploymentName: DEPLOYMENT, buildId }),
+  });
+  const ended = worker.run();
+  const { workflowService } = env.connection;
+  const current = { namespace: 'default', deploymentName: DEPLOYMENT, buildId };
+  // The server knows a version once its worker has polled.
+  await until(
+    () => workflowService.setWorkerDeploymentCurrentVersion(current).catch(() => null),
+    30_000,
+    'the version',
+  );
+  return {
+    async stop() {
+      worker.shutdown();
+      await ended;
+    },
+  };
+}
