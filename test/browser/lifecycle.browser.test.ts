@@ -119,7 +119,8 @@ describe('the CDP endpoint', () => {
     expect(await open(bare)).toBe('401');
     expect(await open(`${bare}?jwt=x`)).toBe('401');
     expect(await open(second.cdp_ws_url.replace(/jwt=.*/, `jwt=${token}`))).toBe('401');
-    expect(await open(first.webdriver_ws_url)).toBe('501');
+    expect(await open(first.webdriver_ws_url)).toBe('open');
+    expect(await open(first.webdriver_ws_url.replace(/jwt=.*/, `jwt=${token}`))).toBe('401');
     expect(await open(first.cdp_ws_url.replace('/cdp', '/nothing'))).toBe('404');
     await service.kernel.browsers.deleteByID(first.session_id);
     expect(await open(first.cdp_ws_url)).toBe('404');

@@ -96,8 +96,8 @@ describe('sessions by the SDK', () => {
     expect((await fetch(`${service.handle.url}/health`)).status).toBe(200);
     const session = await service.kernel.browsers.create();
     const { session_id: id } = session;
-    await expect(service.kernel.browsers.process.exec(id, { command: 'ls' })).rejects.toMatchObject({ status: 501 });
-    await expect(service.kernel.browsers.process.exec('brw_none', { command: 'ls' })).rejects.toMatchObject({
+    await expect(service.kernel.browsers.playwright.execute(id, { code: '1' })).rejects.toMatchObject({ status: 501 });
+    await expect(service.kernel.browsers.playwright.execute('brw_none', { code: '1' })).rejects.toMatchObject({
       status: 404,
     });
     await service.kernel.browsers.deleteByID(id);
