@@ -13,6 +13,8 @@ import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
 import { fileReadRoutes } from './routes/files-read.ts';
+import { logsStreamRoute } from './routes/logs-stream.ts';
+import { processOutputRoute } from './routes/process-output.ts';
 import { processRoutes } from './routes/process.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
@@ -57,7 +59,9 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     computerRoutes(guarded, deps);
     telemetryEventsRoute(guarded, deps);
     processRoutes(guarded, deps);
+    processOutputRoute(guarded, deps);
     fileReadRoutes(guarded, deps);
+    logsStreamRoute(guarded, deps);
     unbuiltRoutes(guarded, deps);
     done();
   });

@@ -11,6 +11,8 @@ const WINDOW_CHROME_HEIGHT = 200;
 export interface Display {
   /** Value of DISPLAY, for example `:99`. */
   name: string;
+  /** What it says; nothing is lost before somebody listens. */
+  said: Readable;
   /** Ends it; resolves when its socket and lock file are gone. */
   stop(): Promise<void>;
 }
@@ -24,7 +26,7 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
   const height = viewport.height + (kioskMode ? 1 : WINDOW_CHROME_HEIGHT);
   const size = `${String(viewport.width + 1)}x${String(height)}x24`;
   const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp', '-terminate'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
@@ -59,7 +61,7 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
       const number = /^(\d+)\n/.exec(said)?.[1];
       if (number === undefined) return;
       clearTimeout(timer);
-      resolve({ name: `:${number}`, stop });
+      resolve({ name: `:${number}`, said: child.stderr as Readable, stop });
     });
   });
 }

@@ -4,6 +4,8 @@ import type { Readable, Writable } from 'node:stream';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { createCdpConnection } from '../cdp/connection.ts';
 import { createPipeTransport } from '../cdp/pipe.ts';
+import { keepLog, partLogFile } from '../logs/part-log.ts';
+import { sessionFolderOf } from '../process/session-folder.ts';
 import type { ChromiumBinary } from './binary.ts';
 import { windowedUserAgent } from './binary.ts';
 import { startDisplay } from './display.ts';
@@ -59,6 +61,8 @@ export async function launchChromium(
 ): Promise<Chromium> {
   const display = choices.headless ? null : await startDisplay(viewport, choices.kioskMode);
   const userDataDir = await createUserData(deps.workDir, name);
+  const { logs } = sessionFolderOf(userDataDir);
+  if (display !== null) keepLog(display.said, partLogFile(logs, 'display'));
   const flags = chromiumFlags({
     choices,
     viewport,
@@ -78,6 +82,7 @@ export async function launchChromium(
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: { ...baseEnvironment(), HOME: userDataDir, ...(display === null ? {} : { DISPLAY: display.name }) },
   });
+  if (child.stderr !== null) keepLog(child.stderr, partLogFile(logs, 'chromium'));
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();
@@ -143,7 +148,7 @@ function readWsEndpoint(child: ChildProcess, exited: Promise<void>): Promise<str
       reject(new Error(`Chromium did not start within ${String(START_TIMEOUT_MS)} ms`));
     }, START_TIMEOUT_MS);
     child.stderr?.on('data', (data: Buffer) => {
-      // Later output is drained and dropped: pages can write into it.
+      // Later output goes to the log alone.
       if (listening || said.length > MAX_START_OUTPUT) return;
       said += data.toString('utf8');
       const url = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1];

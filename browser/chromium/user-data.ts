@@ -1,5 +1,6 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { sessionFolderOf } from '../process/session-folder.ts';
 
 /** Name of the folder, inside the work folder, that holds one folder per running browser. */
 const SESSIONS_FOLDER = 'sessions';
@@ -28,6 +29,7 @@ export async function createUserData(workDir: string, name: string): Promise<str
   const folder = path.join(sessionsFolder(workDir), name);
   const profile = path.join(folder, 'Default');
   await mkdir(profile, { recursive: true, mode: 0o700 });
+  await mkdir(sessionFolderOf(folder).logs, { recursive: true, mode: 0o700 });
   const preferences = {
     policy: { url_blocklist: BLOCKED_URLS },
     credentials_enable_service: false,
@@ -39,7 +41,22 @@ export async function createUserData(workDir: string, name: string): Promise<str
   return folder;
 }
 
-/** Removes it, with everything the browser left there. Files of processes that are just dying make it try again. */
+/**
+ * Removes it, with everything the browser and the session's processes left there. Files of processes that are just dying
+ * make it try again; a folder that was made unreadable is opened first.
+ */
 export async function removeUserData(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
+  await remove().catch(async () => {
+    await makeRemovable(folder);
+    await remove();
+  });
+}
+
+/** Nobody works in the folder any more, so that no link can take the place of a folder meanwhile. */
+async function makeRemovable(folder: string): Promise<void> {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await makeRemovable(path.join(folder, entry.name));
+  }
 }

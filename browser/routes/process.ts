@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import {
   Ok,
@@ -18,9 +17,7 @@ import type { BrowserDeps } from '../deps.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ExecResult } from '../process/session-processes.ts';
 import { processesOf } from '../process/session-processes.ts';
-import { SessionParams } from './params.ts';
-
-const ProcessParams = SessionParams.extend({ processId: z.string().min(1).max(255) });
+import { ProcessParams, SessionParams } from './params.ts';
 
 /** `/browsers/{id}/process/…`: programs inside the session. Their output is streamed by process-output.ts. */
 export function processRoutes(app: FastifyInstance, deps: BrowserDeps): void {

@@ -5,12 +5,10 @@ import { withSession } from '../http/with-session.ts';
 
 /** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
 const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
-  ['GET', 'process/:processId/stdout/stream'],
   ['GET', 'fs/*'],
   ['PUT', 'fs/*'],
   ['POST', 'fs/*'],
   ['DELETE', 'fs/*'],
-  ['GET', 'logs/stream'],
   ['POST', 'replays'],
   ['GET', 'replays'],
   ['GET', 'replays/:replayId'],

@@ -1,0 +1,70 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { FastifyInstance } from 'fastify';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { LogEvent, LogStreamQuery, SupervisedPart } from '../../contract/logs.ts';
+import { LogStreamQuery as LogStreamQuerySchema } from '../../contract/logs.ts';
+import type { BrowserDeps } from '../deps.ts';
+import { openFile } from '../files/open-file.ts';
+import { projectOf } from '../http/caller.ts';
+import { openEventStream } from '../http/event-stream.ts';
+import { partLogFile } from '../logs/part-log.ts';
+import { tailLines } from '../logs/tail.ts';
+import type { Session } from '../session/session.ts';
+import { SessionParams } from './params.ts';
+
+/** `GET /browsers/{id}/logs/stream`: a log from its beginning, and what is added, as long as somebody reads it. */
+export function logsStreamRoute(app: FastifyInstance, deps: BrowserDeps): void {
+  app
+    .withTypeProvider<ZodTypeProvider>()
+    .get(
+      '/browsers/:id/logs/stream',
+      { schema: { params: SessionParams, querystring: LogStreamQuerySchema } },
+      async (request, reply) => {
+        const session = deps.registry.running(projectOf(request), request.params.id);
+        // Reading is a call, but whoever only watches does not keep a browser alive.
+        session.activity.begin()();
+        const openLog = opener(session, request.query);
+        const first = await openLog();
+        if (first === null) throw new HoldfastError('not_found', missing(request.query));
+        const gone = new AbortController();
+        const stop = (): void => {
+          gone.abort();
+        };
+        session.onEnd.add(stop);
+        const stream = openEventStream(reply);
+        stream.onClose(stop);
+        try {
+          const tail = { open: openLog, follow: request.query.follow, signal: gone.signal };
+          for await (const lines of tailLines(first, tail)) await stream.send(lines.map(frameOf).join(''));
+        } finally {
+          session.onEnd.delete(stop);
+          stream.end();
+        }
+      },
+    );
+}
+
+function opener({ space }: Session, { source, path, supervisor_process: part }: LogStreamQuery) {
+  return async (): Promise<FileHandle | null> => {
+    if (source === 'path') return path === undefined ? null : openFile(space.files, path);
+    return part === undefined ? null : openPartLog(space.folder.logs, part);
+  };
+}
+
+function openPartLog(logsFolder: string, part: SupervisedPart): Promise<FileHandle | null> {
+  return open(partLogFile(logsFolder, part), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+}
+
+function missing({ source, supervisor_process: part }: LogStreamQuery): string {
+  return source === 'path'
+    ? 'path: there is no such file in the session'
+    : `supervisor_process: ${part ?? ''} has said nothing in this session, or is no part of it`;
+}
+
+function frameOf(message: string): string {
+  const event: LogEvent = { event: 'log', message, timestamp: new Date().toISOString() };
+  return `data: ${JSON.stringify(event)}\n\n`;
+}

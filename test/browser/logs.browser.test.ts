@@ -1,0 +1,119 @@
+import { appendFile, rename, truncate, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import http from 'node:http';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import { API_KEY, eventually, startService } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let id: string;
+let root: string;
+beforeAll(async () => {
+  service = await startService();
+  id = (await service.kernel.browsers.create({ timeout_seconds: 600, headless: false })).session_id;
+  const [name] = await readdir(path.join(service.workDir, 'sessions'));
+  root = path.join(service.workDir, 'sessions', name ?? '', 'Session/root');
+});
+afterAll(async () => {
+  await service.stop();
+});
+
+const stream = (query: Parameters<typeof service.kernel.browsers.logs.stream>[1]) =>
+  service.kernel.browsers.logs.stream(id, query);
+
+/** Everything of a log that is not followed. */
+async function whole(query: Parameters<typeof service.kernel.browsers.logs.stream>[1]): Promise<string[]> {
+  const messages: string[] = [];
+  for await (const event of await stream({ ...query, follow: false })) {
+    expect(event.event).toBe('log');
+    expect(Date.parse(event.timestamp)).toBeGreaterThan(0);
+    messages.push(event.message);
+  }
+  return messages;
+}
+
+describe('a log of the session’s own', () => {
+  it('is read to its end, line by line', async () => {
+    await writeFile(path.join(root, 'tmp/one.log'), 'first ü\r\nsecond\n\nlast without an end');
+    expect(await whole({ source: 'path', path: '/tmp/one.log' })).toEqual([
+      'first ü',
+      'second',
+      '',
+      'last without an end',
+    ]);
+  });
+
+  it('is followed through renaming, shortening and characters that come in parts', async () => {
+    const file = path.join(root, 'tmp/two.log');
+    await writeFile(file, 'zero\n');
+    const events = (await stream({ source: 'path', path: '/tmp/two.log' }))[Symbol.asyncIterator]();
+    const next = async (): Promise<string | undefined> => {
+      const { value } = (await events.next()) as { value?: { message: string } };
+      return value?.message;
+    };
+    expect(await next()).toBe('zero');
+    const snowman = Buffer.from('☃\n');
+    await appendFile(file, snowman.subarray(0, 1));
+    await appendFile(file, snowman.subarray(1));
+    expect(await next()).toBe('☃');
+    await rename(file, `${file}.1`);
+    await writeFile(file, 'new file\n');
+    expect(await next()).toBe('new file');
+    await truncate(file, 0);
+    await appendFile(file, 'short\n');
+    expect(await next()).toBe('short');
+    await events.return?.();
+  });
+
+  it('answers at once, before there is anything to say', async () => {
+    await writeFile(path.join(root, 'tmp/silent.log'), '');
+    const url = `${service.handle.url}/browsers/${id}/logs/stream?source=path&path=/tmp/silent.log`;
+    const status = await new Promise((resolve) => {
+      const request = http.get(url, { headers: { authorization: `Bearer ${API_KEY}` } }, (response) => {
+        resolve(response.headers['content-type']);
+        request.destroy();
+      });
+    });
+    expect(status).toMatch(/^text\/event-stream/);
+  });
+
+  it('does not wait in memory for a reader who does not read', async () => {
+    await writeFile(path.join(root, 'tmp/large.log'), `${'x'.repeat(1000)}\n`.repeat(200_000));
+    const url = `${service.handle.url}/browsers/${id}/logs/stream?source=path&path=/tmp/large.log`;
+    const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+    const request = http.get(url, { headers: { authorization: `Bearer ${API_KEY}` } });
+    await new Promise((resolve) =>
+      request.once('response', (response: http.IncomingMessage) => resolve(response.pause())),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    const grown = process.memoryUsage().external + process.memoryUsage().arrayBuffers - before;
+    expect(grown).toBeLessThan(50 * 1024 * 1024);
+    request.destroy();
+  });
+
+  it.each([
+    [{ source: 'path' as const }, 400],
+    [{ source: 'path' as const, path: 'tmp/one.log' }, 400],
+    [{ source: 'path' as const, path: '/tmp' }, 400],
+    [{ source: 'path' as const, path: '/tmp/none.log' }, 404],
+    [{ source: 'path' as const, path: '/etc/passwd' }, 403],
+    [{ source: 'supervisor' as const }, 400],
+    [{ source: 'supervisor' as const, supervisor_process: '../../x' }, 400],
+    [{ source: 'supervisor' as const, supervisor_process: 'recorder' }, 404],
+  ])('refuses %j with %i', async (query, status) => {
+    await expect(stream(query)).rejects.toMatchObject({ status });
+  });
+});
+
+describe('the parts of a session', () => {
+  it('have a log each, without what an address may hide', async () => {
+    const lines = await eventually(async () => {
+      const found = await whole({ source: 'supervisor', supervisor_process: 'chromium' });
+      expect(found.join('\n')).toContain('DevTools listening on');
+      return found;
+    });
+    expect(lines.find((line) => line.includes('DevTools listening'))).toMatch(/ws:\/\/127\.0\.0\.1:\d+\/…$/);
+    expect(lines.join('\n')).not.toMatch(/devtools\/browser/);
+  });
+});
