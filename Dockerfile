@@ -2,7 +2,8 @@
 FROM node:20-bookworm-slim
 
 RUN apt-get update \
-  && apt-get install -y --no-install-recommends ca-certificates chromium fonts-liberation fonts-noto-color-emoji \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates chromium ffmpeg fonts-liberation fonts-noto-color-emoji \
+    xdotool xvfb \
   && rm -rf /var/lib/apt/lists/*
 
 WORKDIR /app

@@ -16,6 +16,7 @@ import { fileReadRoutes } from './routes/files-read.ts';
 import { logsStreamRoute } from './routes/logs-stream.ts';
 import { processOutputRoute } from './routes/process-output.ts';
 import { processRoutes } from './routes/process.ts';
+import { replayRoutes, replayViewRoute } from './routes/replays.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
 import { telemetryEventsRoute } from './routes/telemetry-events.ts';
@@ -42,6 +43,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
 
   app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));
   liveViewRoute(app, deps);
+  replayViewRoute(app, deps);
   const checkBearer = createBearerCheck(deps.apiKey);
   telemetryStreamRoute(app, deps, checkBearer);
   void app.register((guarded, _, done) => {
@@ -57,6 +59,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     updateBrowserRoute(guarded, deps);
     deleteBrowserRoute(guarded, deps);
     computerRoutes(guarded, deps);
+    replayRoutes(guarded, deps);
     telemetryEventsRoute(guarded, deps);
     processRoutes(guarded, deps);
     processOutputRoute(guarded, deps);

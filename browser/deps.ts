@@ -3,6 +3,8 @@ import type { CdpProxy } from './cdp/proxy.ts';
 import type { SessionTokens } from './cdp/token.ts';
 import type { LiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
+import type { ReplayStore } from './replay/replay-store.ts';
+import type { Replays } from './replay/replays.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
 import type { SessionRegistry } from './session/registry.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
@@ -17,6 +19,8 @@ export interface BrowserDeps {
   cdpProxy: CdpProxy;
   bidiProxy: BidiProxy;
   liveView: LiveView;
+  replays: Replays;
+  replayStore: ReplayStore;
   policy: EgressPolicy;
   logger: Logger;
 }

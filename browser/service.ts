@@ -19,6 +19,8 @@ import type { Logger } from './logger.ts';
 import { chooseIsolation } from './process/probe.ts';
 import type { ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
+import { createReplayStore } from './replay/replay-store.ts';
+import { createReplays } from './replay/replays.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { createSessionRegistry } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
@@ -32,7 +34,7 @@ export interface BrowserServiceOptions {
   /** Bearer key of its callers. */
   apiKey: string;
   chromiumPath: string;
-  /** Folder for the private, temporary folders of browsers. Nothing in it outlives a session. */
+  /** Folder for the private, temporary folders of browsers, which go with their sessions, and for replays, kept a week. */
   workDir: string;
   maxSessions: number;
   /** Browsers of the usual kind that are kept started: 1 by default, 0 for none. */
@@ -107,6 +109,8 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     ...{ registry, pool, launch, profiles, logger },
     openSpace: (chromium) => openSessionSpace(isolation, chromium),
   });
+  const replayStore = createReplayStore(path.join(workDir, 'replays'));
+  await replayStore.tidy(Date.now());
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,
@@ -116,6 +120,8 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     cdpProxy: createCdpProxy(),
     bidiProxy: createBidiProxy(),
     liveView: createLiveView(),
+    replays: createReplays(replayStore, logger),
+    replayStore,
     policy: options.policy,
     logger,
   });

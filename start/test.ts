@@ -10,7 +10,7 @@ import { findPostgresBinaries } from './setup/postgres.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 import { findTestServer } from './setup/test-server.ts';
-import { findXvfb } from './setup/xvfb.ts';
+import { findDebianTool } from './setup/debian-tools.ts';
 
 /**
  * `npm test`: brings up what the tests need, then format, lint, types, import arrows and all tests. Every check runs
@@ -45,7 +45,7 @@ async function setUp(): Promise<void> {
   await findTestServer();
   await findChromium();
   await findPostgresBinaries();
-  await findXvfb();
+  for (const program of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool'] as const) await findDebianTool(program);
 }
 
 async function staticChecks(tally: Tally): Promise<void> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 
 /** What a token opens. A token for one is refused by the others. */
-export type TokenPurpose = 'cdp' | 'bidi' | 'live';
+export type TokenPurpose = 'cdp' | 'bidi' | 'live' | 'replay';
 
 const ISSUER = 'holdfast-browser';
 /**
@@ -13,26 +13,27 @@ export const TOKEN_LIFETIME_S = 3600;
 
 /** Makes and checks the tokens in the URLs of sessions. */
 export interface SessionTokens {
-  sign(sessionId: string, purpose: TokenPurpose): Promise<string>;
-  /** True when the token is ours, not expired, and made for this session and purpose. */
-  verify(token: string, sessionId: string, purpose: TokenPurpose): Promise<boolean>;
+  /** `subject` is the session's id; a replay's for that purpose. */
+  sign(subject: string, purpose: TokenPurpose): Promise<string>;
+  /** True when the token is ours, not expired, and made for this subject and purpose. */
+  verify(token: string, subject: string, purpose: TokenPurpose): Promise<boolean>;
 }
 
 /** The key lives and dies with the service, as its sessions do. */
 export function createSessionTokens(key: Uint8Array = randomBytes(32)): SessionTokens {
   return {
-    sign: (sessionId, purpose) =>
+    sign: (subject, purpose) =>
       new SignJWT()
         .setProtectedHeader({ alg: 'HS256' })
         .setIssuer(ISSUER)
         .setAudience(purpose)
-        .setSubject(sessionId)
+        .setSubject(subject)
         .setIssuedAt()
         .setExpirationTime(`${String(TOKEN_LIFETIME_S)}s`)
         .sign(key),
-    verify: async (token, sessionId, purpose) => {
+    verify: async (token, subject, purpose) => {
       try {
-        await jwtVerify(token, key, { algorithms: ['HS256'], issuer: ISSUER, audience: purpose, subject: sessionId });
+        await jwtVerify(token, key, { algorithms: ['HS256'], issuer: ISSUER, audience: purpose, subject });
         return true;
       } catch {
         // Wrong, expired, or for something else: one answer for all.

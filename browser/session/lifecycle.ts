@@ -88,6 +88,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     endedLogs.keep(record.id, record.telemetry.log);
     // Before its folder goes: what still runs could write into it.
     await session.space.close();
+    await Promise.allSettled([...session.beforeEnd].map((finish) => finish()));
     await chromium.dispose();
     logger.info({ session_id: record.id, cause }, 'browser session ended');
     if (fault !== null) throw fault;
@@ -133,6 +134,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         input: createInputState(),
         watchers: { live: 0, recordings: 0 },
         space: await deps.openSpace(chromium),
+        beforeEnd: new Set(),
         onEnd: new Set(),
         exclusively: createQueue(),
         activity: createActivityClock(record.timeoutSeconds * 1000, () => {

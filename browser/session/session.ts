@@ -40,6 +40,8 @@ export interface Session {
   activity: ActivityClock;
   /** Its files and processes. */
   space: SessionSpace;
+  /** What has to be finished while the browser still runs, when the session ends. */
+  beforeEnd: Set<() => Promise<void>>;
   /** Ends open client connections when the session ends. */
   onEnd: Set<() => void>;
   /** Runs one at a time what must not mix: input, and changes of the session. */

@@ -1,8 +1,11 @@
+import os from 'node:os';
+import path from 'node:path';
 import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser/app.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
+import { createReplayStore } from '../../browser/replay/replay-store.ts';
 import { createSessionRegistry } from '../../browser/session/registry.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
@@ -23,6 +26,8 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     cdpProxy: { accept: quiet },
     bidiProxy: { accept: quiet },
     liveView: { accept: quiet },
+    replays: { start: refused, stop: () => Promise.resolve() },
+    replayStore: createReplayStore(path.join(os.tmpdir(), 'holdfast-no-replays')),
     policy: PUBLIC_ONLY,
     logger: { info: quiet, warn: quiet, error: quiet },
   });
