@@ -38,14 +38,27 @@ export function createLiveView(): LiveView {
       }
       session.watchers.live += 1;
       const endUse = session.activity.begin();
+      const tellClosed = tellOpened(session);
       socket.once('close', () => {
         session.watchers.live -= 1;
         endUse();
+        tellClosed();
       });
       server.handleUpgrade(request, socket, head, (viewer) => {
         serve(session, viewer);
       });
     },
+  };
+}
+
+/** Tells the session's telemetry of a viewer, and, by the answer, that it has gone. */
+function tellOpened({ record }: Session): () => void {
+  const source = { kind: 'kernel_api' } as const;
+  const began = performance.now();
+  record.telemetry.emit('live_view_connect', source, { session_id: record.id });
+  return () => {
+    const duration = Math.round(performance.now() - began);
+    record.telemetry.emit('live_view_disconnect', source, { session_id: record.id, duration_ms: duration });
   };
 }
 

@@ -32,6 +32,7 @@ async function watch(options: { hasTouch?: boolean } = {}) {
   const session = await service.kernel.browsers.create({
     headless: false,
     timeout_seconds: 300,
+    telemetry: { enabled: true },
     viewport: { width: 800, height: 600 },
   });
   const client = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
@@ -126,7 +127,7 @@ describe('the live view', () => {
   });
 
   it('takes touch: a tap clicks, a finger scrolls', async () => {
-    const { shown, person, at, stop } = await watch({ hasTouch: true });
+    const { session, shown, person, at, stop } = await watch({ hasTouch: true });
     await person.touchscreen.tap(...(await at(100, 70)));
     await person.keyboard.insertText('touch');
     await eventually(async () => expect(await shown.inputValue('#a')).toBe('touch'));
@@ -138,6 +139,12 @@ describe('the live view', () => {
     }
     await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
     await eventually(async () => expect(await evaluate<number>(shown, 'scrollY')).toBeGreaterThan(60));
+    await person.close();
+    await eventually(async () => {
+      const events = await service.kernel.browsers.telemetry.events(session.session_id, { limit: 100 });
+      const types = events.getPaginatedItems().map(({ event }) => event.type);
+      expect(types).toEqual(expect.arrayContaining(['live_view_connect', 'live_view_disconnect']));
+    });
     await stop();
   });
 
