@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { Plan } from '../contract/limits.ts';
+import type { OpenedProxy } from '../store/queries/proxies.ts';
 import type { Store } from '../store/store.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
@@ -81,12 +82,16 @@ export const DEFAULT_RATE_LIMITS: { address: RateLimit; credential: RateLimit } 
 /** State of the parts that the service needs, by name. */
 export type HealthParts = Record<string, { ready: boolean; message?: string }>;
 
+/** Tells whether a page can be had through a proxy; `url` is the page, which must be public (else `invalid_input`). */
+export type ProxyProbe = (proxy: OpenedProxy, url?: string) => Promise<boolean>;
+
 /** What the API is made of. */
 export interface ApiDeps {
   store: Store;
   connections: ConnectionsClient;
   settings: ApiSettings;
   addressPolicy: AddressPolicy;
+  checkProxy: ProxyProbe;
   /** 32 bytes or more. Signs handoff codes and the tokens of the hosted page; the same on every API process. */
   signingKey: Uint8Array;
   logger: ApiLogger;

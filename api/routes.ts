@@ -27,6 +27,12 @@ import { registerListProfiles } from './profiles/list.ts';
 import { registerRetrieveProfile } from './profiles/retrieve.ts';
 import { registerUpdateProfile } from './profiles/update.ts';
 import { registerDeleteProfile } from './profiles/delete.ts';
+import { registerCheckProxy } from './proxies/check.ts';
+import { registerCreateProxy } from './proxies/create.ts';
+import { registerDeleteProxy } from './proxies/delete.ts';
+import { registerListProxies } from './proxies/list.ts';
+import { registerRetrieveProxy } from './proxies/retrieve.ts';
+import { registerUpdateProxy } from './proxies/update.ts';
 import { registerCreateProject } from './projects/create.ts';
 import { registerListProjects } from './projects/list.ts';
 import { registerRetrieveProject } from './projects/retrieve.ts';
@@ -72,6 +78,13 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerRetrieveProfile(app, parts);
   registerUpdateProfile(app, parts);
   registerDeleteProfile(app, parts);
+
+  registerCreateProxy(app, parts);
+  registerListProxies(app, parts);
+  registerRetrieveProxy(app, parts);
+  registerUpdateProxy(app, parts);
+  registerDeleteProxy(app, parts);
+  registerCheckProxy(app, parts);
 
   registerCreateProject(app, parts);
   registerListProjects(app, parts);

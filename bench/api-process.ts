@@ -33,6 +33,7 @@ const api = await startApi({
     credentialRateLimit: unlimited,
   },
   addressPolicy: { isListed: () => false, forbiddenRange },
+  checkProxy: () => Promise.resolve(false),
   signingKey: purposeKey(keys.masterKey, 'hosted-page'),
   logger: { info: nothing, warn: nothing, error: nothing },
   clock: () => new Date(),

@@ -9,7 +9,6 @@ export interface LoginOptions {
   loginId?: string;
   browser?: ManagedAuthBrowser;
   browserTelemetry?: TelemetryRequest | null;
-  proxyId?: string;
   recordSession?: boolean;
 }
 

@@ -10,12 +10,8 @@ import {
   SsoButton,
 } from './interaction.ts';
 import { HEALTH_CHECK_INTERVAL, MAX_FIELD_VALUE_LENGTH } from './limits.ts';
+import { BrowserProxyConfig, ProxyRef } from './proxies.ts';
 import { TelemetryRequest } from './telemetry.ts';
-
-/** ProxyRef: exactly one of `id` and `name`. */
-export const ProxyRef = z
-  .strictObject({ id: z.string().min(1).optional(), name: z.string().min(1).optional() })
-  .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
 
 /** CredentialReference: exactly one of its three forms. */
 export const CredentialReference = z
@@ -36,9 +32,9 @@ export const CredentialReference = z
   });
 export type CredentialReference = z.infer<typeof CredentialReference>;
 
-/** ManagedAuthBrowserConfig. `proxy` names a proxy or is the inline form of a peer service, passed on as it is. */
+/** ManagedAuthBrowserConfig. */
 export const ManagedAuthBrowser = z.strictObject({
-  proxy: z.record(z.string(), z.unknown()).optional(),
+  proxy: BrowserProxyConfig.optional(),
   stealth: z.boolean().optional(),
   telemetry: TelemetryRequest.nullable().optional(),
 });

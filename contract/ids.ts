@@ -2,7 +2,21 @@ import { randomBytes } from 'node:crypto';
 
 /** Prefixes of identifiers, by resource. An identifier is opaque: prefix, underscore, 128 random bits in base 36. */
 export type IdPrefix =
-  'org' | 'prj' | 'key' | 'prof' | 'cred' | 'sub' | 'int' | 'flow' | 'evt' | 'brw' | 'proc' | 'rep' | 'inv' | 'aud';
+  | 'org'
+  | 'prj'
+  | 'key'
+  | 'prof'
+  | 'cred'
+  | 'prx'
+  | 'sub'
+  | 'int'
+  | 'flow'
+  | 'evt'
+  | 'brw'
+  | 'proc'
+  | 'rep'
+  | 'inv'
+  | 'aud';
 
 /** A new opaque identifier. Not for workflow code, which must be deterministic. */
 export function newId(prefix: IdPrefix): string {

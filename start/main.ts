@@ -6,7 +6,6 @@ import type { Supervisor } from './supervisor.ts';
 import { lockDataDir } from './data-lock.ts';
 import type { DataLock } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
-import type { Keys } from './keys.ts';
 import { checkPorts } from './ports.ts';
 import { neededPorts, planProcesses } from './processes.ts';
 import { quickStart } from './quick-start.ts';
@@ -65,7 +64,7 @@ async function main(): Promise<void> {
     say('Starting Holdfast ...');
     await supervisor.start();
     if (!held.stopping) await untilHealthy(settings);
-    if (!held.stopping) say(quickStart(settings, keys, await isKeyAccepted(settings, keys)));
+    if (!held.stopping) say(quickStart(settings, keys));
   } catch (error) {
     await held.supervisor?.stop();
     await held.lock?.release();
@@ -84,15 +83,6 @@ async function untilHealthy(settings: Settings): Promise<void> {
     if (answer.statusCode !== 200) throw new SetupError(`Cannot start: /health answers ${body}`);
   };
   await retrying(ask, HEALTHY_WITHIN_MS);
-}
-
-/** False when the installation's own key was revoked or rotated through the API; any other answer leaves it as it is. */
-async function isKeyAccepted(settings: Settings, keys: Keys): Promise<boolean> {
-  const answer = await request(`${localBaseUrl(settings.host, settings.ports.api)}/auth/context`, {
-    headers: { authorization: `Bearer ${keys.apiKey}` },
-  }).catch(() => undefined);
-  await answer?.body.dump();
-  return answer?.statusCode !== 401;
 }
 
 try {

@@ -1,13 +1,9 @@
-import { join } from 'node:path';
 import { SANDBOX_USERS } from '../sandbox/site.ts';
 import type { Keys } from './keys.ts';
 import type { Settings } from './settings.ts';
 
-/**
- * What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. `isKeyAccepted` is
- * false when the key was revoked, or rotated, through the API: then it says how to get another instead of lines that fail.
- */
-export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true): string {
+/** What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. */
+export function quickStart(settings: Settings, keys: Keys): string {
   const base = settings.publicUrl;
   const sandbox = `http://localhost:${settings.ports.sandbox}`;
   const domain = settings.sandbox ? `localhost:${settings.ports.sandbox}` : 'example.com';
@@ -18,7 +14,7 @@ export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true)
     'Holdfast is ready.',
     '',
     `  Base URL     ${base}`,
-    `  API key      ${isKeyAccepted ? keys.apiKey : 'revoked or rotated since (below)'}`,
+    `  API key      ${keys.apiKey}`,
     ...(settings.externalTemporal ? [] : [`  Temporal UI  http://localhost:${settings.ports.temporalUi}`]),
     `  Data         ${settings.dataDir} (logs in logs/)`,
   ];
@@ -27,14 +23,6 @@ export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true)
     for (const user of SANDBOX_USERS) {
       lines.push(`    ${user.username.padEnd(6)} ${user.password.padEnd(24)} ${sandbox}${user.loginPath}`);
     }
-  }
-  if (!isKeyAccepted) {
-    const another =
-      settings.apiKey === undefined
-        ? `remove ${join(settings.dataDir, 'keys', 'api.key')} and start again`
-        : 'set HOLDFAST_API_KEY to another one and start again';
-    lines.push('', `  The API refuses this installation's own key. Use one that you made since, or ${another}.`, '');
-    return lines.join('\n');
   }
   lines.push(
     '',

@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { TimelineEvent } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
 import type { Plan } from '../contract/limits.ts';
+import type { ProxyProtocol, ProxyStatus } from '../contract/proxies.ts';
 
 /** How far the typing of one interaction has come. */
 export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
@@ -94,6 +95,26 @@ export interface Database {
     search: string;
     created_at: Date;
     updated_at: Date;
+  };
+  proxies: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    name: string | null;
+    protocol: ProxyProtocol;
+    host: string;
+    port: number;
+    username: string | null;
+    /** Null without one, and once the proxy is deleted. */
+    sealed_password: Buffer | null;
+    bypass_hosts: string[];
+    /** Null before the first check. */
+    status: ProxyStatus | null;
+    last_checked_at: Date | null;
+    /** Lower-case name and host, a line each. */
+    search: string;
+    created_at: Date;
+    deleted_at: Date | null;
   };
   submissions: {
     id: string;

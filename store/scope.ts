@@ -27,7 +27,7 @@ export interface PageRequest {
 }
 
 /** Tables whose rows belong to a project (`project_id` may be null in `api_keys` and `audit_log` alone). */
-export type TenantTable = 'connections' | 'profiles' | 'credentials' | 'api_keys' | 'audit_log';
+export type TenantTable = 'connections' | 'profiles' | 'credentials' | 'proxies' | 'api_keys' | 'audit_log';
 
 /** The condition that keeps a query within a scope. */
 export function withinScope(scope: Scope, table: TenantTable): RawBuilder<SqlBool> {

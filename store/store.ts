@@ -16,6 +16,7 @@ import {
   type ProjectQueries,
 } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
+import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
@@ -61,6 +62,7 @@ export interface Store {
   timeline: TimelineQueries;
   changes: ConnectionChanges;
   credentials: CredentialQueries;
+  proxies: ProxyQueries;
   submissions: SubmissionQueries;
   typingLedger: TypingLedgerQueries;
   totpUses: TotpUseQueries;
@@ -106,6 +108,7 @@ export function createStore(options: StoreOptions): Store {
     connections: createConnectionQueries(db, changes, clock),
     timeline: createTimelineQueries(db),
     credentials: createCredentialQueries(db, vault, clock),
+    proxies: createProxyQueries(db, vault, clock),
     submissions: createSubmissionQueries(db, vault, clock),
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),

@@ -56,7 +56,6 @@ export interface LoginRequest extends Addressed {
   loginId: string;
   browser?: ManagedAuthBrowser;
   browserTelemetry?: TelemetryRequest | null;
-  proxyId?: string;
   recordSession?: boolean;
 }
 

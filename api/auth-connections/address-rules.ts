@@ -38,10 +38,15 @@ export function normalizeAllowedDomains(entries: readonly string[]): string[] {
 }
 
 function isForbidden(policy: AddressPolicy, url: URL): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return isForbiddenHost(policy, url.hostname, portOf(url));
+}
+
+/** True for an address or a name that is private by itself, unless the operator listed it. Asks no name server. */
+export function isForbiddenHost(policy: AddressPolicy, hostname: string, port: number): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const isLoopbackName = host === 'localhost' || host.endsWith('.localhost');
   const isPrivate = isIP(host) === 0 ? isLoopbackName : policy.forbiddenRange(host) !== null;
-  return isPrivate && !policy.isListed(url.hostname, portOf(url));
+  return isPrivate && !policy.isListed(hostname, port);
 }
 
 function portOf(url: URL): number {

@@ -5,10 +5,11 @@ import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
 import type { ApiParts } from '../parts.ts';
-import { proxyIdOf } from './settings-rules.ts';
+import { chosenProxy } from '../proxies/reference.ts';
+import { withProxy } from './settings-rules.ts';
 
 /** `POST /auth/connections/{id}/login`: starts a login flow. While one runs that has not expired: 409. */
-export function registerLogin(app: ApiServer, { connections, answers }: ApiParts): void {
+export function registerLogin(app: ApiServer, { store, connections, answers }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/login',
@@ -23,12 +24,13 @@ export function registerLogin(app: ApiServer, { connections, answers }: ApiParts
     handler: async (request) => {
       const row = await answers.find(keyCallerOf(request), request.params.id);
       const options = request.body ?? {};
+      const project = { organizationId: row.organizationId, projectId: row.projectId };
+      const proxy = await chosenProxy({ store }, project, options);
       const accepted = await connections.login(
         row.id,
         defined({
-          browser: options.browser,
+          browser: withProxy(options.browser, proxy),
           browserTelemetry: options.browser_telemetry,
-          proxyId: options.proxy && proxyIdOf(options.proxy),
           recordSession: options.record_session,
         }),
       );

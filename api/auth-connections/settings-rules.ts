@@ -3,15 +3,15 @@ import type {
   ConnectionUpdate,
   CredentialReference,
   ManagedAuthBrowser,
-  ProxyRef,
 } from '../../contract/connections.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import { defaultHealthCheckInterval, PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan } from '../../contract/limits.ts';
+import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import type { z } from 'zod';
 import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { defined } from '../defined.ts';
 import { invalidField } from '../error-answers.ts';
+import { chosenProxy } from '../proxies/reference.ts';
 import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from './address-rules.ts';
 import { mergeTelemetry } from './telemetry-change.ts';
 
@@ -26,6 +26,7 @@ export async function settingsOf(
   if (body.login_url !== undefined) checkLoginUrl(deps.addressPolicy, body.login_url);
   if (body.health_check_interval !== undefined) checkInterval(plan, body.health_check_interval);
   if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
+  const proxy = await chosenProxy(deps, scope, body);
   return {
     domain: body.domain,
     profile_name: body.profile_name,
@@ -36,9 +37,9 @@ export async function settingsOf(
     save_credentials: body.save_credentials ?? true,
     ...defined({
       allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
-      browser: body.browser,
+      browser: withProxy(body.browser, proxy),
       browser_telemetry: body.browser_telemetry,
-      proxy_id: body.proxy && proxyIdOf(body.proxy),
+      proxy_id: proxy?.id,
       credential: body.credential,
       login_url: body.login_url,
     }),
@@ -56,10 +57,12 @@ export async function changesOf(
   // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
   if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
+  const proxy = await chosenProxy(deps, scope, body);
+  const browser = withProxy(body.browser, proxy);
   return defined({
     allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
     auto_reauth: body.auto_reauth,
-    browser: body.browser && mergeBrowser(current.browser, body.browser),
+    browser: browser && mergeBrowser(current.browser, browser),
     browser_telemetry:
       body.browser_telemetry === undefined
         ? undefined
@@ -68,16 +71,18 @@ export async function changesOf(
     health_check_interval: body.health_check_interval,
     health_checks: body.health_checks,
     login_url: body.login_url === '' ? null : body.login_url,
-    proxy_id: body.proxy && proxyIdOf(body.proxy),
+    proxy_id: proxy && (proxy.id ?? null),
     record_session: body.record_session,
     save_credentials: body.save_credentials,
   });
 }
 
-/** The id of a proxy reference. This build keeps no proxies, so a name cannot be looked up. */
-export function proxyIdOf(ref: z.infer<typeof ProxyRef>): string {
-  if (ref.id === undefined) throw invalidField('proxy.name', 'no proxy of that name in this project; give `proxy.id`');
-  return ref.id;
+/** The browser settings of a body with the proxy that it chooses, in either of its two places. */
+export function withProxy(
+  browser: ManagedAuthBrowser | undefined,
+  proxy: BrowserProxyConfig | undefined,
+): ManagedAuthBrowser | undefined {
+  return proxy === undefined ? browser : { ...browser, proxy };
 }
 
 function checkInterval(plan: Plan, seconds: number): void {

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { startApi } from '../../api/service.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
+import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
 import { createHealth } from '../health.ts';
@@ -35,6 +36,7 @@ await runRole('api', async (settings, keys) => {
       ...(settings.trustProxy === undefined ? {} : { trustProxy: settings.trustProxy }),
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
+    checkProxy: createUpstreamCheck({ policy }),
     signingKey: purposeKey(keys.masterKey, 'hosted-page'),
     logger: pino({ name: 'api', base: null }),
     clock: () => new Date(),

@@ -29,6 +29,7 @@ const SEALED_COLUMNS = [
   { table: 'profiles', column: 'sealed_state', rowId: 'id' },
   { table: 'credentials', column: 'sealed_values', rowId: 'id' },
   { table: 'credentials', column: 'sealed_totp_secret', rowId: 'id' },
+  { table: 'proxies', column: 'sealed_password', rowId: 'id' },
 ] as const;
 
 /** How long a former key is kept after the new one became active, in milliseconds. */

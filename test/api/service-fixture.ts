@@ -78,6 +78,7 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
       browserApiKey: 'key of the browser service',
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
+    checkProxy: async () => true,
     signingKey: randomBytes(32),
     logger: { info: log, warn: log, error: log },
     clock,

@@ -13,6 +13,7 @@ import { startBrowserService } from '../../browser/service.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
+import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { startSandbox } from '../../sandbox/site.ts';
 import { createHealth } from '../../start/health.ts';
 import { purposeKey } from '../../start/keys.ts';
@@ -129,6 +130,7 @@ async function start(kind: DatabaseKind, opened: (() => Promise<unknown>)[]): Pr
       browserApiKey: browserService.apiKey,
     },
     addressPolicy: { isListed: (host, at) => isListedHost(policy, host, at), forbiddenRange },
+    checkProxy: createUpstreamCheck({ policy }),
     signingKey: purposeKey(masterKey, 'hosted-page'),
     logger: silent,
     clock: () => new Date(),

@@ -73,6 +73,8 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
     totpSecret: randomBytes(20).toString('hex').toUpperCase(),
     submitted: `s/+ ${random()}`,
     cookie: `session=${random()}`,
+    proxyPassword: `x"&ß ${random()}`,
+    deletedProxyPassword: `y'<é ${random()}`,
   };
   const secret = (name: string): string => secrets[name] ?? '';
 
@@ -94,6 +96,17 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
   await store.credentials.mergeValues(id, { merged: secret('merged') });
   const profile = await store.profiles.findOrCreate(SCOPE, 'planted');
   await store.profiles.save(SCOPE.projectId, profile.id, () => ({ cookies: [secret('cookie')] }));
+  const proxy = {
+    name: 'planted',
+    protocol: 'http' as const,
+    host: 'p.example',
+    port: 8080,
+    username: 'u',
+    bypassHosts: [],
+  };
+  await store.proxies.create(SCOPE, { ...proxy, password: secret('proxyPassword') });
+  const deleted = await store.proxies.create(SCOPE, { ...proxy, password: secret('deletedProxyPassword') });
+  await store.proxies.remove(SCOPE, deleted.id);
   const connectionId = await addConnection(store);
   const { submissionId } = await store.submissions.seal({
     connectionId,

@@ -164,7 +164,9 @@ export function rememberSubmission(state: ConnectionState, submissionId: string)
 export function targetOf(state: ConnectionState, overrides: LoginRequest | null = null): LoginTarget {
   const { document } = state;
   const { settings } = document;
-  const browser = overrides?.browser ?? settings.browser ?? null;
+  // What a login leaves out, it takes from the connection: its proxy above all.
+  const browser =
+    overrides?.browser === undefined ? (settings.browser ?? null) : { ...settings.browser, ...overrides.browser };
   const telemetry = overrides?.browserTelemetry ?? settings.browser_telemetry;
   return {
     connectionId: document.id,

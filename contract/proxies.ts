@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { HttpUrl, normalizeDomain } from './addresses.ts';
+
+/** Most hosts that may go past a proxy. */
+const MAX_BYPASS_HOSTS = 100;
+
+/** Kinds of proxies that the interface knows. Holdfast rents none out: only `custom`, a proxy of the caller's own, can be had. */
+const ProxyType = z
+  .enum(['datacenter', 'isp', 'residential', 'mobile', 'custom'])
+  .refine((type) => type === 'custom', 'must be `custom`: Holdfast has no proxies of its own to rent out; name yours');
+
+/** A host name or an address without a port, in its one spelling; IPv6 without brackets. */
+const ProxyHost = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .transform((value, ctx) => {
+    const host = normalizeHost(value);
+    if (host !== null) return host;
+    ctx.addIssue({ code: 'custom', message: 'must be a host name or an address, without a scheme or a port' });
+    return z.NEVER;
+  });
+
+/** `example.com` for that host alone, `*.example.com` for all hosts below it. */
+const BypassHost = z
+  .string()
+  .trim()
+  .min(1)
+  .max(255)
+  .transform((value, ctx) => {
+    const below = value.startsWith('*.');
+    const host = normalizeHost(below ? value.slice(2) : value);
+    if (host !== null) return below ? `*.${host}` : host;
+    ctx.addIssue({ code: 'custom', message: 'must be a host name such as example.com or *.example.com' });
+    return z.NEVER;
+  });
+
+/** Basic authentication parts user name and password by a colon (RFC 7617). */
+const Username = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^[^:\p{Cc}]*$/u, 'must hold neither a colon nor a control character');
+const Password = z
+  .string()
+  .min(1)
+  .max(1024)
+  .regex(/^\P{Cc}*$/u, 'must hold no control character');
+
+/** Names are labels: trimmed, not unique. */
+const Name = z.string().trim().min(1).max(255);
+
+/** How the proxy itself is spoken to. Pages of both schemes go through either. */
+const ProxyProtocol = z.enum(['http', 'https']);
+export type ProxyProtocol = z.infer<typeof ProxyProtocol>;
+
+/** What the last check of a proxy found. */
+const ProxyStatus = z.enum(['available', 'unavailable']);
+export type ProxyStatus = z.infer<typeof ProxyStatus>;
+
+/** Body of `POST /proxies`. The password is write-only: no answer holds it. */
+export const ProxyCreate = z.strictObject({
+  type: ProxyType,
+  name: Name.optional(),
+  protocol: ProxyProtocol.default('http'),
+  bypass_hosts: z.array(BypassHost).max(MAX_BYPASS_HOSTS).optional(),
+  config: z.strictObject({
+    host: ProxyHost,
+    port: z.int().min(1).max(65_535),
+    username: Username.optional(),
+    password: Password.optional(),
+  }),
+});
+export type ProxyCreate = z.infer<typeof ProxyCreate>;
+
+/** Body of `PATCH /proxies/{id}`. */
+export const ProxyUpdate = z.strictObject({ name: Name });
+
+/** Body of `POST /proxies/{id}/check`; may be absent. */
+export const ProxyCheck = z.strictObject({ url: HttpUrl.optional() }).nullish();
+
+/** A proxy as it is answered: never its password. Before its first check it has neither `status` nor `last_checked`. */
+export const Proxy = z.strictObject({
+  id: z.string(),
+  name: z.string().optional(),
+  type: z.literal('custom'),
+  protocol: ProxyProtocol,
+  bypass_hosts: z.array(z.string()).optional(),
+  config: z.strictObject({
+    host: z.string(),
+    port: z.int(),
+    username: z.string().optional(),
+    has_password: z.boolean(),
+  }),
+  status: ProxyStatus.optional(),
+  last_checked: z.string().optional(),
+});
+export type Proxy = z.infer<typeof Proxy>;
+
+/** ProxyRef: exactly one of `id` and `name`. */
+export const ProxyRef = z
+  .strictObject({ id: z.string().min(1).max(255).optional(), name: z.string().min(1).max(255).optional() })
+  .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
+export type ProxyRef = z.infer<typeof ProxyRef>;
+
+/**
+ * BrowserProxyConfig: exactly one of `id`, `name` and `mode`. Holdfast rents no proxies out, so `default` is the direct way
+ * for every session, a stealthy one too.
+ */
+export const BrowserProxyConfig = z
+  .strictObject({
+    id: z.string().min(1).max(255).optional(),
+    name: z.string().min(1).max(255).optional(),
+    mode: z.enum(['direct', 'default']).optional(),
+  })
+  .refine((config) => [config.id, config.name, config.mode].filter((one) => one !== undefined).length === 1, {
+    message: 'give exactly one of `id`, `name` and `mode`',
+  });
+export type BrowserProxyConfig = z.infer<typeof BrowserProxyConfig>;
+
+/**
+ * What went wrong on a session's way to its proxy last: nobody answers there, it refuses the user name and password, or it
+ * does not reach the site that was asked for.
+ */
+export const ProxyFault = z.enum(['unreachable', 'credentials_refused', 'target_refused']);
+export type ProxyFault = z.infer<typeof ProxyFault>;
+
+/** A session's proxy: the chosen one, or `direct`; what failed on the way to it last, when something did. */
+export const BrowserProxy = z.strictObject({
+  id: z.string().optional(),
+  name: z.string().optional(),
+  mode: z.literal('direct').optional(),
+  last_fault: ProxyFault.optional(),
+});
+export type BrowserProxy = z.infer<typeof BrowserProxy>;
+
+function normalizeHost(value: string): string | null {
+  // A bare IPv6 address is bracketed to be read; anything else with a colon becomes unreadable, which refuses ports.
+  const bracketed = value.includes(':') && !value.startsWith('[') ? `[${value}]` : value;
+  const host = normalizeDomain(bracketed);
+  if (host === null || /\]:|^[^[]*:/.test(host)) return null;
+  return host.replace(/^\[|\]$/g, '');
+}
