@@ -7,6 +7,7 @@ import { tableOf } from './figure.ts';
 import type { Figure } from './figure.ts';
 import { measureFirstKey } from './first-key.ts';
 import { measureHistories } from './histories.ts';
+import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
 import { measureReads } from './reads.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
@@ -14,7 +15,8 @@ import { measureWorkerMemory } from './worker-memory.ts';
 /**
  * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About eight minutes:
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
- * `npm run bench -- reads first-key` measures those parts alone.
+ * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
+ * processes while people log in.
  */
 const REPORT = 'docs/performance.md';
 
@@ -33,6 +35,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (histories) add(histories.login);
     if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
+    if (parts.includes('kills')) add(await measureKills(tree));
     if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
     // Late, for it loads the machine fully. The check by timer is waited for at the end.
     if (wanted('reads')) add(await measureReads(tree));

@@ -41,12 +41,12 @@ const Username = z
   .string()
   .min(1)
   .max(255)
-  .regex(/^[^:\p{Cc}]*$/u, 'must hold neither a colon nor a control character');
+  .refine((value) => /^[^:\p{Cc}]*$/u.test(value), 'must hold neither a colon nor a control character');
 const Password = z
   .string()
   .min(1)
   .max(1024)
-  .regex(/^\P{Cc}*$/u, 'must hold no control character');
+  .refine((value) => /^\P{Cc}*$/u.test(value), 'must hold no control character');
 
 /** Names are labels: trimmed, not unique. */
 const Name = z.string().trim().min(1).max(255);

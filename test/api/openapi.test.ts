@@ -9,12 +9,13 @@ interface Operation {
   path: string;
   isPublic: boolean;
   body: unknown;
+  isBodyRequired: boolean;
   query: string[];
 }
 interface Described {
   security?: unknown[];
   parameters?: { name: string; in: string }[];
-  requestBody?: { content: Record<string, { schema: unknown }> };
+  requestBody?: { required?: boolean; content: Record<string, { schema: unknown }> };
 }
 
 let operations: Operation[] = [];
@@ -29,6 +30,7 @@ beforeAll(async () => {
       path,
       isPublic: described.security?.length === 0,
       body: described.requestBody?.content['application/json']?.schema ?? null,
+      isBodyRequired: described.requestBody?.required ?? false,
       query: (described.parameters ?? []).filter((one) => one.in === 'query').map(({ name }) => name),
     })),
   );
@@ -72,6 +74,16 @@ describe('the OpenAPI document', () => {
         .map(({ path }) => path)
         .toSorted(),
     ).toEqual(['/auth/connections/{id}/exchange', '/health']);
+  });
+
+  it('says which bodies may be left out', () => {
+    const optional = operations.filter(({ body, isBodyRequired }) => body !== null && !isBodyRequired);
+    expect(optional.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'POST /auth/connections/{id}/login',
+      'POST /org/api_keys/{id}/rotate',
+      'POST /profiles',
+      'POST /proxies/{id}/check',
+    ]);
   });
 
   it('describes no operation that ignores authentication', async () => {
