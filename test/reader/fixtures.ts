@@ -17,6 +17,9 @@ const Expected = z.strictObject({
   error: z.string().nullable().default(null),
   link: z.string().nullable().default(null),
   status: z.number().default(200),
+  /** Labels and hints of the fields, where they are what the fixture is about. */
+  labels: z.array(z.string()).optional(),
+  hints: z.array(z.string().nullable()).optional(),
 });
 export type Expected = z.infer<typeof Expected>;
 

@@ -37,6 +37,8 @@ describe('login pages as applications write them', () => {
         error: expected.error,
         hasSubmit: expected.submit !== null,
       });
+      if (expected.labels) expect(reading.fields.map(({ label }) => label)).toEqual(expected.labels);
+      if (expected.hints) expect(reading.fields.map(({ hint }) => hint)).toEqual(expected.hints);
       await expectSameElements(page, reading.fields, expected.fields);
       if (reading.submit && expected.submit) await expectSame(page, reading.submit, expected.submit);
       for (const choice of reading.choices) await expectOne(page, choice);
@@ -48,6 +50,23 @@ describe('login pages as applications write them', () => {
       await page.close();
     }
   });
+});
+
+it('names a field the same at every load, although its id is drawn anew each time', async () => {
+  const page = await browser.newPage();
+  const selectorsOf = async (suffix: string): Promise<string[]> => {
+    await page.setContent(`<title>Login</title><form>
+      <label>Username <input name="username" id="form_username-${suffix}"></label>
+      <label>Password <input name="password" type="password" id="form_password-${suffix}"></label>
+      <button name="go" id="form_go-${suffix}">Login</button></form>`);
+    const { fields, submit } = await readWhenSettled(page);
+    return [...fields, ...(submit ? [submit] : [])].map(({ selector }) => selector);
+  };
+  try {
+    expect(await selectorsOf('wvxuezlfymck')).toEqual(await selectorsOf('qhbtrsaxoodn'));
+  } finally {
+    await page.close();
+  }
 });
 
 function shortly(choice: ReadChoice): string {

@@ -3,7 +3,7 @@ import { extraOf, regionOf } from './controls.ts';
 import { labelText, nearText, referenced, textOf } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
-import { classNames, composedParent, oneLine } from './walk.ts';
+import { classNames, composedParent, idOf, oneLine } from './walk.ts';
 
 const ROLES = new Set(['button', 'link', 'menuitem', 'option', 'radio', 'tab']);
 const BUTTON_TYPES = new Set(['submit', 'button', 'image', 'reset', 'radio']);
@@ -53,7 +53,7 @@ export function clickableFacts(
     title: text('title'),
     imageText,
     href: hrefOf(element),
-    id: element.id,
+    id: idOf(element),
     name: text('name'),
     classes: classNames(element),
     extra: extraOf(element),

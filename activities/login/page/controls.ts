@@ -2,7 +2,7 @@ import type { ControlFacts, Region } from '../read/facts.ts';
 import { labelText, nearText, referenced } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, oneLine } from './walk.ts';
+import { classNames, closest, composedParent, idOf, oneLine } from './walk.ts';
 
 const NOT_TEXT = new Set([
   'hidden',
@@ -49,7 +49,7 @@ export function controlFacts(
     tag: tagOf(element),
     type: input?.type ?? '',
     name: element.getAttribute('name') ?? '',
-    id: element.id,
+    id: idOf(element),
     classes: classNames(element),
     autocomplete: text('autocomplete').toLowerCase(),
     inputMode: text('inputmode').toLowerCase(),
@@ -78,7 +78,7 @@ export function controlFacts(
 /** Which part of the page an element stands in. */
 export function regionOf(element: Element): Region {
   for (let at: Element | null = element; at && at !== document.body; at = composedParent(at)) {
-    const words = `${at.id} ${classNames(at)}`;
+    const words = `${idOf(at)} ${classNames(at)}`;
     if (/cookie|consent|gdpr|onetrust|usercentrics|cc-window|didomi/i.test(words) && at.tagName !== 'HTML') {
       return 'consent';
     }
@@ -99,7 +99,7 @@ function consentAbove(element: Element): boolean {
       (at) =>
         at.tagName !== 'BODY' &&
         at.tagName !== 'HTML' &&
-        /cookie-?(banner|consent|notice)/i.test(`${at.id} ${classNames(at)}`),
+        /cookie-?(banner|consent|notice)/i.test(`${idOf(at)} ${classNames(at)}`),
     ) !== null
   );
 }

@@ -1,6 +1,6 @@
 import type { GroupFacts } from '../read/facts.ts';
 import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, oneLine, type Tree } from './walk.ts';
+import { classNames, closest, composedParent, idOf, oneLine, type Tree } from './walk.ts';
 import { textOf } from './labels.ts';
 
 const BUTTON = 'button, input[type=submit], input[type=image], input[type=button], [role=button]';
@@ -41,7 +41,7 @@ export function createGroups(tree: Tree, css: (element: Element) => string) {
   function facts(): GroupFacts[] {
     return found.map((group) => ({
       tag: group.tagName.toLowerCase(),
-      id: group.id,
+      id: idOf(group),
       name: group.getAttribute('name') ?? '',
       classes: classNames(group),
       action: group.getAttribute('action') ?? '',

@@ -7,8 +7,17 @@ export function labelText(control: Element): string {
     for (const label of control.labels) if (label instanceof Element) parts.push(ownWords(label, control));
   }
   parts.push(referenced(control, 'aria-labelledby'));
+  if (parts.join('') === '') parts.push(headerCell(control));
   const seen = new Set<string>();
   return oneLine(parts.filter((part) => part && !seen.has(part) && seen.add(part)).join(' '), 200);
+}
+
+/** The header of the table row, or the term of the list, that a control is the only one of. */
+function headerCell(control: Element): string {
+  const cell = control.closest('td, dd');
+  const header = cell?.previousElementSibling;
+  if (!cell || !header?.matches('th, dt') || holdsControl(header)) return '';
+  return cell.querySelectorAll('input:not([type=hidden]), select, textarea').length === 1 ? textOf(header) : '';
 }
 
 /** Text of the elements whose ids an attribute lists. */

@@ -1,4 +1,4 @@
-import type { Tree } from './walk.ts';
+import { idOf, type Tree } from './walk.ts';
 
 const ATTRIBUTES = [
   'data-testid',
@@ -40,7 +40,7 @@ export function createSelectors(tree: Tree): {
 
   function direct(element: Element): string | undefined {
     const id = idKey(element);
-    if (unique(id) && !isGenerated(element.id)) return id;
+    if (unique(id) && !isGenerated(idOf(element))) return id;
     const name = nameKey(element);
     if (unique(name) && !isGenerated(element.getAttribute('name') ?? '')) return name;
     const typed = typedNameKey(element);
@@ -86,7 +86,8 @@ function tagOf(element: Element): string {
 }
 
 function idKey(element: Element): string | undefined {
-  return element.id ? `#${CSS.escape(element.id)}` : undefined;
+  const id = idOf(element);
+  return id ? `#${CSS.escape(id)}` : undefined;
 }
 
 function nameKey(element: Element): string | undefined {
@@ -130,13 +131,16 @@ function isGenerated(id: string): boolean {
     /^(input|field|id|label|control|component|mat-input|j_idt|gen)[-_:]?\d{2,}$/i.test(id) ||
     /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(id) ||
     /(?=[a-z]*\d)(?=\d*[a-z])[0-9a-f]{10,}/i.test(id) ||
-    /\d{5,}/.test(id)
+    /\d{5,}/.test(id) ||
+    // Letters drawn by lot: no language has so many consonants in a row.
+    /[-_][a-z]*[b-df-hj-np-tv-z]{5,}[a-z]*$/.test(id)
   );
 }
 
 /** XPath of the same element: by id where there is one, else from the top of its tree. */
 function xpathOf(element: Element): string {
-  if (element.id && !element.id.includes('"')) return `//*[@id="${element.id}"]`;
+  const id = idOf(element);
+  if (id && !id.includes('"')) return `//*[@id="${id}"]`;
   const parent = element.parentElement;
   const tag = element.tagName.toLowerCase();
   if (!parent) return `/${tag}`;

@@ -2,7 +2,7 @@ import type { TextFacts } from '../read/facts.ts';
 import { regionOf } from './controls.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, oneLine, type Tree } from './walk.ts';
+import { classNames, closest, composedParent, idOf, oneLine, type Tree } from './walk.ts';
 
 const MAX_BLOCKS = 600;
 const MARK_LEVELS = 4;
@@ -50,7 +50,7 @@ function isBlock(element: Element, described: ReadonlySet<Element>): boolean {
   if (element.tagName === 'LABEL' || element.tagName === 'BUTTON' || described.has(element)) return true;
   if (!['inline', 'contents'].includes(getComputedStyle(element).display)) return true;
   if (element.hasAttribute('role') || element.hasAttribute('aria-live')) return true;
-  return MARKED.test(`${element.id} ${classNames(element)}`);
+  return MARKED.test(`${idOf(element)} ${classNames(element)}`);
 }
 
 function isLink(element: Element): boolean {
@@ -107,7 +107,7 @@ function marksOf(element: Element): string {
     const live = at.getAttribute('aria-live');
     const role = at.getAttribute('role');
     marks.push(
-      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${at.id} ${classNames(at)}`,
+      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${idOf(at)} ${classNames(at)}`,
     );
   }
   return marks.join(' | ').slice(0, 600);

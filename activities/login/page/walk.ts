@@ -48,6 +48,11 @@ export function oneLine(text: string | null | undefined, max = 300): string {
     .slice(0, max);
 }
 
+/** The id attribute. The property of a form is taken by a field of it that is called `id`: many search forms have one. */
+export function idOf(element: Element): string {
+  return element.getAttribute('id') ?? '';
+}
+
 /** The class attribute as a string; in SVG it is not one. */
 export function classNames(element: Element): string {
   return (element.getAttribute('class') ?? '').slice(0, 300);

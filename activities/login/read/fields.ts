@@ -6,6 +6,7 @@ import type { LoginGroup } from './login-group.ts';
 import { maskedDestination } from './mask.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { AUTHENTICATOR, MESSAGED } from './mfa-words.ts';
+import { FORGOT } from './words.ts';
 
 const MAX_TEXT = 500;
 
@@ -146,7 +147,7 @@ function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly 
     if (told) return told.text.slice(0, MAX_TEXT);
   }
   const description = control.invalid ? '' : control.description;
-  return description === '' ? null : description.slice(0, MAX_TEXT);
+  return description === '' || FORGOT.test(normalize(description)) ? null : description.slice(0, MAX_TEXT);
 }
 
 function isAboutCodes(text: string): boolean {

@@ -2,7 +2,7 @@ import { joinBoxes } from './code-boxes.ts';
 import { meaningOf, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ClickableFacts, ControlFacts, FrameFacts, GroupFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
-import { CONTINUE, FORGOT, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
+import { CONTINUE, FORGOT, NEW_PASSWORD, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
 
 /** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */
 export interface SeenFrame {
@@ -59,13 +59,14 @@ function groupsOf(frame: SeenFrame): LoginGroup[] {
     const group = frame.facts.groups[index];
     if (!group) return [];
     // A row of boxes is a code, although a box alone ("Digit 1 of 6") says nothing of one.
-    const controls = inContext(joinBoxes(members).flat());
+    const asks = asksToSignIn(frame.facts, index, group);
+    const controls = inContext(joinBoxes(members).flat(), asks);
     return [{ frame, index, group, controls, score: score(frame.facts, index, group, controls) }];
   }).flat();
 }
 
 /** What a control alone does not tell, those beside it do. */
-function inContext(controls: readonly MeantControl[]): MeantControl[] {
+function inContext(controls: readonly MeantControl[], asksToSignIn: boolean): MeantControl[] {
   const passwordAt = controls.findIndex((each) => each.meaning === 'password');
   const hasIdentifier = controls.some((each) => each.meaning === 'identifier');
   const nameless = controls.findLastIndex(
@@ -86,6 +87,9 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
     ) {
       return { ...each, meaning: 'password' };
     }
+    // Authors who want no password filled in call it new; where one signs in, it is not.
+    if (passwordAt < 0 && fresh.length === 1 && each === fresh[0] && asksToSignIn && isCalledNewOnly(each.control))
+      return { ...each, meaning: 'password' };
     // A recovery code beside the usual one is the way around it.
     if (codes.length > 1 && each !== codes[0] && RECOVERY.test(wordsOf(each.control).said))
       return { ...each, meaning: 'other' };
@@ -102,17 +106,34 @@ function isOldPassword(control: ControlFacts): boolean {
   );
 }
 
-function score(facts: FrameFacts, index: number, group: GroupFacts, controls: readonly MeantControl[]): number {
-  const has = (meaning: ControlMeaning): boolean => controls.some((each) => each.meaning === meaning);
-  const count = (meaning: ControlMeaning): number => controls.filter((each) => each.meaning === meaning).length;
+/** Nothing but its `autocomplete` says that the password is a new one. */
+function isCalledNewOnly(control: ControlFacts): boolean {
+  const { said, named } = wordsOf(control);
+  return !NEW_PASSWORD.test(`${said} | ${named}`) && isOldPassword({ ...control, autocomplete: '' });
+}
+
+/** What the form and its buttons are called speaks of signing in, and not of signing up. */
+function asksToSignIn(facts: FrameFacts, index: number, group: GroupFacts): boolean {
   const named = identifierWords(group.id, group.name, group.classes, group.action);
-  const said = normalize(`${group.heading} | ${group.label}`);
-  const buttons = normalize(
+  const words = `${named} | ${normalize(`${group.heading} | ${group.label}`)} | ${buttonWords(facts, index)}`;
+  return SIGN_IN.test(words) && !SIGN_UP.test(words);
+}
+
+function buttonWords(facts: FrameFacts, index: number): string {
+  return normalize(
     facts.clickables
       .filter((each) => each.group === index && each.visible && isButton(each) && !FORGOT.test(normalize(each.text)))
       .map((each) => each.text)
       .join(' | '),
   );
+}
+
+function score(facts: FrameFacts, index: number, group: GroupFacts, controls: readonly MeantControl[]): number {
+  const has = (meaning: ControlMeaning): boolean => controls.some((each) => each.meaning === meaning);
+  const count = (meaning: ControlMeaning): number => controls.filter((each) => each.meaning === meaning).length;
+  const named = identifierWords(group.id, group.name, group.classes, group.action);
+  const said = normalize(`${group.heading} | ${group.label}`);
+  const buttons = buttonWords(facts, index);
   let points = 0;
 
   if (has('password')) points += 5;

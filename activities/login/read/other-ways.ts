@@ -24,6 +24,8 @@ const PASSKEY = anyOf(
   'passkey verwenden, mit passkey anmelden, sicherheitsschlussel, cle d acces, clave de acceso, llave de acceso, chiave di accesso, chave de acesso, toegangssleutel, nyckel',
   'ключ доступа, パスキー, 通行密钥, 密碼金鑰, 패스키',
 );
+/** `Send me a sign-in code`, `Email me a login link`, whatever stands between. */
+const SENDS = /^(send|e-?mail|text|mail|get)( me)?( an?| the)? ([a-z-]+ ){0,3}(code|link) \|/;
 const NO_CHOICE = /learn more|what is|about|help|create|add|set ?up|register|manage|download|resend|send again/;
 
 /** Another way to sign in than the one in front of the person, or undefined. */
@@ -33,6 +35,8 @@ export function otherWayOf(button: ClickableFacts, login: boolean): ReadChoice['
   if (button.region === 'footer' || button.region === 'nav') return undefined;
   if (PASSKEY.test(said)) return 'auth_method';
   if (IDENTIFIER.test(said)) return 'identifier_method';
-  if (METHOD.test(said)) return login || button.region !== 'header' ? 'sign_in_method' : undefined;
+  // A button that sends a code may be what the page is for; a link leads to another way.
+  const sends = button.tag === 'a' && SENDS.test(said);
+  if (METHOD.test(said) || sends) return login || button.region !== 'header' ? 'sign_in_method' : undefined;
   return undefined;
 }

@@ -23,7 +23,7 @@ export function ssoOf(button: ClickableFacts): { provider: string; label: string
   const hints = identifierWords(button.id, button.name, button.classes, button.extra, button.imageText);
   const attributed = namedProvider(hints) ?? addressedProvider(button.href);
 
-  if (named && ENTER.test(said) && (WITH.test(said) || isGeneric(named)))
+  if (named && ENTER.test(said) && (WITH.test(said) || isGeneric(namedProvider(normalize(label)) ?? '')))
     return { provider: known(named, attributed), label };
   // A bare name or picture of a provider is a button to it when its address or its classes say so.
   const bare = said.length <= 30;
