@@ -1,3 +1,4 @@
+import type { Frame } from 'playwright-core';
 import { isListedHost, type EgressPolicy } from '../../egress/policy.ts';
 
 /** Identity providers where a credential may always be typed (wire.md); a leading `*.` stands for any subdomain. */
@@ -40,6 +41,13 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
   return IDENTITY_PROVIDERS.some((provider) =>
     provider.startsWith('*.') ? hostname.endsWith(provider.slice(1)) : hostname === provider,
   );
+}
+
+/** Address of the document that wrote what a frame shows: a frame without an address of its own is written by its parent. */
+export function authorUrl(frame: Pick<Frame, 'url' | 'parentFrame'>): string {
+  const parent = frame.parentFrame();
+  const own = frame.url();
+  return parent !== null && /^about:(blank|srcdoc)/.test(own) ? authorUrl(parent) : own;
 }
 
 function isUnder(hostname: string, port: string, root: string): boolean {

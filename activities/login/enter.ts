@@ -1,7 +1,7 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import type { Page } from 'playwright-core';
 import { failure } from '../browser/service.ts';
-import { mayTypeInto } from './allowed-site.ts';
+import { authorUrl, mayTypeInto } from './allowed-site.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
@@ -131,7 +131,7 @@ async function refuseWrongSites(
 ): Promise<void> {
   for (const { field } of entries) {
     const frame = await frameOf(page, field);
-    if (!mayTypeInto(frame.url(), target, deps.egress) || !mayTypeInto(page.url(), target, deps.egress))
+    if (!mayTypeInto(authorUrl(frame), target, deps.egress) || !mayTypeInto(page.url(), target, deps.egress))
       throw failure('domain_not_allowed', 'a field of the login form sits on a site that is not allowed', true);
   }
 }

@@ -2,7 +2,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText, type ComputerTarget } from '../browser/computer.ts';
 import { failure, type BrowserService } from '../browser/service.ts';
-import { hasFocus, lengthOfValue, onlyMarks, clickSpot } from './page-checks.ts';
+import { clickSpot, hasFocus, isList, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
 const FIND_TIMEOUT_MS = 5000;
@@ -39,12 +39,31 @@ export async function frameOf(page: Page, place: Place): Promise<Frame> {
 export async function fillField(hands: Hands, field: ReadField, value: string): Promise<void> {
   const frame = await frameOf(hands.page, field);
   const locator = await visible(frame, field.selector);
+  if (await locator.evaluate(isList)) {
+    await chooseFrom(hands, locator, value);
+    return;
+  }
   await focusByClick(hands, locator);
   if ((await locator.evaluate(lengthOfValue)) > 0) {
     await pressKey(hands.service, hands.computer, { keys: ['Ctrl+a'] });
     await pressKey(hands.service, hands.computer, { keys: ['BackSpace'] });
   }
   await typeText(hands.service, hands.computer, { text: value });
+}
+
+/**
+ * Chooses an entry of a list by typing its name, as a person does. Not by a click: the list that it would open lies outside
+ * of the page. A list that does not go by what is typed (its entries begin with a picture or a number) is set directly.
+ */
+async function chooseFrom(hands: Hands, locator: Locator, value: string): Promise<void> {
+  await locator.focus({ timeout: FIND_TIMEOUT_MS });
+  if (await locator.evaluate(hasFocus)) await typeText(hands.service, hands.computer, { text: value });
+  if (await locator.evaluate(showsOption, value)) return;
+  await locator.selectOption({ label: value }, { timeout: 1000 }).catch(async () => {
+    await locator.selectOption(value, { timeout: 1000 }).catch(() => {
+      throw failure('element_not_found', 'a list of the login form does not offer what was answered', true);
+    });
+  });
 }
 
 /** Clicks what submits the form; without a button, the Return key does. */

@@ -9,6 +9,17 @@ export function lengthOfValue(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;
 }
 
+/** True for a list to choose from. */
+export function isList(element: Element): boolean {
+  return element instanceof HTMLSelectElement;
+}
+
+/** True when a list stands on the entry of this name or value. */
+export function showsOption(element: Element, name: string): boolean {
+  const option = element instanceof HTMLSelectElement ? element.selectedOptions[0] : undefined;
+  return option !== undefined && (option.label.trim() === name.trim() || option.value === name);
+}
+
 /** True when keys would go into the element. */
 export function hasFocus(element: Element): boolean {
   const root = element.getRootNode();

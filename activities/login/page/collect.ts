@@ -10,7 +10,10 @@ import { classNames, oneLine, walk, type Tree } from './walk.ts';
 const MAX_CONTROLS = 200;
 const MAX_CLICKABLES = 800;
 
-/** Reports what a visitor can see in this frame. It changes nothing and leaves nothing behind. */
+/**
+ * Reports what a visitor can see in this frame. It changes nothing and leaves nothing behind. Nothing in this folder calls
+ * `Array.from`: older libraries put their own in its place, which knows no sets and maps.
+ */
 export function collect(): FrameFacts {
   const tree = walk(document);
   const look = createSight();

@@ -4,6 +4,7 @@ import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
 import { classNames, closest, composedParent, idOf, oneLine } from './walk.ts';
 
+const MAX_OPTIONS = 50;
 const NOT_TEXT = new Set([
   'hidden',
   'submit',
@@ -66,13 +67,23 @@ export function controlFacts(
     disabled: field?.disabled === true || element.getAttribute('aria-disabled') === 'true',
     readOnly: input?.readOnly === true,
     invalid: element.getAttribute('aria-invalid') === 'true',
-    filled: input !== null && input.value !== '',
+    filled: (input !== null && input.value !== '') || (element instanceof HTMLSelectElement && element.value !== ''),
+    options: optionsOf(element),
     focused: element.getRootNode() instanceof Document && document.activeElement === element,
     visible: sight.visible,
     transparent: sight.transparent,
     ariaHidden: ariaHidden(element),
     tabIndex: element instanceof HTMLElement ? element.tabIndex : 0,
   };
+}
+
+/** What a list offers to choose; an entry without a value only says that something is to be chosen. */
+function optionsOf(element: Element): string[] {
+  if (!(element instanceof HTMLSelectElement)) return [];
+  return [...element.options]
+    .filter((option) => !option.disabled && option.value !== '')
+    .slice(0, MAX_OPTIONS)
+    .map((option) => oneLine(option.label, 100));
 }
 
 /** Which part of the page an element stands in. */

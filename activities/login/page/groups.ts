@@ -80,7 +80,7 @@ function isHelper(button: Element): boolean {
 
 function headingOf(group: Element, tree: Tree): string {
   const headings = 'h1, h2, h3, h4, legend, [role=heading]';
-  const inside = Array.from(group.querySelectorAll(headings)).find((each) => each.checkVisibility() && textOf(each));
+  const inside = [...group.querySelectorAll(headings)].find((each) => each.checkVisibility() && textOf(each));
   if (inside) return oneLine(textOf(inside), 150);
   const start = tree.order.get(group) ?? 0;
   for (let index = start - 1; index >= 0 && index > start - 60; index -= 1) {

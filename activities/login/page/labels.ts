@@ -70,7 +70,7 @@ function ownWords(label: Element, control: Element): string {
   const collect = (node: Node): void => {
     if (node.nodeType === Node.TEXT_NODE) words += ` ${node.textContent ?? ''}`;
     if (!(node instanceof Element) && node !== label) return;
-    if (node !== label && (Array.from(skipped).includes(node as Element) || node === control)) return;
+    if (node !== label && ([...skipped].includes(node as Element) || node === control)) return;
     for (const child of node.childNodes) collect(child);
   };
   collect(label);

@@ -66,7 +66,7 @@ export function createSelectors(tree: Tree): {
     const parent = element.parentElement;
     const anchor = parent ?? (root instanceof ShadowRoot ? root.host : null);
     const siblings = parent ? parent.children : root instanceof ShadowRoot ? root.children : [];
-    const same = Array.from(siblings).filter((each) => each.tagName === element.tagName);
+    const same = [...siblings].filter((each) => each.tagName === element.tagName);
     const step = same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(element) + 1})` : tag;
     if (!anchor || tag === 'body' || tag === 'html') return step;
     return `${direct(anchor) ?? path(anchor)} > ${step}`;
@@ -144,7 +144,7 @@ function xpathOf(element: Element): string {
   const parent = element.parentElement;
   const tag = element.tagName.toLowerCase();
   if (!parent) return `/${tag}`;
-  const same = Array.from(parent.children).filter((each) => each.tagName === element.tagName);
+  const same = [...parent.children].filter((each) => each.tagName === element.tagName);
   const step = same.length > 1 ? `${tag}[${same.indexOf(element) + 1}]` : tag;
   return `${xpathOf(parent)}/${step}`;
 }

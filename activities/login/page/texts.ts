@@ -34,7 +34,7 @@ export function collectTexts(
   };
   const [body] = tree.elements;
   if (body) visit(body);
-  return Array.from(blocks, ([element, parts]) => facts(element, parts, tree, groupOf, described));
+  return [...blocks].map(([element, parts]) => facts(element, parts, tree, groupOf, described));
 }
 
 interface Part {

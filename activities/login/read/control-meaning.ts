@@ -61,6 +61,13 @@ export function meaningOf(control: ControlFacts): ControlMeaning {
   return 'other';
 }
 
+/** A list of places to sign in to (a domain, a realm, a tenant); languages, themes and time zones are no part of a login. */
+export function asksWhere(control: ControlFacts): boolean {
+  if (control.tag !== 'select' || control.options.length < 2) return false;
+  const { said, named } = wordsOf(control);
+  return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
+}
+
 /** What the control's words say of it, for rules that look closer. */
 export function wordsOf(control: ControlFacts): ControlWords {
   const said = [control.label, control.ariaLabel, control.placeholder, control.title];
@@ -80,6 +87,10 @@ function passwordMeaning(words: ControlWords, tokens: readonly string[]): Contro
   if (codeSaid || (ONE_TIME.test(both) && !/(?<![a-z])(passwd|pwd)(?![a-z])/.test(words.named))) return 'code';
   return 'password';
 }
+
+const WHERE =
+  /(?<![a-z])(domain|realm|tenant|mandant|organi[sz]ations?|company|directory|database|environment|auth(entication)? ?(source|method|type|server|provider|backend)|log ?in (to|on|type|method|source|domain)|sign ?in to|log on to|login provider|domane|verzeichnis|anmelden an|anmeldung an|domaine|societe|annuaire|dominio|empresa|azienda|domein|domena)(?![a-z])|домен|организация|ドメイン|会社|域|도메인/;
+const APPEARANCE = /lang|locale|theme|time ?zone|country|currency|sprache|langue|idioma/;
 
 const ONE_TIME = /one[ -]?time|(?<![a-z])t?otp(?![a-z])|2fa|mfa|einmal|ワンタイム|одноразов|动态/;
 

@@ -66,6 +66,8 @@ export interface ControlFacts extends ElementFacts {
   readonly readOnly: boolean;
   readonly invalid: boolean;
   readonly filled: boolean;
+  /** Labels of what a list offers to choose; empty for every other control. */
+  readonly options: readonly string[];
   readonly focused: boolean;
   readonly visible: boolean;
   /** Fully transparent, although it has a place and a size. */

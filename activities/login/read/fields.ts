@@ -39,7 +39,8 @@ function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadFie
     selector: control.selector,
     placeholder: control.placeholder || null,
     hint: hintOf(type, control, texts),
-    required: control.required || type !== 'text',
+    // A list that stands on one of its entries already need not be answered.
+    required: control.tag === 'select' ? !control.filled : control.required || type !== 'text',
     frame: [...group.frame.path],
     boxes,
   };
@@ -146,6 +147,7 @@ function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly 
     const told = texts.find((text) => maskedDestination(text.text)) ?? texts.find((text) => isAboutCodes(text.text));
     if (told) return told.text.slice(0, MAX_TEXT);
   }
+  if (control.options.length > 0) return control.options.join(' / ').slice(0, MAX_TEXT);
   const description = control.invalid ? '' : control.description;
   return description === '' || FORGOT.test(normalize(description)) ? null : description.slice(0, MAX_TEXT);
 }

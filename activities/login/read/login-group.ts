@@ -1,5 +1,5 @@
 import { joinBoxes } from './code-boxes.ts';
-import { meaningOf, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
+import { asksWhere, meaningOf, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ClickableFacts, ControlFacts, FrameFacts, GroupFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { CONTINUE, FORGOT, NEW_PASSWORD, NEWSLETTER, SIGN_IN, SIGN_UP } from './words.ts';
@@ -40,7 +40,7 @@ export function usableControls(facts: FrameFacts): ControlFacts[] {
 
 function isUsable(control: ControlFacts): boolean {
   if (!control.visible || control.ariaHidden === 'self' || control.readOnly) return false;
-  if (control.tag === 'select') return false;
+  if (control.tag === 'select') return asksWhere(control);
   // Code inputs are laid, see-through, over boxes that are only drawn.
   if (control.transparent) return control.autocomplete.includes('one-time-code') && control.box.width >= 20;
   // A field that no key can reach and that no person is told about is a trap.

@@ -1,0 +1,96 @@
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBrowserService, type BrowserService } from '../../activities/browser/service.ts';
+import { authorUrl, mayTypeInto } from '../../activities/login/allowed-site.ts';
+import { fillField, frameOf, type Hands } from '../../activities/login/fill.ts';
+import { readWhenSettled } from '../../activities/login/read/read-page.ts';
+import { createEgressPolicy } from '../../egress/policy.ts';
+import { API_KEY, startService, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
+
+const LISTS = `<!doctype html><title>Log on</title><form><label>User <input name="user"></label>
+  <label>Password <input type="password" name="pass"></label>
+  <label>Domain <select name="domain"><option value="">Choose</option><option value="c">Corp</option><option value="s">Sales West</option></select></label>
+  <label>Realm <select name="realm"><option value="">Choose</option><option value="n">1 · North</option><option value="o">2 · South</option></select></label>
+  <button>Log on</button></form>`;
+const FORM = `<label>User <input name='user'></label><label>Password <input type='password' name='pass'></label><button>Sign in</button>`;
+const FRAMES = `<!doctype html><title>Frames</title>
+  <iframe id="written" width="500" height="100"></iframe>
+  <iframe id="srcdoc" width="500" height="100" srcdoc="<form>${FORM}</form>"></iframe>
+  <iframe id="foreign" width="500" height="200" src="http://127.0.0.1:{port}/foreign"></iframe>
+  <script>document.getElementById('written').contentDocument.body.innerHTML = '<p>Welcome</p>';</script>`;
+
+let service: ServiceUnderTest;
+let site: Site;
+let browser: Browser;
+let page: Page;
+let hands: Hands;
+let caller: BrowserService;
+
+beforeAll(async () => {
+  service = await startService();
+  site = await startSite({
+    '/lists': LISTS,
+    '/frames': (_request, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end(FRAMES.replace('{port}', String(site.port)));
+    },
+    '/foreign': '<iframe id="inner" width="400" height="100" srcdoc="<p>An advertisement</p>"></iframe>',
+  });
+  const project = { headers: { 'x-kernel-project-id': 'p' } };
+  const session = await service.kernel.browsers.create({ timeout_seconds: 300 }, project);
+  browser = await chromium.connectOverCDP(session.cdp_ws_url);
+  page = browser.contexts()[0]?.pages()[0] as Page;
+  caller = createBrowserService({ baseUrl: service.handle.url, apiKey: API_KEY });
+  hands = { page, service: caller, computer: { projectId: 'p', sessionId: session.session_id } };
+});
+afterAll(async () => {
+  await browser.close();
+  await caller.close();
+  await service.stop();
+  site.close();
+});
+
+it('chooses from a list by its name, also where the name does not begin with what was answered', async () => {
+  await page.goto(`${site.origin}/lists`);
+  const { fields } = await readWhenSettled(page);
+  const answers: Record<string, string> = { user: 'alice', pass: 'secret', domain: 'Sales West', realm: 'o' };
+  for (const field of fields) await fillField(hands, field, answers[field.name] ?? '');
+  const sent = await page.evaluate(() =>
+    ['user', 'pass', 'domain', 'realm'].map((name) => new FormData(document.forms[0]).get(name)),
+  );
+  expect(sent).toEqual(['alice', 'secret', 's', 'o']);
+});
+
+it('refuses an answer that a list does not offer', async () => {
+  await page.goto(`${site.origin}/lists`);
+  const list = (await readWhenSettled(page)).fields.find(({ name }) => name === 'domain');
+  if (list === undefined) throw new Error('the list was not read');
+  await expect(fillField(hands, list, 'Elsewhere')).rejects.toThrow('does not offer');
+});
+
+it('counts a frame without an address to the site that wrote it', async () => {
+  await page.goto(`${site.origin}/frames`);
+  await readWhenSettled(page);
+  const egress = createEgressPolicy(`localhost:${site.port},127.0.0.1:${site.port}`);
+  const mayType = async (...path: string[]): Promise<boolean> => {
+    const frame = await frameOf(page, { selector: 'body', frame: path });
+    const own = `localhost:${site.port}`;
+    return mayTypeInto(authorUrl(frame), { domain: own, allowedDomains: [own] }, egress);
+  };
+  expect(await mayType('#written')).toBe(true);
+  expect(await mayType('#srcdoc')).toBe(true);
+  expect(await mayType('#foreign')).toBe(false);
+  expect(await mayType('#foreign', '#inner')).toBe(false);
+});
+
+it('fills in a form in a frame that the page wrote itself', async () => {
+  await page.goto(`${site.origin}/frames`);
+  const { fields } = await readWhenSettled(page);
+  expect(fields.map(({ type, frame }) => `${frame.join()} ${type}`)).toEqual([
+    '#srcdoc identifier',
+    '#srcdoc password',
+  ]);
+  for (const field of fields) await fillField(hands, field, 'something');
+  const frame = await frameOf(page, { selector: 'form', frame: ['#srcdoc'] });
+  expect(await frame.locator('[name=pass]').inputValue()).toBe('something');
+});
