@@ -1,0 +1,127 @@
+import { randomInt } from 'node:crypto';
+import Kernel from '@onkernel/sdk';
+import { newcomer, personAt, type Person } from '../test/e2e/person.ts';
+import { createPractice, type Practice } from '../test/e2e/practice.ts';
+import { until, type ProcessTree, type Role } from '../test/e2e/process-tree.ts';
+import type { Figure } from './figure.ts';
+
+const FLOWS = 100;
+const KILLS = 50;
+const AT_ONCE = 3;
+const ROLES: readonly Role[] = ['worker', 'worker', 'browser', 'browser', 'api', 'store', 'temporal'];
+/** Pauses between kills, in milliseconds: from the middle of one step to a whole login. */
+const [SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS] = [500, 6_000];
+const ENDS_WITHIN_MS = 180_000;
+const USERS = [
+  ['alice', '/login'],
+  ['bob', '/login/two-step'],
+  ['erin', '/login/late'],
+  ['frank', '/login'],
+] as const;
+
+interface Tally {
+  succeeded: number;
+  /** Answers that held a password. */
+  answers: number;
+  lost: string[];
+}
+
+/**
+ * Logs in by an instant person while processes of the tree are killed at random moments. What must hold: no flow is lost,
+ * and the site sees no more passwords than were given. Not among the parts that run by default: it takes long.
+ */
+export async function measureKills(tree: ProcessTree): Promise<Figure[]> {
+  const practice = createPractice(tree.sandboxUrl);
+  const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, maxRetries: 8 });
+  const tally: Tally = { succeeded: 0, answers: 0, lost: [] };
+  const kills = new Map<Role, number>();
+  const state = { over: false };
+  const killing = killAtRandom(tree, kills, state);
+  let begun = 0;
+  const person = async (): Promise<void> => {
+    while (begun < FLOWS || killsOf(kills) < KILLS) {
+      const [user, page] = USERS[begun++ % USERS.length] ?? USERS[0];
+      await logIn({ kernel, practice }, user, page, tally);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, person));
+  state.over = true;
+  await killing;
+  const seen = await Promise.all(USERS.map(([user]) => practice.counts(user)));
+  const passwords = seen.reduce((sum, each) => sum + each.passwords, 0);
+  const byRole = [...kills].map(([role, count]) => `${role} ${count}`).join(', ');
+  return [
+    { name: `\`kill -9\` of a process, logins meanwhile`, value: `${killsOf(kills)} (${byRole}), ${begun} logins` },
+    { name: 'Logins lost to kills', value: `${tally.lost.length}${listed(tally.lost)}`, aim: '0' },
+    {
+      name: 'Passwords that the site saw, and that were given',
+      value: `${passwords} of ${tally.answers}`,
+      aim: 'no more',
+    },
+  ];
+}
+
+async function logIn(
+  at: { kernel: Kernel; practice: Practice },
+  user: string,
+  page: string,
+  tally: Tally,
+): Promise<void> {
+  const { email, password } = at.practice.user(user);
+  const given: Record<string, string> = { identifier: email, password };
+  const person = await newcomer(at, { login_url: at.practice.page(page), health_checks: false });
+  await person.login();
+  try {
+    for (;;) {
+      const now = await asksOrEnds(person.id, at.kernel);
+      if (now.flow_status === 'SUCCESS') break;
+      if (now.flow_status !== 'IN_PROGRESS') throw new Error(`${String(now.flow_status)} ${String(now.error_code)}`);
+      const types = (now.fields ?? []).map(({ type }) => type);
+      const field_values = Object.fromEntries(
+        (now.fields ?? []).flatMap(({ id, type }) => (given[type] === undefined ? [] : [[id, given[type]]])),
+      );
+      if (types.includes('password')) tally.answers += 1;
+      const answer = { interaction_id: now.interaction_id ?? '', field_values };
+      // A pause that passed meanwhile refuses the answer; the next look shows what is asked then.
+      await at.kernel.auth.connections.submit(person.id, answer).catch((error: unknown) => {
+        if (!(error instanceof Kernel.APIError)) throw error;
+        if (types.includes('password') && (error.status === 400 || error.status === 422)) tally.answers -= 1;
+      });
+    }
+    tally.succeeded += 1;
+  } catch (error) {
+    tally.lost.push(`${person.id}: ${error instanceof Error ? error.message : 'unknown'}`);
+  }
+}
+
+function asksOrEnds(id: string, kernel: Kernel): ReturnType<Person['read']> {
+  return until(
+    async () => {
+      const now = await personAt(kernel, id)
+        .read()
+        .catch(() => null);
+      if (now === null) return null;
+      return now.flow_status !== 'IN_PROGRESS' || now.flow_step === 'AWAITING_INPUT' ? now : null;
+    },
+    ENDS_WITHIN_MS,
+    `${id} to ask or to end`,
+  );
+}
+
+async function killAtRandom(tree: ProcessTree, kills: Map<Role, number>, state: { over: boolean }): Promise<void> {
+  while (!state.over && killsOf(kills) < KILLS) {
+    await new Promise((resolve) => setTimeout(resolve, randomInt(SHORTEST_PAUSE_MS, LONGEST_PAUSE_MS)));
+    const role = ROLES[randomInt(ROLES.length)] ?? 'worker';
+    await tree.kill(role);
+    kills.set(role, (kills.get(role) ?? 0) + 1);
+    await tree.untilHealthy(120_000);
+  }
+}
+
+function killsOf(kills: Map<Role, number>): number {
+  return [...kills.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function listed(lost: readonly string[]): string {
+  return lost.length === 0 ? '' : ` (${lost.join('; ')})`;
+}
