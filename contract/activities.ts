@@ -21,6 +21,8 @@ export interface LoginTarget extends ConnectionAddress {
   browser: ManagedAuthBrowser | null;
   /** Name of the attached credential, or null. */
   credentialName: string | null;
+  /** Whether its browser sessions are recorded. Absent in histories that are older than it. */
+  recordSession?: boolean;
 }
 
 /** What is known of the attached credential: names of values, never a value. */
@@ -39,6 +41,8 @@ export interface FlowSession {
   liveViewUrl: string | null;
   /** Whether telemetry of it is captured. Absent in histories that are older than it. */
   telemetryCaptured?: boolean;
+  /** Its recording; null when there is none. Absent in histories that are older than it. */
+  replayId?: string | null;
 }
 
 /** A page as it was read, with what the attached credential can answer at that moment. */
@@ -105,10 +109,14 @@ export interface FinishOutcome {
 /** Outcome of a health check; `inconclusive` when the site is down or answers nonsense. */
 export interface HealthOutcome {
   outcome: 'authenticated' | 'expired' | 'inconclusive';
+  /** The session it looked through. Absent in histories that are older than it. */
+  browserSessionId?: string;
   /** Why, for the timeline, when it is not `authenticated`. */
   errorCode: FlowErrorCode | null;
   /** Whether telemetry of its browser session was captured. Absent in histories that are older than it. */
   telemetryCaptured?: boolean;
+  /** Its recording; null when there is none. Absent in histories that are older than it. */
+  replayId?: string | null;
   credential: CredentialFacts | null;
 }
 

@@ -43,6 +43,8 @@ export const FlowState = z.object({
   browser_session_id: z.string().nullable(),
   /** True once telemetry of one of its browser sessions was captured. */
   telemetry_captured: z.boolean().optional(),
+  /** Recording of the session in `browser_session_id`, when there is one. */
+  replay_id: z.string().nullable().optional(),
   live_view_url: z.string().nullable(),
   interaction: Interaction.nullable(),
   external_action_message: z.string().nullable(),

@@ -7,6 +7,7 @@ import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { goTo, readLogin } from './read-login.ts';
+import { recordSession } from './record-session.ts';
 
 /** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
 const CHECK_SESSION_SECONDS = 180;
@@ -29,6 +30,7 @@ export async function checkHealth(
   const name = `check-${checkId}`;
   const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
   try {
+    const replayId = await recordSession(deps.service, target, session.session_id, signal);
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
     const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress));
     if (verdict === 'authenticated')
@@ -39,6 +41,8 @@ export async function checkHealth(
       outcome: verdict,
       errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
       telemetryCaptured: isCaptured(session),
+      replayId,
+      browserSessionId: session.session_id,
       credential: await credentialFacts(deps.store, target, target.credentialName),
     };
   } finally {

@@ -11,6 +11,7 @@ import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
+import { recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
@@ -36,6 +37,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           sessionId: session.session_id,
           liveViewUrl: session.browser_live_view_url ?? null,
           telemetryCaptured: isCaptured(session),
+          replayId: await recordSession(deps.service, target, session.session_id, signal),
         };
       }),
     ),

@@ -169,3 +169,25 @@ describe('a health check by hand', () => {
     expect(await practice.counts(user)).toEqual(before);
   });
 });
+
+describe('a recorded connection', () => {
+  test('has a video of its login and of its check, for its project alone', async () => {
+    const { kernel } = on;
+    const person = await loggedIn('carol', { record_session: true, login_url: on.practice.page('/login') });
+    await check(person);
+    const timeline = await timelineOf(person);
+    expect(timeline.map(({ type }) => type)).toEqual(['health_check', 'login']);
+    for (const { browser_session_id: id = '', replay_id: replayId = '' } of timeline) {
+      expect(replayId).toMatch(/^rep_/);
+      const [replay] = await kernel.browsers.replays.list(id);
+      expect([replay?.replay_id, replay?.finished_at === null]).toEqual([replayId, false]);
+      const video = Buffer.from(await (await kernel.browsers.replays.download(replayId, { id })).arrayBuffer());
+      expect(video.subarray(4, 8).toString('latin1')).toBe('ftyp');
+      const { id: otherProject } = await kernel.projects.create({ name: `no videos of ${replayId}` });
+      const elsewhere = { headers: { 'X-Kernel-Project-Id': otherProject } };
+      await expect(kernel.browsers.replays.download(replayId, { id }, elsewhere)).rejects.toMatchObject({
+        status: 404,
+      });
+    }
+  });
+});

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
-import { choice, CODE_PAGE, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
+import { choice, CODE_PAGE, fault, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 let tests: WorkflowTests;
 
@@ -125,6 +125,49 @@ describe('a login with a person', () => {
   function answer(interactionId: string, fieldIds: string[]) {
     return { submissionId: 'sub_x', interactionId, fieldIds, selectedChoiceId: null };
   }
+});
+
+describe('a recorded connection', () => {
+  const timeline = () => [...tests.world.timeline.values()].filter(({ status }) => status !== 'IN_PROGRESS');
+
+  it('names the recording of each session on the timeline', async () => {
+    tests.world.credential = STORED;
+    const id = await tests.create({ credential: { name: 'saved' }, record_session: true });
+    await tests.client.login(id);
+    await until(tests, id, ended);
+    await tests.client.check(id);
+    await until(tests, id, () => timeline().length === 2);
+    expect(timeline()).toMatchObject([
+      { type: 'login', browser_session_id: 'brw_1', replay_id: 'rep_1' },
+      { type: 'health_check', browser_session_id: 'brw_check', replay_id: 'rep_check' },
+    ]);
+  });
+
+  it.each([
+    [true, false],
+    [false, true],
+  ])('can be told otherwise for one login (by default %s, here %s)', async (byDefault, here) => {
+    tests.world.credential = STORED;
+    const id = await tests.create({ credential: { name: 'saved' }, record_session: byDefault });
+    await tests.client.login(id, { recordSession: here });
+    await until(tests, id, () => timeline().length === 1);
+    expect(timeline()[0]?.replay_id).toBe(here ? 'rep_1' : undefined);
+    expect((await tests.client.read(id)).settings.record_session).toBe(byDefault);
+  });
+
+  it('logs in without a recording, and never names that of a session that was lost', async () => {
+    const id = await tests.create({ record_session: true });
+    await tests.client.login(id);
+    await until(tests, id, waits);
+    tests.world.recorderWorks = false;
+    tests.world.answers = [fault('session_gone'), INSIDE];
+    await submitAll(tests, id, 'sub_1');
+    await until(tests, id, (document) => document.flow?.browser_session_id === 'brw_2' && waits(document));
+    await submitAll(tests, id, 'sub_2');
+    await until(tests, id, () => timeline().length === 1);
+    expect(timeline()[0]).toMatchObject({ status: 'SUCCESS', browser_session_id: 'brw_2' });
+    expect(timeline()[0]?.replay_id).toBeUndefined();
+  });
 });
 
 describe('time', () => {

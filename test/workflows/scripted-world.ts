@@ -74,6 +74,7 @@ export interface ScriptedWorld {
   credential: CredentialFacts | null;
   entered: EnterInput[];
   sessions: string[];
+  recorderWorks: boolean;
   closed: (string | null)[];
   checks: number;
   rows: Map<string, ConnectionDocument>;
@@ -106,15 +107,17 @@ export function createScriptedWorld(): ScriptedWorld {
     credential: null,
     entered: [],
     sessions: [],
+    recorderWorks: true,
     closed: [],
     checks: 0,
     rows: new Map(),
     states: [],
     timeline: new Map(),
     activities: {
-      openSession: ({ flowId, attempt }) => {
-        world.sessions.push(`${flowId}-${String(attempt)}`);
-        return Promise.resolve({ sessionId: `brw_${String(world.sessions.length)}`, liveViewUrl: null });
+      openSession: ({ target, flowId, attempt }) => {
+        const number = String(world.sessions.push(`${flowId}-${String(attempt)}`));
+        const replayId = target.recordSession === true && world.recorderWorks ? `rep_${number}` : null;
+        return Promise.resolve({ sessionId: `brw_${number}`, liveViewUrl: null, replayId });
       },
       discoverLogin: async () =>
         Promise.resolve({ reading: passed(next(world.discovered)), credential: world.credential }),
@@ -135,10 +138,11 @@ export function createScriptedWorld(): ScriptedWorld {
         world.closed.push(sessionId);
         return Promise.resolve();
       },
-      checkHealth: async () => {
+      checkHealth: async ({ target }) => {
         world.checks += 1;
         const outcome = next(world.health);
-        return Promise.resolve({ ...outcome, credential: world.credential });
+        const replay = target.recordSession === true ? { browserSessionId: 'brw_check', replayId: 'rep_check' } : {};
+        return Promise.resolve({ ...outcome, ...replay, credential: world.credential });
       },
       insertConnection: async (document) => {
         const taken = [...world.rows.values()].find(

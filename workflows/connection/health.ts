@@ -26,6 +26,8 @@ export async function runHealthCheck(state: ConnectionState, checkId: string): P
       ? { error_message: 'The check was inconclusive: the status stays as it was.' }
       : {}),
     ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
+    ...(found.browserSessionId === undefined ? {} : { browser_session_id: found.browserSessionId }),
+    ...(typeof found.replayId === 'string' ? { replay_id: found.replayId } : {}),
   };
   touch(state, { status, last_auth_check_at: nowIso }, [event]);
   state.lastCheckId = checkId;

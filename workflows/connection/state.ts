@@ -179,6 +179,7 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
     allowedDomains: settings.allowed_domains ?? [],
     browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
     credentialName: settings.credential?.name ?? null,
+    recordSession: overrides?.recordSession ?? settings.record_session,
   };
 }
 
@@ -196,5 +197,6 @@ export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
     ...(flow.website_error === null ? {} : { website_error: flow.website_error }),
     ...(flow.browser_session_id === null ? {} : { browser_session_id: flow.browser_session_id }),
     ...(flow.telemetry_captured === true ? { telemetry_captured: true } : {}),
+    ...(typeof flow.replay_id === 'string' ? { replay_id: flow.replay_id } : {}),
   };
 }

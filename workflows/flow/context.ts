@@ -14,6 +14,7 @@ export type FlowPatch = Partial<
     | 'browser_session_id'
     | 'live_view_url'
     | 'telemetry_captured'
+    | 'replay_id'
     | 'interaction'
     | 'external_action_message'
     | 'sso_provider'

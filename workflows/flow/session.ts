@@ -34,6 +34,7 @@ export async function discover(context: FlowContext, progress: Progress): Promis
       browser_session_id: session.sessionId,
       live_view_url: session.liveViewUrl,
       ...(session.telemetryCaptured === true ? { telemetry_captured: true } : {}),
+      replay_id: session.replayId ?? null,
     });
     const { sessionId } = session;
     const observation = await guarded(progress, () => browsing.discoverLogin({ target: context.target, sessionId }));
