@@ -71,6 +71,8 @@ export interface ApiSettings {
   credentialRateLimit?: RateLimit;
   /** Proxies in front of this service whose X-Forwarded-For is believed (Fastify's `trustProxy`). Default none. */
   trustProxy?: boolean | string;
+  /** Origins of the operator's own pages, which may call this service from a browser and show its page in a frame. */
+  allowedOrigins?: readonly string[];
 }
 
 /** Generous: they stop a runaway client, not a busy one. */

@@ -18,6 +18,7 @@ export function createHostedPorts(parts: ApiParts): HostedPorts {
 
   return {
     publicUrl: parts.settings.publicUrl,
+    allowedOrigins: parts.settings.allowedOrigins ?? [],
     async exchange(connectionId, code) {
       const { jwt, flowId } = await exchangeCode(parts, connectionId, code);
       return { jwt, flowId };

@@ -9,6 +9,7 @@ import { hasBrowserToken } from './browser-service.ts';
 import { passOnBrowsers } from './browsers-proxy.ts';
 import { tunnelBrowserSockets } from './browsers-tunnel.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
+import { answerOwnOrigins } from './cors.ts';
 import { answerError } from './error-answers.ts';
 import { hostedPage } from './hosted/plugin.ts';
 import { createHostedPorts } from './hosted-ports.ts';
@@ -53,6 +54,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     throw new HoldfastError('not_found', 'no such operation; see /openapi.json');
   });
   acceptEmptyJson(app);
+  await answerOwnOrigins(app, deps.settings.allowedOrigins ?? []);
   guardRequests(app, parts);
   await describeRoutes(app, deps.settings.publicUrl);
   await app.register(async (scope) => {

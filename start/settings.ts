@@ -52,6 +52,18 @@ const TrustedProxies = z
     'must be a comma-separated list of IP addresses or ranges such as 10.0.0.0/8',
   );
 
+const Origins = z.string().transform((value, ctx) => {
+  const origins = value.split(',').map((part) => part.trim());
+  if (origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin && /^https?:/.test(origin))) {
+    return origins;
+  }
+  ctx.addIssue({
+    code: 'custom',
+    message: 'must be a comma-separated list of origins such as https://app.example.com',
+  });
+  return z.NEVER;
+});
+
 const DeploymentPart = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
@@ -80,6 +92,7 @@ const Environment = z
     HOLDFAST_MASTER_KEY: optional(MasterKey),
     HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
+    HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
     HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
     DATABASE_URL: optional(
       z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
@@ -121,6 +134,8 @@ export interface Settings {
   allowPrivateHosts: string;
   /** Reverse proxies whose X-Forwarded-For is believed, as addresses and ranges; none by default. */
   trustProxy: string | undefined;
+  /** Origins of the operator's own pages; none by default. */
+  allowedOrigins: readonly string[];
   sandbox: boolean;
   databaseUrl: string | undefined;
   /** A browser service elsewhere; without one, our own is used. */
@@ -161,6 +176,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     masterKey: read.HOLDFAST_MASTER_KEY,
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
     trustProxy: read.HOLDFAST_TRUST_PROXY,
+    allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,

@@ -1,11 +1,10 @@
 import type { PageParts } from './page-build.ts';
 
-/** Headers of every answer below `/login/`: nothing is kept, framed, sniffed or told to another site. */
+/** Headers of every answer below `/login/`: nothing is kept, sniffed or told to another site. */
 export const COMMON_HEADERS = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
@@ -15,8 +14,11 @@ export const COMMON_HEADERS = {
 /** For answers that are data: should a browser ever render one, it can do nothing. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
-/** The page may run its own script and style, both known by hash, and talk to its own origin. Nothing else. */
-export function pageCsp(parts: PageParts): string {
+/**
+ * The page may run its own script and style, both known by hash, and talk to its own origin. Nothing else.
+ * @param framers origins of pages that may show it in a frame.
+ */
+export function pageCsp(parts: PageParts, framers: readonly string[]): string {
   return [
     "default-src 'none'",
     `script-src ${parts.scriptSource}`,
@@ -26,7 +28,7 @@ export function pageCsp(parts: PageParts): string {
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
+    `frame-ancestors ${framers.length === 0 ? "'none'" : framers.join(' ')}`,
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');

@@ -33,7 +33,9 @@ const SubmitBody = z.strictObject({
  */
 export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Promise<void> {
   const parts = await buildPage();
-  const csp = pageCsp(parts);
+  const csp = pageCsp(parts, ports.allowedOrigins);
+  // For browsers that know no frame-ancestors; it cannot name origins.
+  const framing = ports.allowedOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {};
   const cookie = createSessionCookie(ports.publicUrl);
   const retries = createExchangeRetries();
   const streams = new Map<string, number>();
@@ -45,7 +47,7 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
   });
 
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({ ...COMMON_HEADERS, 'content-security-policy': DATA_CSP });
+    reply.headers({ ...COMMON_HEADERS, ...framing, 'content-security-policy': DATA_CSP });
   });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
 

@@ -27,6 +27,8 @@ export interface StatesRequest {
 export interface HostedPorts {
   /** Where people reach this API: it decides the cookie's name and which origin is ours. No trailing slash needed. */
   publicUrl: string;
+  /** Origins of pages that may show this one in a frame; none: nobody may. */
+  allowedOrigins: readonly string[];
   /**
    * Redeems a handoff code, once. Throws `not_found` for an unknown code and `gone` for one that was used or is too old.
    */

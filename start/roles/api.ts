@@ -33,6 +33,7 @@ await runRole('api', async (settings, keys) => {
       plan: settings.plan,
       browserBaseUrl: browser.baseUrl,
       browserApiKey: browser.apiKey,
+      allowedOrigins: settings.allowedOrigins,
       ...(settings.trustProxy === undefined ? {} : { trustProxy: settings.trustProxy }),
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },

@@ -102,6 +102,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       old.abort();
     },
     ports: {
+      allowedOrigins: [],
       get publicUrl() {
         return publicUrl();
       },

@@ -45,6 +45,8 @@ describe('settings', () => {
     ['BROWSER_BASE_URL', 'localhost:9000'],
     ['TEMPORAL_ADDRESS', 'a b'],
     ['HOLDFAST_TRUST_PROXY', '10.0.0.0/8,everyone'],
+    ['HOLDFAST_ALLOWED_ORIGINS', 'https://app.example.com/path'],
+    ['HOLDFAST_ALLOWED_ORIGINS', '*'],
     ['TEMPORAL_DEPLOYMENT_NAME', 'a/b'],
     ['TEMPORAL_WORKER_BUILD_ID', 'build 7'],
   ])('%s=%s is refused by name', (name, value) => {
@@ -70,6 +72,12 @@ describe('settings', () => {
     expect(parseSettings({ HOLDFAST_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1' }).trustProxy).toBe(
       '127.0.0.1, 10.0.0.0/8,::1',
     );
+  });
+
+  test('origins of own pages are a list', () => {
+    expect(parseSettings({}).allowedOrigins).toEqual([]);
+    const read = parseSettings({ HOLDFAST_ALLOWED_ORIGINS: 'https://app.example.com, http://localhost:3000' });
+    expect(read.allowedOrigins).toEqual(['https://app.example.com', 'http://localhost:3000']);
   });
 
   test("Temporal's own names lead to a server elsewhere", () => {
