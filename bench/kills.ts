@@ -77,7 +77,10 @@ async function logIn(
   const person = await newcomer(at, { login_url: at.practice.page(page), health_checks: false }).catch(
     (error: unknown) => personAt(at.kernel, Existing.parse(error).error.existing_id),
   );
-  await person.login();
+  // Likewise: the login has begun, and its pauses are read below.
+  await person.login().catch((error: unknown) => {
+    if (!(error instanceof Kernel.ConflictError)) throw error;
+  });
   try {
     for (;;) {
       const now = await asksOrEnds(person.id, at.kernel);
