@@ -12,6 +12,8 @@ import { createBrowserRoute } from './routes/create-browser.ts';
 import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
+import { fileUploadRoutes } from './routes/files-upload.ts';
+import { fileWriteRoutes } from './routes/files-write.ts';
 import { fileReadRoutes } from './routes/files-read.ts';
 import { logsStreamRoute } from './routes/logs-stream.ts';
 import { processOutputRoute } from './routes/process-output.ts';
@@ -64,6 +66,8 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     processRoutes(guarded, deps);
     processOutputRoute(guarded, deps);
     fileReadRoutes(guarded, deps);
+    fileWriteRoutes(guarded, deps);
+    fileUploadRoutes(guarded, deps);
     logsStreamRoute(guarded, deps);
     unbuiltRoutes(guarded, deps);
     done();

@@ -17,3 +17,24 @@ export const FileInfo = z.object({
   mod_time: z.iso.datetime(),
 });
 export type FileInfo = z.infer<typeof FileInfo>;
+
+/** Body of `create_directory`. */
+export const CreateDirectory = z.strictObject({ path: AbsolutePath, mode: FileMode.optional() });
+
+/** Body of `delete_file` and `delete_directory`. */
+export const DeletePath = z.strictObject({ path: AbsolutePath });
+
+/** Body of `move`. */
+export const MovePath = z.strictObject({ src_path: AbsolutePath, dest_path: AbsolutePath });
+
+/** Body of `set_file_permissions`. `owner` and `group` may only name whom the files of a session belong to. */
+export const SetFilePermissions = z.strictObject({
+  path: AbsolutePath,
+  mode: FileMode,
+  owner: z.string().min(1).max(255).optional(),
+  group: z.string().min(1).max(255).optional(),
+});
+export type SetFilePermissions = z.infer<typeof SetFilePermissions>;
+
+/** Query of `write_file`; the body is the content. */
+export const WriteFileQuery = z.strictObject({ path: AbsolutePath, mode: FileMode.optional() });

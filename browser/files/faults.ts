@@ -22,6 +22,8 @@ const FAULTS: Record<string, readonly [ErrorCode, string]> = {
   EXDEV: ['operation_failed', 'path: cannot be moved there'],
   EMFILE: ['operation_failed', 'The machine has too many files open; try again'],
   ENFILE: ['operation_failed', 'The machine has too many files open; try again'],
+  ECONNRESET: ['bad_request', 'The upload broke off'],
+  ERR_STREAM_PREMATURE_CLOSE: ['bad_request', 'The upload broke off'],
 };
 
 /** Runs an operation on files; what the system refuses becomes an error of the interface. */
@@ -38,4 +40,15 @@ export function fileFault(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof HoldfastError) return error;
   const fault = FAULTS[String(error.code)];
   return fault === undefined ? error : new HoldfastError(fault[0], fault[1]);
+}
+
+/** Runs an operation on a path that the request calls by another name than `path`: errors name it so. */
+export async function asField<T>(field: string, operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    const fault = fileFault(error);
+    if (!(fault instanceof HoldfastError) || !fault.message.startsWith('path: ')) throw fault;
+    throw new HoldfastError(fault.code, fault.message.replace('path', field));
+  }
 }

@@ -29,3 +29,14 @@ export function listFolder(files: SessionFiles, sessionPath: string): Promise<Fi
     }),
   );
 }
+
+/** What a path leads to. Throws `not_found`, `forbidden`. */
+export function infoOf(files: SessionFiles, sessionPath: string): Promise<FileInfo> {
+  return withFaults(() =>
+    files.at(sessionPath, (place) => {
+      place.self();
+      if (place.stats === null) throw new Error('a place that is there has no state');
+      return Promise.resolve(fileInfo(place.path, place.stats));
+    }),
+  );
+}

@@ -5,7 +5,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { FileInfo, FilePathQuery } from '../../contract/files.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { listFolder } from '../files/list-folder.ts';
+import { infoOf, listFolder } from '../files/list-folder.ts';
+import { openFile } from '../files/open-file.ts';
 import { zipFolder } from '../files/zip-folder.ts';
 import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
@@ -18,6 +19,15 @@ export function fileReadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
 
   typed.get('/browsers/:id/fs/list_files', { schema: { ...query, response: { 200: z.array(FileInfo) } } }, (request) =>
     withSession(deps, request, request.params.id, ({ space }) => listFolder(space.files, request.query.path)),
+  );
+  typed.get('/browsers/:id/fs/file_info', { schema: { ...query, response: { 200: FileInfo } } }, (request) =>
+    withSession(deps, request, request.params.id, ({ space }) => infoOf(space.files, request.query.path)),
+  );
+  typed.get('/browsers/:id/fs/read_file', { schema: query }, (request, reply) =>
+    withSession(deps, request, request.params.id, async (session) => {
+      const file = await openFile(session.space.files, request.query.path);
+      return sendStream(reply.type('application/octet-stream'), session, file.createReadStream());
+    }),
   );
   typed.get('/browsers/:id/fs/download_dir_zip', { schema: query }, (request, reply) =>
     withSession(deps, request, request.params.id, async (session) => {

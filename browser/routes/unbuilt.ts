@@ -5,10 +5,9 @@ import { withSession } from '../http/with-session.ts';
 
 /** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
 const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
-  ['GET', 'fs/*'],
-  ['PUT', 'fs/*'],
-  ['POST', 'fs/*'],
-  ['DELETE', 'fs/*'],
+  ['POST', 'fs/watch'],
+  ['GET', 'fs/watch/:watchId/events'],
+  ['DELETE', 'fs/watch/:watchId'],
   ['POST', 'computer/clipboard/read'],
   ['POST', 'computer/clipboard/write'],
   ['POST', 'playwright/execute'],

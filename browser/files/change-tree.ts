@@ -1,0 +1,111 @@
+import { chmod, lchown, lstat, mkdir, opendir, rename, rmdir, unlink } from 'node:fs/promises';
+import { HoldfastError } from '../../contract/errors.ts';
+import { asField, withFaults } from './faults.ts';
+import type { Located } from './locate.ts';
+import { holdFolder } from './locate.ts';
+import type { SessionFiles } from './session-files.ts';
+
+/** Deepest folder that is removed with what it holds: each level is held open meanwhile. */
+const MAX_DEPTH = 512;
+/** Permissions of a folder for which none are given. */
+const FOLDER_MODE = 0o755;
+
+/** Makes a folder, and those on the way to it; one that is there already is left as it is. */
+export function createFolder(files: SessionFiles, sessionPath: string, mode = FOLDER_MODE): Promise<void> {
+  return withFaults(async () => {
+    const parts = sessionPath.split('/').filter((part) => part !== '' && part !== '.');
+    for (let count = 1; count <= parts.length; count++) {
+      const isLast = count === parts.length;
+      await files.at(`/${parts.slice(0, count).join('/')}`, async (place) => {
+        if (place.stats?.isDirectory() === true) return;
+        if (place.stats !== null || place.name === null) {
+          throw new HoldfastError('invalid_request', 'path: a part of it is not a folder');
+        }
+        await mkdir(place.in(place.name), { mode: FOLDER_MODE }).catch(unlessThere);
+        await own(files, place.in(place.name));
+        if (isLast) await setMode(place.in(place.name), mode);
+      });
+    }
+  });
+}
+
+/** Removes a file, a link or whatever is no folder. */
+export function deleteFile(files: SessionFiles, sessionPath: string): Promise<void> {
+  return withFaults(() =>
+    files.entry(sessionPath, async (place) => {
+      place.self();
+      if (place.stats?.isDirectory() === true) throw new HoldfastError('invalid_request', 'path: is a folder');
+      await unlink(place.in(nameOf(place)));
+    }),
+  );
+}
+
+/** Removes a folder with everything in it; a link to one is not a folder. */
+export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<void> {
+  return withFaults(() =>
+    files.entry(sessionPath, async (place) => {
+      const folder = place.self();
+      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: is not a folder');
+      await emptyFolder(folder, 0);
+      await rmdir(place.in(nameOf(place)));
+    }),
+  );
+}
+
+/** Gives something another name or place; what is there is replaced as rename(2) does it. */
+export function move(files: SessionFiles, from: string, to: string): Promise<void> {
+  return asField('src_path', () =>
+    files.entry(from, async (source) => {
+      source.self();
+      const name = source.in(nameOf(source));
+      await asField('dest_path', () => files.entry(to, (target) => rename(name, target.in(nameOf(target)))));
+    }),
+  );
+}
+
+/** Sets the permissions of what a path leads to. */
+export function setPermissions(files: SessionFiles, sessionPath: string, mode: number): Promise<void> {
+  return withFaults(() => files.at(sessionPath, (place) => chmod(place.self(), mode)));
+}
+
+/** Hands something new over to those who use the session's files; a link that took its place is handed over itself. */
+export async function own({ owner }: Pick<SessionFiles, 'owner'>, place: string): Promise<void> {
+  if (owner !== null) await lchown(place, owner.uid, owner.gid);
+}
+
+/** The walk holds each folder open, so that a link which takes its place meanwhile is removed, not followed. */
+async function emptyFolder(folder: string, depth: number): Promise<void> {
+  if (depth > MAX_DEPTH) throw new HoldfastError('operation_failed', 'The folder is too deep to be removed at once');
+  for await (const { name } of await opendir(`${folder}/`)) {
+    const place = `${folder}/${name}`;
+    if ((await lstat(place).catch(() => null))?.isDirectory() === true) {
+      const handle = await holdFolder(place);
+      try {
+        await emptyFolder(`/proc/self/fd/${String(handle.fd)}`, depth + 1);
+      } finally {
+        await handle.close();
+      }
+      await rmdir(place);
+    } else {
+      await unlink(place);
+    }
+  }
+}
+
+async function setMode(place: string, mode: number): Promise<void> {
+  const handle = await holdFolder(place);
+  try {
+    await chmod(`/proc/self/fd/${String(handle.fd)}`, mode);
+  } finally {
+    await handle.close();
+  }
+}
+
+function nameOf({ name }: Located): string {
+  if (name !== null) return name;
+  throw new HoldfastError('invalid_request', 'path: the root of a session stays where it is');
+}
+
+function unlessThere(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+}

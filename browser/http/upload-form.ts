@@ -1,0 +1,89 @@
+import type { MultipartFile } from '@fastify/multipart';
+import type { FastifyRequest } from 'fastify';
+import { HoldfastError } from '../../contract/errors.ts';
+import { AbsolutePath } from '../../contract/processes.ts';
+import type { SessionFiles } from '../files/session-files.ts';
+import type { ReceivedFile } from '../files/write-file.ts';
+import { receiveFile } from '../files/write-file.ts';
+
+/** A form that was received whole: its parts by their names, in their order. */
+export interface UploadForm {
+  files: { name: string; file: ReceivedFile }[];
+  fields: { name: string; value: string }[];
+}
+
+/**
+ * Receives a whole form before anything is changed: a file may come before the field that says where it belongs, and a bad
+ * field must change nothing. What has no place in the end is removed.
+ */
+export async function withUploadForm(
+  request: FastifyRequest,
+  files: SessionFiles,
+  action: (form: UploadForm) => Promise<void>,
+): Promise<void> {
+  if (!request.isMultipart()) {
+    throw new HoldfastError('unsupported_media_type', 'Send the files as multipart/form-data');
+  }
+  const form: UploadForm = { files: [], fields: [] };
+  try {
+    await receiveParts(request, files, form).catch(badForm);
+    await action(form);
+  } finally {
+    await Promise.all(form.files.map(({ file }) => file.discard()));
+  }
+}
+
+/** The path in a field. Throws `invalid_input` naming the field. */
+export function pathField(name: string, value: string | undefined): string {
+  const parsed = AbsolutePath.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new HoldfastError('invalid_input', `${name}: must be an absolute path`);
+}
+
+/**
+ * Each file with its path. Clients write the two names as `files[0][file]` and `files[0][dest_path]`, with dots, or with no
+ * index at all; then the first file goes with the first path.
+ */
+export function filesWithPaths({ files, fields }: UploadForm): { file: ReceivedFile; path: string }[] {
+  const paths = new Map<string, string[]>();
+  for (const { name, value } of fields) {
+    const entry = entryOf(name, 'dest_path');
+    if (entry !== null) paths.set(entry, [...(paths.get(entry) ?? []), value]);
+  }
+  if (files.length === 0) throw new HoldfastError('invalid_input', 'files: there is none');
+  return files.map(({ name, file }) => {
+    const entry = entryOf(name, 'file');
+    if (entry === null) throw new HoldfastError('invalid_input', `${name.slice(0, 100)}: is no field of an upload`);
+    return { file, path: pathField(name.replace(/file(\]?)$/, 'dest_path$1'), paths.get(entry)?.shift()) };
+  });
+}
+
+async function receiveParts(request: FastifyRequest, files: SessionFiles, form: UploadForm): Promise<void> {
+  for await (const part of request.parts()) {
+    if (part.type === 'field') form.fields.push({ name: part.fieldname, value: String(part.value) });
+    else form.files.push({ name: part.fieldname, file: await receivePart(part, files) });
+  }
+}
+
+async function receivePart(part: MultipartFile, files: SessionFiles): Promise<ReceivedFile> {
+  const file = await receiveFile(files, part.file);
+  if (!part.file.truncated) return file;
+  await file.discard();
+  throw new HoldfastError('payload_too_large', 'The file is larger than a session takes');
+}
+
+/** What the entry of a list that a field belongs to is called; null when it is not that field. */
+function entryOf(name: string, member: string): string | null {
+  if (name === member) return '';
+  const end = [`[${member}]`, `.${member}`].find((ending) => name.endsWith(ending));
+  return end === undefined ? null : name.slice(0, -end.length);
+}
+
+/** Limits have a status of their own; all else that the parser finds is the form's fault. */
+function badForm(error: unknown): never {
+  if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
+  if (error instanceof Error && 'statusCode' in error && error.statusCode === 413) {
+    throw new HoldfastError('payload_too_large', 'The form has more, or larger, parts than a session takes');
+  }
+  throw new HoldfastError('bad_request', 'The body is not a complete multipart form');
+}
