@@ -109,3 +109,4 @@ export type Batch = z.infer<typeof Batch>;
 
 /** Answer of `get_mouse_position`. */
 export const MousePosition = z.object({ x: z.number(), y: z.number() });
+export type MousePosition = z.infer<typeof MousePosition>;

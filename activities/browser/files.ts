@@ -62,6 +62,57 @@ export async function downloadFolder(
   }
 }
 
+/** A file's content (`fs/read_file`), as it comes. Whoever takes the stream reads or destroys it. */
+export function readFile(
+  service: BrowserService,
+  { projectId, sessionId }: FilesTarget,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Readable> {
+  const place = `${sessionPath(sessionId)}/fs/read_file?path=${encodeURIComponent(path)}`;
+  return service.open({ method: 'GET', path: place, projectId, schema: null, signal });
+}
+
+/** Writes a file (`fs/write_file`); its folder is there. A content that is a stream can be sent once only. */
+export async function writeFile(
+  service: BrowserService,
+  { projectId, sessionId }: FilesTarget,
+  path: string,
+  content: Buffer | Readable,
+): Promise<void> {
+  const place = `${sessionPath(sessionId)}/fs/write_file?path=${encodeURIComponent(path)}`;
+  await service.call({ method: 'PUT', path: place, projectId, content, schema: null });
+}
+
+/** Makes a folder and those on the way to it (`fs/create_directory`). May be repeated. */
+export function createFolder(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+  return change(service, target, 'create_directory', { path });
+}
+
+/** Removes a file (`fs/delete_file`). */
+export function deleteFile(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+  return change(service, target, 'delete_file', { path });
+}
+
+/** Removes a folder with what it holds (`fs/delete_directory`). */
+export function deleteFolder(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+  return change(service, target, 'delete_directory', { path });
+}
+
+/** Gives a file or folder another name or place (`fs/move`). */
+export function move(service: BrowserService, target: FilesTarget, from: string, to: string): Promise<null> {
+  return change(service, target, 'move', { src_path: from, dest_path: to });
+}
+
+function change(
+  service: BrowserService,
+  { projectId, sessionId }: FilesTarget,
+  name: string,
+  body: Record<string, string>,
+): Promise<null> {
+  return service.call({ method: 'PUT', path: `${sessionPath(sessionId)}/fs/${name}`, projectId, body, schema: null });
+}
+
 function isGone(error: unknown): boolean {
   return error instanceof Error && 'type' in error && error.type === 'session_gone';
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ProcessSignal, ProcessSpawn } from '../../contract/processes.ts';
+import { readFrames } from './frames.ts';
 import type { BrowserService } from './service.ts';
 import { failure, failureOf, parseAnswer } from './service.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
@@ -27,7 +28,10 @@ export interface CommandResult {
 }
 
 /** A request to run a program; only `command` is required. */
-export type CommandRequest = Pick<Partial<ProcessSpawn>, 'args' | 'cwd' | 'env' | 'timeout_sec'> & { command: string };
+export type CommandRequest = Pick<
+  Partial<ProcessSpawn>,
+  'args' | 'cwd' | 'env' | 'timeout_sec' | 'as_user' | 'as_root'
+> & { command: string };
 
 /** How much longer than the command itself its answer may take, in milliseconds. */
 const ANSWER_MARGIN_MS = 30_000;
@@ -39,7 +43,7 @@ const ANSWER_MARGIN_MS = 30_000;
 export async function spawnProcess(
   service: BrowserService,
   target: ProcessTarget,
-  body: CommandRequest,
+  body: CommandRequest & Pick<Partial<ProcessSpawn>, 'allocate_tty' | 'cols' | 'rows'>,
 ): Promise<{ processId: string }> {
   const path = processPath(target, 'spawn');
   const { process_id: processId } = await service.call({
@@ -100,6 +104,63 @@ export async function killProcess(
   // The same statuses may speak of the session, or of a fault: the process's own state tells.
   if (await isRunning(service, target, processId)) throw failureOf(500, answer.retryAfter);
   return false;
+}
+
+/** Writes to a process's input (`process/{id}/stdin`). Not retried by itself: it would be written twice. */
+export async function writeInput(
+  service: BrowserService,
+  target: ProcessTarget,
+  processId: string,
+  data: Buffer,
+): Promise<void> {
+  const path = processPath(target, `${encodeURIComponent(processId)}/stdin`);
+  const body = { data_b64: data.toString('base64') };
+  await service.call({ method: 'POST', path, ...common(target, body), schema: null });
+}
+
+/** Gives a process's terminal another size (`process/{id}/resize`). May be repeated. */
+export async function resizeTerminal(
+  service: BrowserService,
+  target: ProcessTarget,
+  processId: string,
+  size: { cols: number; rows: number },
+): Promise<void> {
+  const path = processPath(target, `${encodeURIComponent(processId)}/resize`);
+  await service.call({ method: 'POST', path, ...common(target, size), schema: null });
+}
+
+const OutputFrame = z.object({
+  stream: z.enum(['stdout', 'stderr']).nullish(),
+  data_b64: z.string().nullish(),
+  event: z.string().nullish(),
+  exit_code: z.number().nullish(),
+});
+
+/** What a process said, or its end. */
+export type ProcessOutput = { stream: 'stdout' | 'stderr'; data: Buffer } | { exitCode: number };
+
+/** What a process says (`process/{id}/stdout/stream`), to its end. A stream that breaks off throws `browser_error`. */
+export async function* followOutput(
+  service: BrowserService,
+  target: ProcessTarget,
+  processId: string,
+  signal?: AbortSignal,
+): AsyncGenerator<ProcessOutput> {
+  const path = processPath(target, `${encodeURIComponent(processId)}/stdout/stream`);
+  const call = { method: 'GET' as const, path, projectId: target.projectId, schema: null, endless: true, signal };
+  for await (const { stream, data_b64: data, event, exit_code: exitCode } of readFrames(
+    await service.open(call),
+    OutputFrame,
+    signal,
+  )) {
+    if (event === 'exit') {
+      yield { exitCode: exitCode ?? 0 };
+      return;
+    }
+    if ((data ?? '') !== '') yield { stream: stream ?? 'stdout', data: Buffer.from(data ?? '', 'base64') };
+  }
+  signal?.throwIfAborted();
+  throw failure('browser_error', 'the stream of the browser service ended before the process', false);
 }
 
 const Status = z.object({ state: z.string().nullish(), exit_code: z.number().nullish() });

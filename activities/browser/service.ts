@@ -12,16 +12,21 @@ export interface BrowserServiceSettings {
 
 /** One call of the browser service. Without `schema` the answer's body is dropped. */
 export interface ServiceCall<Schema extends z.ZodType | null> {
-  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   projectId: string;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  content?: Buffer | Readable;
   /** Beside those that every call has. */
   headers?: Record<string, string>;
   schema: Schema;
   signal?: AbortSignal | undefined;
   /** Longest that the answer may take, in milliseconds, where {@link CALL_TIMEOUT_MS} is not right. */
   timeoutMs?: number;
+  /** True for streams that follow something: they may be silent for as long as they last. */
+  endless?: boolean;
 }
 
 /** An answer as it came, for callers to whom an error may say something. */
@@ -50,18 +55,22 @@ const CALL_TIMEOUT_MS = 60_000;
 export function createBrowserService(settings: BrowserServiceSettings): BrowserService {
   const dispatcher = new Agent({ connections: 64, headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS });
   const base = settings.baseUrl.replace(/\/+$/, '');
-  const exchange = async (call: ServiceCall<z.ZodType | null>): Promise<RawAnswer> => {
-    const response = await send(dispatcher, base, settings.apiKey, call);
-    const text = await response.body.text().catch(() => '');
-    return { status: response.statusCode, retryAfter: response.headers['retry-after'], text };
+  /** `isRead`: an answer that breaks off is none. Where only the status counts, what was asked for has been done by then. */
+  const exchange = async (call: ServiceCall<z.ZodType | null>, isRead: boolean): Promise<RawAnswer> => {
+    const { statusCode: status, headers, body } = await send(dispatcher, base, settings.apiKey, call);
+    const text = await body.text().catch(() => null);
+    if (text === null && isRead && status < 400) {
+      throw failure('browser_error', 'the answer of the browser service broke off', false);
+    }
+    return { status, retryAfter: headers['retry-after'], text: text ?? '' };
   };
   return {
     async call(call) {
-      const { status, retryAfter, text } = await exchange(call);
+      const { status, retryAfter, text } = await exchange(call, call.schema !== null);
       if (status >= 400) throw failureOf(status, retryAfter);
       return parseAnswer(call.schema, text);
     },
-    exchange,
+    exchange: (call) => exchange(call, true),
     async open(call) {
       const response = await send(dispatcher, base, settings.apiKey, call);
       if (response.statusCode < 400) return response.body;
@@ -86,17 +95,38 @@ async function send(
         authorization: `Bearer ${apiKey}`,
         'x-kernel-project-id': call.projectId,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(call.content === undefined ? {} : { 'content-type': 'application/octet-stream' }),
         ...call.headers,
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.content === undefined ? {} : { body: call.content }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
       ...(call.timeoutMs === undefined ? {} : { headersTimeout: call.timeoutMs, bodyTimeout: call.timeoutMs }),
+      ...(call.endless === true ? { bodyTimeout: 0 } : {}),
     });
   } catch {
     // What was thrown may quote the request; only its kind goes on.
     call.signal?.throwIfAborted();
     throw failure('browser_error', 'the browser service cannot be reached', false);
   }
+}
+
+/** An answer that comes in pieces as one, when it is no longer than what is expected of it. */
+export async function readWhole(answer: Readable, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of answer) {
+      const data = Buffer.from(piece as Uint8Array);
+      size += data.length;
+      if (size > maxBytes) break;
+      pieces.push(data);
+    }
+  } catch {
+    throw failure('browser_error', 'the answer of the browser service broke off', false);
+  }
+  if (size > maxBytes) throw failure('browser_error', 'the answer of the browser service is too large', true);
+  return Buffer.concat(pieces);
 }
 
 /** Peers answer an empty 200 where nothing is to be said; only what was asked for must have its shape. */
