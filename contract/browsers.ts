@@ -68,7 +68,8 @@ export type BrowserCreate = z.infer<typeof BrowserCreate>;
 
 /**
  * Body of `PATCH /browsers/{id}`. What is left out stays. `name: ""` or null clears the name; `tags` replaces all tags.
- * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`.
+ * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`. `start_url` is opened
+ * after everything else is applied, without waiting for it.
  */
 export const BrowserUpdate = z.strictObject({
   name: z
@@ -76,6 +77,7 @@ export const BrowserUpdate = z.strictObject({
     .nullable()
     .optional(),
   tags: Tags.nullable().optional(),
+  start_url: z.union([z.literal(''), HttpUrl]).optional(),
   profile: BrowserProfileRef.optional(),
   viewport: BrowserViewport.extend({ force: z.boolean().optional() }).optional(),
   telemetry: TelemetryRequest.nullable().optional(),

@@ -4,11 +4,13 @@ import type { BrowserUpdate } from '../../contract/browsers.ts';
 import { Browser, BrowserUpdate as Body } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { selectionOnUpdate } from '../../contract/telemetry-selection.ts';
+import { checkUserUrl } from '../../egress/guard.ts';
 import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
+import { openStartUrl } from '../session/start-url.ts';
 import { browserView } from '../session/view.ts';
 import { SessionParams } from './params.ts';
 
@@ -21,6 +23,9 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
         session.exclusively(async () => {
           const { body } = request;
           refuseUnbuilt(body);
+          if (body.start_url !== undefined && body.start_url !== '') {
+            checkUserUrl(body.start_url, { policy: deps.policy, field: 'start_url' });
+          }
           // What can fail comes first: a refused request changes nothing.
           if (typeof body.name === 'string' && body.name !== '') {
             deps.registry.assertNameFree(session.record.projectId, body.name, session.record.id);
@@ -40,6 +45,7 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
             record.timeoutSeconds = body.timeout_seconds;
             session.activity.setTimeout(body.timeout_seconds * 1000);
           }
+          openStartUrl(session, body.start_url);
           return browserView(record, websocketBaseOf(request), deps.tokens);
         }),
       ),

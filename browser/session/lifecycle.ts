@@ -18,6 +18,7 @@ import type { SessionRegistry } from './registry.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 import { createQueue } from './session.ts';
 import type { SessionSpace } from './space.ts';
+import { openStartUrl } from './start-url.ts';
 
 /** Profiles as the life of a session needs them. */
 export interface SessionProfiles {
@@ -159,7 +160,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         void session.chromium.exited.then(() => {
           endQuietly(session, 'crashed');
         });
-        openStartUrl(session);
+        openStartUrl(session, record.startUrl);
         logger.info({ session_id: record.id, profile_id: record.profile?.id }, 'browser session started');
         return session;
       } catch (error) {
@@ -211,14 +212,6 @@ function tellCrash({ record, chromium }: Session): void {
     { kind: 'local_process' },
     { service_name: 'chromium', pid: chromium.pid, phase: 'running' },
   );
-}
-
-/** Fire and forget: whether the page loads is seen in the browser. */
-function openStartUrl(session: Session): void {
-  const { startUrl } = session.record;
-  const page = session.chromium.pages.active();
-  if (startUrl === undefined || page === undefined) return;
-  void session.chromium.cdp.send('Page.navigate', { url: startUrl }, page.sessionId).catch(() => undefined);
 }
 
 /** Folders of browsers that waited in the pool have no session's id; a random part keeps all names apart. */

@@ -49,6 +49,14 @@ describe('sessions by the SDK', () => {
     expect(updated.name).toBeUndefined();
     expect(updated.tags).toEqual({ team: 'c' });
 
+    // A field of newer clients.
+    const sendTo = (start_url: string): Promise<unknown> =>
+      service.kernel.patch(`/browsers/${created.session_id}`, { body: { start_url } });
+    await expect(sendTo('http://10.0.0.1/')).rejects.toMatchObject({ status: 400 });
+    await sendTo('');
+    await sendTo(`${site.origin}/later`);
+    await eventually(() => expect(site.requests).toContain('/later'));
+
     await service.kernel.browsers.deleteByID(created.session_id);
     await expect(service.kernel.browsers.retrieve(created.session_id)).rejects.toMatchObject({ status: 404 });
     await expect(service.kernel.browsers.deleteByID(created.session_id)).rejects.toMatchObject({ status: 404 });
