@@ -25,7 +25,8 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
   // A window exactly as large as its screen is made one pixel smaller by Chromium; it stays as it is on a larger one.
   const height = viewport.height + (kioskMode ? 1 : WINDOW_CHROME_HEIGHT);
   const size = `${String(viewport.width + 1)}x${String(height)}x24`;
-  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp', '-terminate'], {
+  // `-r`: a key that is held is no repeated one, as through the protocol.
+  const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp', '-terminate', '-r'], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<void>((resolve) => {

@@ -3,6 +3,7 @@ import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
 import type { InputDevice } from './device.ts';
+import { createDisplayDevice } from './display-device.ts';
 
 /** Input to the page that is in use. */
 export interface InputTarget {
@@ -15,6 +16,19 @@ export interface InputTarget {
  * dialog holds the page: input would be lost without a word.
  */
 export function inputTarget(session: Session): InputTarget {
+  const page = readyPage(session);
+  const device =
+    session.chromium.display === null ? createCdpDevice(session, page) : createDisplayDevice(session, page);
+  return { page, device };
+}
+
+/** The same through the browser's protocol alone: for a viewer, whose many small moves come as they are made. */
+export function viewerTarget(session: Session): InputTarget {
+  const page = readyPage(session);
+  return { page, device: createCdpDevice(session, page) };
+}
+
+function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page');
   if (page.dialog !== null) {
@@ -23,5 +37,5 @@ export function inputTarget(session: Session): InputTarget {
       `A dialog (${page.dialog.type}) is open in the page; press Return to accept it or Escape to dismiss it`,
     );
   }
-  return { page, device: createCdpDevice(session, page) };
+  return page;
 }

@@ -1,11 +1,11 @@
 import type { Screenshot } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
 import { asHoldfastError } from './errors.ts';
-import { inputTarget } from './input.ts';
+import { viewerTarget } from './input.ts';
 
 /** A PNG of what the active page shows, or of a region of it. */
 export async function takeScreenshot(session: Session, { region }: Screenshot): Promise<Buffer> {
-  const { page } = inputTarget(session);
+  const { page } = viewerTarget(session);
   const { cdp } = session.chromium;
   try {
     if (region === undefined) {

@@ -1,5 +1,5 @@
 import { assertNever } from '../../contract/assert-never.ts';
-import { inputTarget } from '../computer/input.ts';
+import { viewerTarget } from '../computer/input.ts';
 import type { KeyDefinition } from '../computer/keys.ts';
 import { keyOfCharacter, keyOfName } from '../computer/keys.ts';
 import { moveTo, press, release } from '../computer/mouse.ts';
@@ -12,7 +12,7 @@ const NOTCH_PX = 120;
 /** Does what a viewer did. Rejects when the page cannot take it now; the viewer sees that it did nothing. */
 export async function applyViewerInput(session: Session, message: ViewerMessage): Promise<void> {
   if (message.type === 'dialog') return answer(session, message.accept, message.text);
-  const target = inputTarget(session);
+  const target = viewerTarget(session);
   switch (message.type) {
     case 'move':
       return moveTo(session, target, message, message.modifiers);

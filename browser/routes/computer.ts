@@ -17,6 +17,7 @@ import { runBatch } from '../computer/batch.ts';
 import { pressKeys, typeText } from '../computer/keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from '../computer/mouse.ts';
 import { takeScreenshot } from '../computer/screenshot.ts';
+import { settleInput } from '../computer/settle.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
@@ -38,7 +39,10 @@ export function computerRoutes(app: FastifyInstance, deps: BrowserDeps): void {
       async (request, reply) => {
         const { id } = request.params;
         await withSession(deps, request, id, (session) =>
-          session.exclusively(() => run(session, body.parse(request.body))),
+          session.exclusively(async () => {
+            await run(session, body.parse(request.body));
+            await settleInput(session);
+          }),
         );
         return reply.code(200).send();
       },
