@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import * as words from './telemetry-command-words.ts';
 import { TELEMETRY_ID_LENGTH, URL_SCHEME_LENGTH } from './telemetry.ts';
 
 const id = z.string().max(TELEMETRY_ID_LENGTH);
@@ -7,74 +8,26 @@ const real = z.number();
 const flag = z.boolean();
 const length = z.int().min(0);
 
-export const MOUSE_PHASES = ['mousePressed', 'mouseReleased', 'mouseMoved', 'mouseWheel', 'other'] as const;
-export const KEY_PHASES = ['keyDown', 'keyUp', 'rawKeyDown', 'char', 'other'] as const;
-export const TOUCH_PHASES = ['touchStart', 'touchEnd', 'touchMove', 'touchCancel', 'other'] as const;
-export const DRAG_PHASES = ['dragEnter', 'dragOver', 'drop', 'dragCancel', 'other'] as const;
-export const MOUSE_BUTTONS = ['none', 'left', 'middle', 'right', 'back', 'forward', 'other'] as const;
-export const POINTER_TYPES = ['mouse', 'pen', 'other'] as const;
-export const GESTURE_SOURCES = ['default', 'touch', 'mouse', 'other'] as const;
-export const WINDOW_STATES = ['normal', 'minimized', 'maximized', 'fullscreen', 'other'] as const;
-export const SCREENSHOT_FORMATS = ['jpeg', 'png', 'webp', 'other'] as const;
-export const SNAPSHOT_FORMATS = ['mhtml', 'other'] as const;
-export const AUTOFILL_MODES = ['card', 'address'] as const;
-export const MIME_CATEGORIES = [
-  'text',
-  'image',
-  'audio',
-  'video',
-  'application',
-  'font',
-  'model',
-  'multipart',
-  'message',
-  'other',
-] as const;
-export const REFERRER_POLICIES = [
-  'noReferrer',
-  'noReferrerWhenDowngrade',
-  'origin',
-  'originWhenCrossOrigin',
-  'sameOrigin',
-  'strictOrigin',
-  'strictOriginWhenCrossOrigin',
-  'unsafeUrl',
-  'other',
-] as const;
-export const TRANSITION_TYPES = [
-  'link',
-  'typed',
-  'address_bar',
-  'auto_bookmark',
-  'auto_subframe',
-  'manual_subframe',
-  'generated',
-  'auto_toplevel',
-  'form_submit',
-  'reload',
-  'keyword',
-  'keyword_generated',
-  'other',
-] as const;
-
 /** What every command event says: which command, of which connection, to which of the browser's sessions. */
 const common = { command_id: int.optional(), connection_id: id.optional(), session_id: id.optional() };
 const point = { x: real.optional(), y: real.optional() };
-const tilt = { tilt_x: real.optional(), tilt_y: real.optional(), twist: real.optional() };
+const node = { node_id: int.optional(), backend_node_id: int.optional(), object_id: id.optional() };
+const tilt = { tilt_x: real.optional(), tilt_y: real.optional(), twist: int.optional() };
 
 function command<M extends string, S extends z.ZodRawShape>(method: M, shape: S) {
   return z.strictObject({ method: z.literal(method), ...common, ...shape });
 }
 
 /**
- * The data of a `cdp_command` event, by `method` (interface.md, "CDP command event data"). It is a summary: no text, URL
+ * The data of a `cdp_command` event, by `method` (interface.md, "CDP command event data"; commands that it does not name as
+ * the interface's newer Python client has them). It is a summary: no text, URL
  * or other value that a client sent is ever in it.
  */
 export const CdpCommandData = z.discriminatedUnion('method', [
   command('Autofill.trigger', {
     field_id: int,
     frame_id: id.optional(),
-    mode: z.enum(AUTOFILL_MODES).optional(),
+    mode: z.enum(words.AUTOFILL_MODES).optional(),
     address_field_count: length.optional(),
   }),
   command('Browser.cancelDownload', { download_guid: id, browser_context_id: id.optional() }),
@@ -86,17 +39,19 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     top: int.optional(),
     width: int.optional(),
     height: int.optional(),
-    window_state: z.enum(WINDOW_STATES).optional(),
+    window_state: z.enum(words.WINDOW_STATES).optional(),
   }),
   command('Input.dispatchDragEvent', {
-    event_type: z.enum(DRAG_PHASES),
+    event_type: z.enum(words.DRAG_PHASES),
     ...point,
     modifiers: int.optional(),
     drag_operations_mask: int.optional(),
-    drag_mime_categories: z.array(z.enum(MIME_CATEGORIES)).optional(),
+    drag_item_count: length.optional(),
+    drag_file_count: length.optional(),
+    drag_mime_categories: z.array(z.enum(words.MIME_CATEGORIES)).optional(),
   }),
   command('Input.dispatchKeyEvent', {
-    event_type: z.enum(KEY_PHASES),
+    event_type: z.enum(words.KEY_PHASES),
     auto_repeat: flag.optional(),
     is_keypad: flag.optional(),
     is_system_key: flag.optional(),
@@ -107,8 +62,8 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     text_length: length.optional(),
   }),
   command('Input.dispatchMouseEvent', {
-    event_type: z.enum(MOUSE_PHASES),
-    button: z.enum(MOUSE_BUTTONS).optional(),
+    event_type: z.enum(words.MOUSE_PHASES),
+    button: z.enum(words.MOUSE_BUTTONS).optional(),
     buttons: int.optional(),
     click_count: int.optional(),
     ...point,
@@ -118,10 +73,10 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     tangential_pressure: real.optional(),
     ...tilt,
     modifiers: int.optional(),
-    pointer_type: z.enum(POINTER_TYPES).optional(),
+    pointer_type: z.enum(words.POINTER_TYPES).optional(),
   }),
   command('Input.dispatchTouchEvent', {
-    event_type: z.enum(TOUCH_PHASES),
+    event_type: z.enum(words.TOUCH_PHASES),
     touch_point_count: length,
     ...point,
     force: real.optional(),
@@ -133,8 +88,8 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     modifiers: int.optional(),
   }),
   command('Input.emulateTouchFromMouseEvent', {
-    event_type: z.enum(MOUSE_PHASES),
-    button: z.enum(MOUSE_BUTTONS).optional(),
+    event_type: z.enum(words.MOUSE_PHASES),
+    button: z.enum(words.MOUSE_BUTTONS).optional(),
     click_count: int.optional(),
     ...point,
     delta_x: real.optional(),
@@ -153,7 +108,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     ...point,
     scale_factor: real.optional(),
     relative_speed: int.optional(),
-    gesture_source_type: z.enum(GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
   }),
   command('Input.synthesizeScrollGesture', {
     ...point,
@@ -165,17 +120,17 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     speed: int.optional(),
     repeat_count: int.optional(),
     repeat_delay_ms: int.optional(),
-    gesture_source_type: z.enum(GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
   }),
   command('Input.synthesizeTapGesture', {
     ...point,
     duration: int.optional(),
     tap_count: int.optional(),
-    gesture_source_type: z.enum(GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
   }),
   command('Page.bringToFront', {}),
   command('Page.captureScreenshot', {
-    format: z.enum(SCREENSHOT_FORMATS).optional(),
+    format: z.enum(words.SCREENSHOT_FORMATS).optional(),
     quality: int.optional(),
     clip_x: real.optional(),
     clip_y: real.optional(),
@@ -186,15 +141,15 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     capture_beyond_viewport: flag.optional(),
     optimize_for_speed: flag.optional(),
   }),
-  command('Page.captureSnapshot', { format: z.enum(SNAPSHOT_FORMATS).optional() }),
+  command('Page.captureSnapshot', { format: z.enum(words.SNAPSHOT_FORMATS).optional() }),
   command('Page.close', {}),
   command('Page.handleJavaScriptDialog', { accept: flag, prompt_text_length: length.optional() }),
   command('Page.navigate', {
     frame_id: id.optional(),
     url_scheme: z.string().max(URL_SCHEME_LENGTH).optional(),
     referrer_present: flag.optional(),
-    referrer_policy: z.enum(REFERRER_POLICIES).optional(),
-    transition_type: z.enum(TRANSITION_TYPES).optional(),
+    referrer_policy: z.enum(words.REFERRER_POLICIES).optional(),
+    transition_type: z.enum(words.TRANSITION_TYPES).optional(),
   }),
   command('Page.navigateToHistoryEntry', { entry_id: int }),
   command('Page.printToPDF', {
@@ -207,6 +162,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     header_template_present: flag.optional(),
     footer_template_present: flag.optional(),
     page_ranges_present: flag.optional(),
+    transfer_mode: z.enum(words.TRANSFER_MODES).optional(),
     scale: real.optional(),
     paper_width: real.optional(),
     paper_height: real.optional(),
@@ -215,6 +171,56 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     margin_left: real.optional(),
     margin_right: real.optional(),
   }),
+  command('Input.cancelDragging', {}),
+  command('DOM.setFileInputFiles', { file_count: length, ...node }),
+  command('DOM.focus', node),
+  command('DOM.scrollIntoViewIfNeeded', {
+    ...node,
+    rect_x: real.optional(),
+    rect_y: real.optional(),
+    rect_width: real.optional(),
+    rect_height: real.optional(),
+  }),
+  command('Page.reload', {
+    ignore_cache: flag.optional(),
+    loader_id: id.optional(),
+    script_length: length.optional(),
+  }),
+  command('Page.startScreencast', {
+    format: z.enum(words.SCREENCAST_FORMATS).optional(),
+    quality: int.optional(),
+    max_width: int.optional(),
+    max_height: int.optional(),
+    every_nth_frame: int.optional(),
+  }),
+  command('Page.stopScreencast', {}),
+  command('Page.stopLoading', {}),
+  command('Page.setWebLifecycleState', { state: z.enum(words.LIFECYCLE_STATES) }),
+  command('Target.activateTarget', { target_id: id }),
+  command('Target.closeTarget', { target_id: id }),
+  command('Target.createTarget', {
+    url_scheme: z.string().max(URL_SCHEME_LENGTH).optional(),
+    browser_context_id: id.optional(),
+    left: int.optional(),
+    top: int.optional(),
+    width: int.optional(),
+    height: int.optional(),
+    window_state: z.enum(words.WINDOW_STATES).optional(),
+    background: flag.optional(),
+    enable_begin_frame_control: flag.optional(),
+    focus: flag.optional(),
+    for_tab: flag.optional(),
+    hidden: flag.optional(),
+    new_window: flag.optional(),
+  }),
+  command('Target.createBrowserContext', {
+    dispose_on_detach: flag.optional(),
+    proxy_server_present: flag.optional(),
+    proxy_bypass_list_present: flag.optional(),
+    universal_network_access_origin_count: length.optional(),
+  }),
+  command('Target.disposeBrowserContext', { browser_context_id: id }),
+  command('Target.openDevTools', { target_id: id, panel_id: id.optional() }),
 ]);
 export type CdpCommandData = z.infer<typeof CdpCommandData>;
 

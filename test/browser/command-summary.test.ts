@@ -119,7 +119,14 @@ describe('the summary of a command', () => {
           dragOperationsMask: 16,
         },
       },
-      { event_type: 'drop', x: 1, y: 2, drag_operations_mask: 16, drag_mime_categories: ['text', 'other'] },
+      {
+        event_type: 'drop',
+        x: 1,
+        y: 2,
+        drag_operations_mask: 16,
+        drag_item_count: 3,
+        drag_mime_categories: ['text', 'other'],
+      },
     ],
     [
       'Input.emulateTouchFromMouseEvent',
