@@ -19,7 +19,15 @@ const duration = z.number().min(0);
 const connectionId = z.string().max(TELEMETRY_ID_LENGTH).optional();
 const headers = z.record(z.string(), z.unknown()).optional();
 
-export const TARGET_TYPES = ['page', 'background_page', 'service_worker', 'shared_worker', 'other'] as const;
+export const TARGET_TYPES = [
+  'page',
+  'iframe',
+  'worker',
+  'background_page',
+  'service_worker',
+  'shared_worker',
+  'other',
+] as const;
 export const CAPTCHA_TYPES = [
   'hcaptcha',
   'recaptcha_v2',
@@ -179,6 +187,7 @@ const shapes = {
       opener_id: text,
     }),
   ],
+  page_crashed: ['page', z.object({ target_id: z.string(), target_type: z.enum(TARGET_TYPES), url: z.string() })],
   page_layout_shift: [
     'page',
     z.object({

@@ -24,12 +24,26 @@ const Categories = z
   .transform((given) => [given].flat().flatMap((text) => text.split(',')))
   .pipe(z.array(z.enum(EVENT_CATEGORIES)));
 
+/** Types of events, in the same ways. One that is not known yet is of no event. */
+const Types = z
+  .union([z.string(), z.array(z.string())])
+  .transform((given) => [given].flat().flatMap((text) => text.split(',')))
+  .pipe(z.array(z.string().min(1).max(100)).max(100));
+
+/** Query of `GET /browsers/{id}/telemetry/stream`; `jwt` is the token of the session, in place of a key. */
+export const TelemetryStreamQuery = z.object({
+  replay: z.string().optional(),
+  type: Types.optional(),
+  jwt: z.string().optional(),
+});
+
 /** Query of `GET /browsers/{id}/telemetry/events`. */
 export const TelemetryEventsQuery = z
   .object({
     since: Moment.optional(),
     until: Moment.optional(),
     category: Categories.optional(),
+    type: Types.optional(),
     order: z.enum(['asc', 'desc']).default('asc'),
     limit: z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default),
     offset: z.coerce.number().int().min(0).optional(),

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { createActivationWatch } from '../cdp/activation.ts';
 import { answerCommand, readCommand, toText } from '../cdp/messages.ts';
 import { judgeCommand } from '../cdp/guard.ts';
+import { tellsOfOwnWorld } from '../cdp/own-worlds.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
 
@@ -77,6 +78,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       }
     };
     browser.on('message', (data) => {
+      if (tellsOfOwnWorld(data)) return;
       activation.received(data);
       if (!closed) thread.postMessage({ cdp: toText(data).toString('utf8') });
     });

@@ -11,6 +11,7 @@ import { createActivationWatch } from './activation.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
 import { answerCommand, readCommand, toText } from './messages.ts';
+import { tellsOfOwnWorld } from './own-worlds.ts';
 
 /** Connections that one session takes at a time. */
 const MAX_CONNECTIONS_PER_SESSION = 16;
@@ -120,6 +121,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
     }
   });
   browser.on('message', (data) => {
+    if (tellsOfOwnWorld(data)) return;
     telemetry.carried();
     activation.received(data);
     forward(data, browser, client);

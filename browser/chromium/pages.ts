@@ -93,8 +93,9 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       enable(sessionId);
       return;
     }
-    if (targetInfo.type !== 'page' || targetInfo.url.startsWith(OWN_TARGET_URL) || pages.has(targetInfo.targetId))
-      return;
+    // Pages come to us from the browser itself; what has a parent that is not ours belongs to somebody else's session.
+    if (parentSession !== undefined || targetInfo.type !== 'page') return;
+    if (targetInfo.url.startsWith(OWN_TARGET_URL) || pages.has(targetInfo.targetId)) return;
     const page: Page = {
       targetId: targetInfo.targetId,
       sessionId,

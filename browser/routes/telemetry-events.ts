@@ -19,7 +19,7 @@ export function telemetryEventsRoute(app: FastifyInstance, deps: BrowserDeps): v
       { schema: { params: SessionParams, querystring: TelemetryEventsQuery } },
       async (request, reply) => {
         const record = deps.registry.find(projectOf(request), request.params.id, true);
-        const { since, until, category, order, limit, offset } = request.query;
+        const { since, until, category, type, order, limit, offset } = request.query;
         const now = Date.now();
         const micros = (moment: number | ((now: number) => number)): number =>
           (typeof moment === 'number' ? moment : moment(now)) * 1000;
@@ -28,6 +28,7 @@ export function telemetryEventsRoute(app: FastifyInstance, deps: BrowserDeps): v
           since: start === undefined ? undefined : micros(start),
           until: until === undefined ? undefined : micros(until),
           categories: category === undefined ? null : new Set(category),
+          types: type === undefined ? null : new Set(type),
           order,
           limit,
           offset,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
+import { TelemetryStreamQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf } from '../http/caller.ts';
 import { openEventStream } from '../http/event-stream.ts';
@@ -9,11 +9,9 @@ import type { Session } from '../session/session.ts';
 import { streamEvents } from '../telemetry/stream.ts';
 import { SessionParams } from './params.ts';
 
-const Query = z.object({ replay: z.string().optional(), jwt: z.string().optional() });
-
 /**
  * `GET /browsers/{id}/telemetry/stream`: events as they happen, until the session ends. `Last-Event-ID` goes on after that
- * event; `replay=all` starts with the oldest that is kept. The bearer key opens it, or the session's own token as `jwt`
+ * event; `replay=all` starts with the oldest that is kept; `type` names those that are wanted. The bearer key opens it, or the session's own token as `jwt`
  * (the one in its `cdp_ws_url`), for clients that talk to a session directly.
  */
 export function telemetryStreamRoute(
@@ -24,7 +22,7 @@ export function telemetryStreamRoute(
   app.withTypeProvider<ZodTypeProvider>().get(
     '/browsers/:id/telemetry/stream',
     {
-      schema: { params: SessionParams, querystring: Query },
+      schema: { params: SessionParams, querystring: TelemetryStreamQuery },
       onRequest: (request, _reply, next) => {
         // Before anything else of the request is parsed.
         if (tokenOf(request) === undefined) checkBearer(request);
@@ -37,7 +35,8 @@ export function telemetryStreamRoute(
       // Reading is a call, but whoever only watches does not keep a browser alive.
       session.activity.begin()();
       const seq = resumeFrom(request.headers['last-event-id'], request.query.replay, log.lastSeq());
-      await streamEvents(log, seq, openEventStream(reply));
+      const { type } = request.query;
+      await streamEvents(log, seq, openEventStream(reply), type === undefined ? null : new Set(type));
     },
   );
 }

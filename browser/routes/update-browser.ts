@@ -38,7 +38,7 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;
           const { telemetry } = record;
-          telemetry.select(selectionOnUpdate(telemetry.selection(), body.telemetry));
+          await telemetry.select(selectionOnUpdate(telemetry.selection(), body.telemetry));
           if (body.name !== undefined) record.name = body.name === null || body.name === '' ? undefined : body.name;
           if (body.tags !== undefined && body.tags !== null) record.tags = body.tags;
           if (body.timeout_seconds !== undefined) {

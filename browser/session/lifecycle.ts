@@ -12,6 +12,7 @@ import type { AttachedProfile } from '../profile/attached.ts';
 import type { Logger } from '../logger.ts';
 import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import { createEndedLogs } from '../telemetry/ended-logs.ts';
+import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
 import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
@@ -160,6 +161,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         void session.chromium.exited.then(() => {
           endQuietly(session, 'crashed');
         });
+        await startMonitor(session);
         openStartUrl(session, record.startUrl);
         logger.info({ session_id: record.id, profile_id: record.profile?.id }, 'browser session started');
         return session;
@@ -204,6 +206,13 @@ async function takeWarm(pool: WarmPool, choices: LaunchChoices): Promise<Chromiu
   if (chromium?.hasExited() !== true) return chromium;
   await chromium.dispose();
   return null;
+}
+
+/** Resolves when the session's pages are watched as its telemetry wants it: at once where it wants nothing of them. */
+async function startMonitor({ record, chromium, onEnd }: Session): Promise<void> {
+  const monitor = superviseMonitor(chromium, record.telemetry);
+  onEnd.add(monitor.stop);
+  await monitor.settled();
 }
 
 function tellCrash({ record, chromium }: Session): void {

@@ -13,6 +13,7 @@ export interface LoggedEvent {
   /** Unix microseconds; never less than that of the event before. */
   ts: number;
   category: EventCategory;
+  type: string;
   json: string;
 }
 
@@ -21,7 +22,7 @@ export interface LoggedEvent {
  * slow one costs nothing: what it misses is gone, and its next number says so.
  */
 export interface EventLog {
-  append(ts: number, category: EventCategory, json: string): void;
+  append(ts: number, category: EventCategory, type: string, json: string): void;
   /** Events with a number above `seq`, oldest first, of up to so many characters together (at least one event). */
   after(seq: number, characters: number): LoggedEvent[];
   /** All that is kept, oldest first. */
@@ -61,10 +62,10 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
   const count = (): number => entries.length - first;
 
   return {
-    append: (ts, category, json) => {
+    append: (ts, category, type, json) => {
       if (ended) return;
       last += 1;
-      entries.push({ seq: last, ts, category, json });
+      entries.push({ seq: last, ts, category, type, json });
       bytes += cost(json);
       while (count() > bounds.events || (bytes > bounds.bytes && count() > 1)) dropOldest();
       tell();

@@ -6,6 +6,7 @@ export interface PageRequest {
   since: number | undefined;
   until: number | undefined;
   categories: ReadonlySet<EventCategory> | null;
+  types: ReadonlySet<string> | null;
   order: 'asc' | 'desc';
   limit: number;
   offset: number | undefined;
@@ -22,7 +23,7 @@ export interface EventPage {
  * stays right while new events come and old ones go: upwards the next page begins after it, downwards before it.
  */
 export function cutPage(kept: readonly LoggedEvent[], request: PageRequest): EventPage {
-  const { since, until, categories, order, limit } = request;
+  const { since, until, categories, types, order, limit } = request;
   // Zero stands for "from the start", whichever that is.
   const offset = request.offset === 0 ? undefined : request.offset;
   const from = request.offset === undefined ? since : undefined;
@@ -32,6 +33,7 @@ export function cutPage(kept: readonly LoggedEvent[], request: PageRequest): Eve
     if (from !== undefined && event.ts < from) continue;
     if (until !== undefined && event.ts >= until) continue;
     if (categories !== null && !categories.has(event.category)) continue;
+    if (types !== null && !types.has(event.type)) continue;
     if (found.length === limit) return { events: found, nextOffset: found.at(-1)?.seq ?? null };
     found.push(event);
   }

@@ -6,9 +6,10 @@ import { TELEMETRY_STRING_BYTES } from '../../contract/telemetry.ts';
 import { cutData } from './cut.ts';
 import type { EventLog } from './event-log.ts';
 import { createEventLog } from './event-log.ts';
+import { withoutTyped } from './without-typed.ts';
 
-/** Categories that are taken from the browser by a monitor of our own; it runs only while one of them is captured. */
-export const MONITORED_CATEGORIES = ['console', 'network', 'page', 'interaction', 'screenshot'] as const;
+/** Categories that a monitor of our own takes from the browser; it runs, and tells how it fares, only while one is captured. */
+const MONITORED_CATEGORIES = ['console', 'network', 'page', 'interaction'] as const;
 
 /** Data that is text of one known kind and size, and must not be cut: a picture is useless in part. */
 const WHOLE: ReadonlySet<TelemetryEventType> = new Set(['monitor_screenshot']);
@@ -21,13 +22,21 @@ export interface SessionTelemetry {
    */
   private: boolean;
   selection(): TelemetrySelection | null;
-  /** Changes what is captured from now on. */
-  select(selection: TelemetrySelection | null): void;
+  /** Changes what is captured from now on; resolves once all who capture have adapted to it. */
+  select(selection: TelemetrySelection | null): Promise<void>;
   captures(category: EventCategory): boolean;
-  /** Notes an event, if its category is captured. Never throws and never waits. */
-  emit<T extends TelemetryEventType>(type: T, source: EventSource, data: TelemetryEventData<T>): void;
+  /**
+   * Notes an event, if its category is captured. Never throws and never waits. `truncated` when its data was cut before
+   * it came here.
+   */
+  emit<T extends TelemetryEventType>(
+    type: T,
+    source: EventSource,
+    data: TelemetryEventData<T>,
+    truncated?: boolean,
+  ): void;
   /** Calls back after each change of the selection; the answer ends that. */
-  onSelect(listener: () => void): () => void;
+  onSelect(listener: () => Promise<void>): () => void;
 }
 
 /** What {@link createSessionTelemetry} is given. */
@@ -41,7 +50,7 @@ export interface SessionTelemetryOptions {
 export function createSessionTelemetry(options: SessionTelemetryOptions): SessionTelemetry {
   const { clock = Date.now } = options;
   const log = createEventLog();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<() => Promise<void>>();
   const permitted = (selection: TelemetrySelection | null): TelemetrySelection | null => {
     if (!options.private || selection === null) return selection;
     // Pictures show what a person types.
@@ -61,26 +70,34 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
     log,
     private: options.private,
     selection: () => selected,
-    select: (selection) => {
+    select: async (selection) => {
       selected = permitted(selection);
-      for (const listener of listeners) listener();
+      await Promise.all([...listeners].map((listener) => listener()));
     },
     captures,
-    emit: (type, source, data) => {
+    emit: (type, source, given, truncated = false) => {
       const category = categoryOf(type);
       if (!captures(category)) return;
       // Times of one session never go back, and no two events share one.
       lastTs = Math.max(clock() * 1000, lastTs + 1);
-      const event = { ts: lastTs, type, category, source, ...(data === undefined ? {} : { data }) };
+      const data: unknown = options.private ? withoutTyped(type, given) : given;
+      const event = {
+        ts: lastTs,
+        type,
+        category,
+        source,
+        ...(data === undefined ? {} : { data }),
+        ...(truncated ? { truncated } : {}),
+      };
       const json = JSON.stringify(event);
       // Most events are small: no string in them can be too long.
       if (json.length * 3 <= TELEMETRY_STRING_BYTES || WHOLE.has(type)) {
-        log.append(lastTs, category, json);
+        log.append(lastTs, category, type, json);
         return;
       }
       const cut = cutData(data);
       const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
-      log.append(lastTs, category, whole);
+      log.append(lastTs, category, type, whole);
     },
     onSelect: (listener) => {
       listeners.add(listener);

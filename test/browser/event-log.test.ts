@@ -9,6 +9,7 @@ const page = (request: Partial<PageRequest>): PageRequest => ({
   since: undefined,
   until: undefined,
   categories: null,
+  types: null,
   order: 'asc',
   limit: 3,
   offset: undefined,
@@ -18,7 +19,7 @@ const page = (request: Partial<PageRequest>): PageRequest => ({
 describe('the events of a session', () => {
   it('are bounded in number and in memory; numbers tell what is gone', () => {
     const log = createEventLog({ events: 5000, bytes: 100_000 });
-    for (let index = 0; index < 20_000; index += 1) log.append(index, 'control', 'x'.repeat(index % 300));
+    for (let index = 0; index < 20_000; index += 1) log.append(index, 'control', 'a', 'x'.repeat(index % 300));
     expect(log.bytes()).toBeLessThanOrEqual(100_000);
     expect(log.lastSeq()).toBe(20_000);
     const kept = log.kept();
@@ -29,10 +30,10 @@ describe('the events of a session', () => {
 
   it('keep the newest even when it alone is too large', () => {
     const log = createEventLog({ events: 10, bytes: 1000 });
-    log.append(1, 'page', 'small');
-    log.append(2, 'page', 'y'.repeat(10_000));
+    log.append(1, 'page', 'a', 'small');
+    log.append(2, 'page', 'a', 'y'.repeat(10_000));
     expect(log.kept().map(({ seq }) => seq)).toEqual([2]);
-    log.append(3, 'page', 'small');
+    log.append(3, 'page', 'a', 'small');
     expect(log.kept().map(({ seq }) => seq)).toEqual([3]);
   });
 
@@ -40,7 +41,7 @@ describe('the events of a session', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), fc.nat(70), fc.nat(200), (count, events, seq, size) => {
         const log = createEventLog({ events, bytes: 1_000_000 });
-        for (let index = 1; index <= count; index += 1) log.append(index, 'page', 'x'.repeat(10));
+        for (let index = 1; index <= count; index += 1) log.append(index, 'page', 'a', 'x'.repeat(10));
         const found = log.after(seq, size);
         const expected = log.kept().filter((event) => event.seq > seq);
         expect(found).toEqual(expected.slice(0, found.length));
@@ -53,9 +54,9 @@ describe('the events of a session', () => {
     const log = createEventLog();
     let heard = 0;
     const stop = log.onChange(() => (heard += 1));
-    log.append(1, 'system', '{}');
+    log.append(1, 'system', 'a', '{}');
     log.end();
-    log.append(2, 'system', '{}');
+    log.append(2, 'system', 'a', '{}');
     expect([heard, log.lastSeq(), log.hasEnded()]).toEqual([2, 1, true]);
     stop();
     log.end();
@@ -66,7 +67,7 @@ describe('the events of a session', () => {
     const kept = createEndedLogs(10_000);
     const logs = Array.from({ length: 20 }, () => {
       const log = createEventLog();
-      log.append(1, 'page', 'x'.repeat(1000));
+      log.append(1, 'page', 'a', 'x'.repeat(1000));
       return log;
     });
     for (const [index, log] of logs.entries()) kept.keep(String(index), log);
@@ -77,7 +78,8 @@ describe('the events of a session', () => {
 
 describe('a page of them', () => {
   const log = createEventLog({ events: 10, bytes: 1_000_000 });
-  for (let seq = 1; seq <= 14; seq += 1) log.append(seq * 100, seq % 2 === 0 ? 'page' : 'console', '{}');
+  for (let seq = 1; seq <= 14; seq += 1)
+    log.append(seq * 100, seq % 2 === 0 ? 'page' : 'console', seq % 4 === 0 ? 'a' : 'b', '{}');
   const kept = log.kept();
   const cut = (request: Partial<PageRequest>): [number[], number | null] => {
     const { events, nextOffset } = cutPage(kept, page(request));
@@ -105,6 +107,8 @@ describe('a page of them', () => {
     expect(cut({ categories: new Set(['page']) })).toEqual([[6, 8, 10], 10]);
     expect(cut({ categories: new Set(['page']), offset: 10 })).toEqual([[12, 14], null]);
     expect(cut({ categories: new Set(['network']) })).toEqual([[], null]);
+    expect(cut({ types: new Set(['a']) })[0]).toEqual([8, 12]);
+    expect(cut({ types: new Set(['b']), categories: new Set(['page']) })[0]).toEqual([6, 10, 14]);
   });
 
   it('reads every event once, whatever the limit', () => {

@@ -74,12 +74,12 @@ describe('what a session captures', () => {
     expect(short).not.toHaveProperty('truncated');
   });
 
-  it('tells how capturing fares while something is captured from the browser, and never pictures where secrets are typed', () => {
+  it('tells how capturing fares while something is captured from the browser, and never pictures where secrets are typed', async () => {
     const telemetry = createSessionTelemetry({ selection: new Set(['page', 'screenshot']), private: true });
     expect(
       ['page', 'monitor', 'screenshot', 'control'].map((category) => telemetry.captures(category as 'page')),
     ).toEqual([true, true, false, false]);
-    telemetry.select(new Set(['screenshot']));
+    await telemetry.select(new Set(['screenshot']));
     expect(telemetry.selection()).toBeNull();
   });
 });

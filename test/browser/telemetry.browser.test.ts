@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { CdpCommandData } from '../../contract/telemetry-commands.ts';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
+import { connectRaw } from './raw-client.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import { API_KEY, eventually, startService } from './service-under-test.ts';
 
@@ -13,43 +13,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop();
 });
-
-/** A client that speaks the protocol by hand, so that anything can be sent. */
-async function connectRaw(url: string): Promise<{
-  send: (command: unknown) => void;
-  call: (method: string, params?: object, sessionId?: string) => Promise<Record<string, unknown>>;
-  close: () => Promise<void>;
-}> {
-  const socket = new WebSocket(url);
-  const waiting = new Map<number, (answer: Record<string, unknown>) => void>();
-  let lastId = 0;
-  socket.on('message', (data: Buffer) => {
-    const message = JSON.parse(data.toString()) as Record<string, unknown> & { id?: number };
-    if (message.id !== undefined) waiting.get(message.id)?.(message);
-  });
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  return {
-    send: (command) => {
-      socket.send(typeof command === 'string' ? command : JSON.stringify(command));
-    },
-    call: (method, params = {}, sessionId) =>
-      new Promise((resolve) => {
-        const id = ++lastId;
-        waiting.set(id, resolve);
-        socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        socket.once('close', () => {
-          resolve();
-        });
-        socket.close();
-      }),
-  };
-}
 
 /** Events of a session, each held to the contract. */
 async function eventsOf(id: string): Promise<TelemetryEnvelope[]> {
@@ -111,11 +74,21 @@ describe('telemetry of a session', () => {
     }
     expect(resumed).toEqual([3, 4]);
 
+    const chosen = await fetch(`${service.handle.url}/browsers/${id}/telemetry/stream?replay=all&type=cdp_connect`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    });
+    const some = await fetch(`${service.handle.url}/browsers/${id}/telemetry/events?type=cdp_connect,cdp_disconnect`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    });
+    expect(((await some.json()) as { seq: number }[]).map(({ seq }) => seq)).toEqual([1, 4]);
     const last = await service.kernel.browsers.telemetry.stream(id, { replay: 'all' });
     await service.kernel.browsers.deleteByID(id);
     const all: number[] = [];
     for await (const { seq } of last) all.push(seq);
     expect(all).toEqual([1, 2, 3, 4]);
+    const frames = (await chosen.text()).split('\n\n').filter((frame) => frame !== '');
+    expect(frames.map((frame) => frame.split('\n')[0])).toEqual(['id: 1', 'id: 4']);
+    expect(frames[1]).toBe('id: 4');
     expect(await eventsOf(id)).toEqual(seen);
     await expect(service.kernel.browsers.telemetry.stream(id)).rejects.toMatchObject({ status: 404 });
   });
@@ -248,7 +221,7 @@ describe('what a client of the protocol sends', () => {
     }
     const everywhere = (depth: number): Record<string, unknown> => {
       const names =
-        'text unmodifiedText key code keyIdentifier url referrer promptText headerTemplate footerTemplate pageRanges type button format mode mimeType title baseURL interactionMarkerName transitionType referrerPolicy frameId guid browserContextId gestureSourceType pointerType windowState';
+        'text unmodifiedText key code keyIdentifier url referrer promptText headerTemplate footerTemplate pageRanges type button format mode mimeType title baseURL interactionMarkerName transitionType referrerPolicy frameId guid browserContextId gestureSourceType pointerType windowState targetId objectId loaderId panelId state transferMode scriptToEvaluateOnLoad';
       const texts = Object.fromEntries(names.split(' ').map((name) => [name, secret]));
       if (depth === 0) return texts;
       const inner = everywhere(depth - 1);
@@ -260,7 +233,7 @@ describe('what a client of the protocol sends', () => {
       };
       return { ...texts, ...lists, data: inner, card: inner, address: inner, bounds: inner, clip: inner };
     };
-    const sent = { ...everywhere(2), fieldId: 1, windowId: 1, entryId: 1, accept: true };
+    const sent = { ...everywhere(2), fieldId: 1, windowId: 1, entryId: 1, accept: true, files: [] };
     const methods = CdpCommandData.options.map((option) => option.shape.method.value);
     for (const method of methods.filter((name) => name !== 'Browser.close' && name !== 'Page.close')) {
       await client.call(method, sent, attached.result.sessionId);
@@ -278,7 +251,9 @@ describe('what a client of the protocol sends', () => {
         .flatMap(({ event }) => (event.type === 'cdp_command' ? [event.data as { method: string }] : []))
         .map(({ method }) => method),
     );
-    expect([...told].toSorted()).toEqual(methods.filter((name) => name !== 'Browser.cancelDownload').toSorted());
+    // Those that must name what they are aimed at are told only where it is an identifier.
+    const aimed = /^Browser.cancelDownload$|^Target.(?:activateTarget|closeTarget|disposeBrowserContext|openDevTools)$/;
+    expect([...told].toSorted()).toEqual(methods.filter((name) => !aimed.test(name)).toSorted());
     expect(JSON.stringify(events)).not.toMatch(/pa55|4711|wörd/);
     expect((await service.kernel.browsers.retrieve(id)).session_id).toBe(id);
     await service.kernel.browsers.deleteByID(id);

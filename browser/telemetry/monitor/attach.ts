@@ -1,0 +1,89 @@
+import type { CdpCommand, CdpConnection, CdpParams } from '../../cdp/connection.ts';
+import { CdpError } from '../../cdp/connection.ts';
+import { OWN_WORLD } from '../../cdp/own-worlds.ts';
+import { NETWORK_BUFFERS } from './network.ts';
+import type { WantedOfScript } from './page-script.ts';
+import { pageScript } from './page-script.ts';
+
+/** What a monitor takes from the browser. */
+export interface Wanted extends WantedOfScript {
+  console: boolean;
+  network: boolean;
+  page: boolean;
+}
+
+/** Kinds of targets that the browser itself brings. */
+const WATCHED = [{ type: 'page' }, { type: 'service_worker' }, { type: 'shared_worker' }, { type: 'background_page' }];
+/** Kinds of targets below a page: frames in processes of their own, and its workers. */
+const BELOW_PAGES = [{ type: 'iframe' }, { type: 'worker' }];
+const FOLLOW = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
+
+/** A step of setting a session up: a command, and its name for the event that says it failed. */
+type Step = (send: Send) => Promise<unknown>;
+type Send = <M extends CdpCommand>(method: M, params?: CdpParams<M>) => Promise<unknown>;
+
+/** A session on the browser itself that brings sessions on all its pages, now and later. */
+export async function attachToBrowser(cdp: CdpConnection): Promise<string> {
+  const { sessionId } = await cdp.send('Target.attachToBrowserTarget');
+  return sessionId;
+}
+
+/** Lets sessions on pages come. Those of pages that are there have come when it resolves. */
+export async function followPages(cdp: CdpConnection, root: string): Promise<void> {
+  await cdp.send('Target.setAutoAttach', { ...FOLLOW, filter: WATCHED }, root);
+}
+
+/**
+ * Makes a target tell what is wanted, and bring the frames below it. All commands go out at once; calls back with the
+ * name of each that the browser refused. Commands to a target that has gone are nobody's fault. `binding` names the function
+ * by which scripts in its frames tell what they see.
+ */
+export function enableTarget(
+  cdp: CdpConnection,
+  sessionId: string,
+  isDocument: boolean,
+  wanted: Wanted,
+  binding: string,
+  onRefused: (step: string) => void,
+): void {
+  const steps: Step[] = [];
+  if (isDocument) {
+    steps.push(
+      (send) => send('Page.enable'),
+      (send) => send('Target.setAutoAttach', { ...FOLLOW, filter: BELOW_PAGES }),
+    );
+    if (wanted.page) {
+      const eventTypes = ['largest-contentful-paint', 'layout-shift'];
+      steps.push((send) => send('PerformanceTimeline.enable', { eventTypes }));
+    }
+    const source = pageScript(binding, wanted);
+    if (source !== null) {
+      const script = { source, worldName: OWN_WORLD, runImmediately: true };
+      steps.push(
+        (send) => send('Runtime.addBinding', bindingOf(binding)),
+        (send) => send('Page.addScriptToEvaluateOnNewDocument', script),
+      );
+    }
+  }
+  if (wanted.network) steps.push((send) => send('Network.enable', NETWORK_BUFFERS));
+  if (wanted.console) steps.push((send) => send('Runtime.enable'));
+  for (const step of steps) {
+    step((method, params) => cdp.send(method, params, sessionId)).catch((error: unknown) => {
+      if (error instanceof CdpError && error.reason === 'refused') onRefused(error.method);
+    });
+  }
+}
+
+/**
+ * Gives the scripts of a target their function again. Chromium forgets it when a document comes up in another process, unless
+ * `Runtime` is enabled; and that a page can notice.
+ */
+export function renewBinding(cdp: CdpConnection, sessionId: string, wanted: Wanted, binding: string): void {
+  if (!wanted.interaction && !wanted.captcha) return;
+  // A target that has gone meanwhile has nothing to tell.
+  cdp.send('Runtime.addBinding', bindingOf(binding), sessionId).catch(() => undefined);
+}
+
+function bindingOf(name: string): CdpParams<'Runtime.addBinding'> {
+  return { name, executionContextName: OWN_WORLD };
+}

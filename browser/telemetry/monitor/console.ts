@@ -1,0 +1,59 @@
+import type { Protocol } from 'devtools-protocol';
+import type { EmitFromBrowser, WatchedTarget } from './target.ts';
+import { placeOf } from './target.ts';
+
+/** Most levels of asynchronous parents that a stack keeps. */
+const MAX_PARENTS = 4;
+
+/** Tells one call of the console. */
+export function tellConsole(
+  target: WatchedTarget,
+  { type, args, stackTrace }: Protocol.Runtime.ConsoleAPICalledEvent,
+  emit: EmitFromBrowser,
+): void {
+  const texts = args.map(textOf);
+  const stack = stackTrace === undefined ? {} : { stack_trace: stackOf(stackTrace) };
+  const data = { ...placeOf(target), level: type, text: texts[0] ?? '', args: texts, ...stack };
+  emit(type === 'error' ? 'console_error' : 'console_log', 'Runtime.consoleAPICalled', data);
+}
+
+/** Tells an exception that nobody caught. */
+export function tellException(
+  target: WatchedTarget,
+  { exceptionDetails: details }: Protocol.Runtime.ExceptionThrownEvent,
+  emit: EmitFromBrowser,
+): void {
+  const said = details.exception === undefined ? '' : (textOf(details.exception).split('\n', 1)[0] ?? '');
+  emit('console_error', 'Runtime.exceptionThrown', {
+    ...placeOf(target),
+    text: `${details.text} ${said}`.trim(),
+    line: details.lineNumber,
+    column: details.columnNumber,
+    ...(details.url === undefined ? {} : { source_url: details.url }),
+    ...(details.stackTrace === undefined ? {} : { stack_trace: stackOf(details.stackTrace) }),
+  });
+}
+
+/** A value as the console would show it, on one line of thought: no object is looked into. */
+function textOf({ value, unserializableValue, description, type }: Protocol.Runtime.RemoteObject): string {
+  const plain: unknown = value;
+  if (typeof plain === 'string') return plain;
+  if (plain === null) return 'null';
+  if (typeof plain === 'number' || typeof plain === 'boolean') return String(plain);
+  return unserializableValue ?? description ?? type;
+}
+
+function stackOf(stack: Protocol.Runtime.StackTrace, level = 0): object {
+  const { callFrames, description, parent } = stack;
+  return {
+    callFrames: callFrames.map(({ columnNumber, functionName, lineNumber, scriptId, url }) => ({
+      columnNumber,
+      functionName,
+      lineNumber,
+      scriptId,
+      url,
+    })),
+    ...(description === undefined ? {} : { description }),
+    ...(parent === undefined || level >= MAX_PARENTS ? {} : { parent: stackOf(parent, level + 1) }),
+  };
+}

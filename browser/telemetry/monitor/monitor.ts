@@ -1,0 +1,200 @@
+import { randomBytes } from 'node:crypto';
+import type { Protocol } from 'devtools-protocol';
+import type { CdpEvent } from '../../cdp/connection.ts';
+import type { Chromium } from '../../chromium/launch.ts';
+import { OWN_TARGET_URL } from '../../chromium/pages.ts';
+import type { SessionTelemetry } from '../session-telemetry.ts';
+import type { Wanted } from './attach.ts';
+import { attachToBrowser, enableTarget, followPages, renewBinding } from './attach.ts';
+import { CaptchaTold, createCaptchaWatch } from './captcha.ts';
+import { tellConsole, tellException } from './console.ts';
+import { tellInteraction } from './interaction.ts';
+import { createNetworkWatch } from './network.ts';
+import { createPageWatch } from './page-life.ts';
+import type { EmitFromBrowser, WatchedTarget } from './target.ts';
+import { targetTypeOf } from './target.ts';
+
+/** A monitor that runs. */
+export interface Monitor {
+  /** Resolves once all pages are watched; rejects when the browser refuses that. */
+  ready: Promise<void>;
+  /** Calls back when the browser has ended the monitor's session by itself. */
+  onLost(listener: () => void): void;
+  stop(): void;
+}
+
+/**
+ * Watches all pages of a browser through sessions of its own, so that neither clients nor the service notice: what is
+ * enabled here is enabled for nobody else. Stopping it leaves nothing behind in the browser.
+ */
+export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTelemetry, wanted: Wanted): Monitor {
+  const { cdp } = chromium;
+  const began = Date.now();
+  const emit: EmitFromBrowser = (type, event, data, truncated) => {
+    telemetry.emit(type, { kind: 'cdp', event }, data, truncated);
+  };
+  const network = createNetworkWatch(cdp, emit, wanted.typed);
+  const pages = createPageWatch(emit);
+  const captchas = createCaptchaWatch(emit);
+  /** A name of its own: what an earlier monitor has left in a page speaks to nobody. */
+  const binding = `holdfast_${randomBytes(6).toString('hex')}`;
+  const targets = new Map<string, WatchedTarget>();
+  const subscriptions: (() => void)[] = [];
+  let root: string | null = null;
+  let stopped = false;
+  /** Pages that come once the first ones are there are new. */
+  let settledIn = false;
+  let tellLost: () => void = () => undefined;
+
+  const stop = (): void => {
+    if (stopped) return;
+    stopped = true;
+    for (const end of subscriptions) end();
+    network.stop();
+    pages.stop();
+    captchas.stop();
+    // Its sessions on pages end with it.
+    if (root !== null) void cdp.send('Target.detachFromTarget', { sessionId: root }).catch(() => undefined);
+  };
+  const attached = (info: Protocol.Target.TargetInfo, sessionId: string, parent: WatchedTarget | undefined): void => {
+    if (info.url.startsWith(OWN_TARGET_URL)) return;
+    const isDocument = info.type === 'page' || info.type === 'iframe' || info.type === 'background_page';
+    targets.set(sessionId, {
+      sessionId,
+      targetId: parent?.targetId ?? info.targetId,
+      type: parent?.type ?? targetTypeOf(info.type),
+      top: parent === undefined && isDocument,
+      // The id of a document's target is that of its frame.
+      frameId: isDocument ? info.targetId : undefined,
+      loaderId: undefined,
+      url: info.url,
+      navSeq: 0,
+    });
+    if (info.type === 'page' && settledIn && wanted.page) pages.opened(info);
+    enableTarget(cdp, sessionId, isDocument, wanted, binding, (step) => {
+      if (!stopped && targets.has(sessionId)) emit('monitor_init_failed', step, { step });
+    });
+  };
+  const detached = (sessionId: string): void => {
+    if (sessionId === root) {
+      root = null;
+      stop();
+      tellLost();
+      return;
+    }
+    const target = targets.get(sessionId);
+    if (target === undefined) return;
+    targets.delete(sessionId);
+    network.gone(target);
+    pages.gone(target);
+    captchas.gone(target);
+  };
+  const navigated = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+    if (target.top && frame.parentId === undefined) target.navSeq += 1;
+    if (frame.id === target.frameId) {
+      target.loaderId = frame.loaderId;
+      target.url = frame.url;
+      renewBinding(cdp, target.sessionId, wanted, binding);
+      captchas.left(target);
+    }
+    if (wanted.page) pages.navigated(target, frame);
+  };
+
+  const pageOf = (target: WatchedTarget): WatchedTarget =>
+    [...targets.values()].find(({ top, targetId }) => top && targetId === target.targetId) ?? target;
+
+  /** Events of our own sessions alone. */
+  const on = <E extends CdpEvent>(
+    event: E,
+    listener: (target: WatchedTarget, params: Parameters<Parameters<typeof cdp.on<E>>[1]>[0]) => void,
+  ): void => {
+    subscriptions.push(
+      cdp.on(event, (params, sessionId) => {
+        const target = targets.get(sessionId ?? '');
+        if (target !== undefined) listener(target, params);
+      }),
+    );
+  };
+  subscriptions.push(
+    cdp.on('Target.attachedToTarget', ({ targetInfo, sessionId }, parent) => {
+      if (parent !== undefined && parent === root) attached(targetInfo, sessionId, undefined);
+      else if (parent !== undefined && targets.has(parent)) attached(targetInfo, sessionId, targets.get(parent));
+    }),
+    cdp.on('Target.detachedFromTarget', ({ sessionId }) => {
+      detached(sessionId);
+    }),
+  );
+  on('Page.frameNavigated', (target, { frame }) => {
+    navigated(target, frame);
+  });
+  if (wanted.page) {
+    on('Page.domContentEventFired', (target, { timestamp }) => {
+      pages.contentLoaded(target, timestamp);
+    });
+    on('Page.loadEventFired', (target, { timestamp }) => {
+      pages.loaded(target, timestamp);
+    });
+    on('Inspector.targetCrashed', (target) => {
+      pages.crashed(target);
+    });
+    on('PerformanceTimeline.timelineEventAdded', (target, { event }) => {
+      pages.painted(target, event);
+    });
+  }
+  if (wanted.network) {
+    on('Network.requestWillBeSent', (target, event) => {
+      network.requested(target, event);
+    });
+    on('Network.responseReceived', (target, event) => {
+      network.responded(target, event);
+    });
+    on('Network.loadingFinished', (target, event) => {
+      network.finished(target, event);
+    });
+    on('Network.loadingFailed', (target, event) => {
+      network.failed(target, event);
+    });
+  }
+  if (wanted.console) {
+    on('Runtime.consoleAPICalled', (target, call) => {
+      // Enabling says again what was said before; that was not captured then, and is not now.
+      if (call.timestamp >= began) tellConsole(target, call, emit);
+    });
+    on('Runtime.exceptionThrown', (target, thrown) => {
+      if (thrown.timestamp >= began) tellException(target, thrown, emit);
+    });
+  }
+  on('Runtime.bindingCalled', (target, { name, payload, executionContextId }) => {
+    if (name !== binding) return;
+    const told = parse(payload);
+    const captcha = CaptchaTold.safeParse(told);
+    if (captcha.success) captchas.told(target, pageOf(target), executionContextId, captcha.data);
+    else tellInteraction(target, told, emit);
+  });
+
+  return { ready: settleIn(), stop, onLost: (listener) => (tellLost = listener) };
+
+  async function settleIn(): Promise<void> {
+    const attachedRoot = await attachToBrowser(cdp);
+    root = attachedRoot;
+    if (stopped) {
+      void cdp.send('Target.detachFromTarget', { sessionId: attachedRoot }).catch(() => undefined);
+      return;
+    }
+    await followPages(cdp, attachedRoot);
+    settledIn = true;
+  }
+}
+
+/** True where a monitor has something to do. */
+export function wantsAny(wanted: Wanted): boolean {
+  return wanted.console || wanted.network || wanted.page || wanted.interaction || wanted.captcha;
+}
+
+function parse(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return null;
+  }
+}

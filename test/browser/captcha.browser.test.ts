@@ -1,0 +1,131 @@
+import { chromium } from 'playwright-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
+import type { ServiceUnderTest, Site } from './service-under-test.ts';
+import { eventually, startService, startSite } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let site: Site;
+
+/** Widgets as the vendors put them into pages: frames of theirs, and a field for the answer. */
+const WIDGETS = {
+  recaptcha_v2: `<div class=g-recaptcha><div><iframe src="https://www.google.com/recaptcha/api2/anchor?k=1&size=normal"></iframe></div>
+    <textarea name=g-recaptcha-response style="display:none"></textarea></div>
+    <div style="visibility:hidden"><iframe src="https://www.google.com/recaptcha/api2/bframe?k=1"></iframe></div>`,
+  hcaptcha: `<div class=h-captcha><iframe src="https://newassets.hcaptcha.com/captcha/v1/4f/static/hcaptcha.html#frame=checkbox&id=0"></iframe>
+    <textarea name=h-captcha-response style="display:none"></textarea></div>
+    <div style="visibility:hidden"><iframe src="https://newassets.hcaptcha.com/captcha/v1/4f/static/hcaptcha.html#frame=challenge&id=0"></iframe></div>`,
+  turnstile: `<div class=cf-turnstile><div style="width:300px;height:65px" id=host></div>
+    <input type=hidden name=cf-turnstile-response></div>`,
+  geetest: `<div class=geetest_holder style="width:300px;height:44px"></div><input type=hidden name=geetest_validate>`,
+} as const;
+const UNSOLVED = {
+  press_and_hold: '<div id=px-captcha style="width:300px;height:100px"></div>',
+  other: '<iframe src="https://client-api.arkoselabs.com/fc/gc/?token=1"></iframe>',
+} as const;
+const UNSEEN = `<div class=grecaptcha-badge><iframe src="https://www.google.com/recaptcha/api2/anchor?k=1&size=invisible"></iframe>
+  <textarea name=g-recaptcha-response style="display:none"></textarea></div>
+  <div style="visibility:hidden"><iframe src="https://www.google.com/recaptcha/api2/bframe?k=1"></iframe></div>`;
+
+beforeAll(async () => {
+  service = await startService();
+  site = await startSite({
+    // What a page does by its own clock; the watch looks in between.
+    '/guarded': `<title>Guarded</title><body><script>
+      const wait = () => new Promise((resolve) => setTimeout(resolve, 700));
+      const mount = (html) => {
+        const part = document.createElement('section');
+        part.innerHTML = html;
+        document.body.append(part);
+        part.querySelector('#host')?.attachShadow({ mode: 'closed' }).append(document.createElement('iframe'));
+        return part;
+      };
+      const visit = async (html, answer) => {
+        const part = mount(html);
+        await wait();
+        if (answer) for (const field of part.querySelectorAll('[name$=response], [name=geetest_validate]')) field.value = answer;
+        await wait();
+        part.remove();
+        await wait();
+      };
+    </script>`,
+    '/next': 'next',
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  site.close();
+});
+
+async function open(telemetry: object): Promise<{ id: string; page: Page; close: () => Promise<void> }> {
+  const session = await service.kernel.browsers.create({ telemetry });
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+  const context = browser.contexts()[0];
+  const page = context?.pages()[0];
+  if (context === undefined || page === undefined) throw new Error('no page');
+  await context.route(/google\.com|hcaptcha\.com|arkoselabs\.com/, (route) =>
+    route.fulfill({ contentType: 'text/html', body: 'I am not a robot' }),
+  );
+  await page.goto(`${site.origin}/guarded?case=4711`);
+  return {
+    id: session.session_id,
+    page,
+    close: async () => {
+      await browser.close();
+      await service.kernel.browsers.deleteByID(session.session_id);
+    },
+  };
+}
+
+async function toldBy(id: string): Promise<Record<string, unknown>[]> {
+  const page = await service.kernel.browsers.telemetry.events(id, { category: ['captcha'], limit: 100 });
+  return page.getPaginatedItems().map((event) => TelemetryEnvelope.parse(event).event.data as Record<string, unknown>);
+}
+
+const visit = (page: Page, html: string, answer?: string): Promise<unknown> =>
+  page.evaluate(`visit(${JSON.stringify(html)}, ${JSON.stringify(answer ?? '')})`);
+
+describe('a challenge that comes into sight', () => {
+  it('is told once it is solved or gone, by vendor, without its answer', { timeout: 40_000 }, async () => {
+    const { id, page, close } = await open({ enabled: true });
+    for (const html of Object.values(WIDGETS)) await visit(page, html, 'tok-4711');
+    for (const html of Object.values(UNSOLVED)) await visit(page, html);
+    await visit(page, UNSEEN, 'tok-4711');
+    await eventually(async () => {
+      const told = await toldBy(id);
+      expect(told.map(({ captcha_type: type, status }) => [type, status])).toEqual([
+        ...Object.keys(WIDGETS).map((type) => [type, 'solved']),
+        ...Object.keys(UNSOLVED).map((type) => [type, 'abandoned']),
+      ]);
+      for (const data of told) {
+        expect(data).toMatchObject({ website_host: new URL(site.origin).host, website_path: '/guarded' });
+        expect(data['duration_ms']).toBeGreaterThan(0);
+      }
+      expect(new Set(told.map(({ challenge_id: challenge }) => challenge)).size).toBe(told.length);
+      expect(JSON.stringify(told)).not.toContain('4711');
+    });
+    await close();
+  });
+
+  it('is abandoned where an answer cannot be told to be its own, and when its page goes', async () => {
+    const { id, page, close } = await open({ enabled: true });
+    await page.evaluate(`mount(${JSON.stringify(WIDGETS.hcaptcha)})`);
+    await visit(page, WIDGETS.hcaptcha, 'tok-4711');
+    await eventually(async () => {
+      expect((await toldBy(id)).map(({ status }) => status)).toEqual(['abandoned']);
+    });
+    await page.goto(`${site.origin}/next`);
+    await eventually(async () => {
+      expect((await toldBy(id)).map(({ status }) => status)).toEqual(['abandoned', 'abandoned']);
+    });
+    await close();
+  });
+
+  it('is not looked for where captchas are not captured', async () => {
+    const { id, page, close } = await open({ browser: { captcha: { enabled: false }, page: { enabled: true } } });
+    await visit(page, WIDGETS.recaptcha_v2, 'tok-4711');
+    expect(await toldBy(id)).toEqual([]);
+    await close();
+  });
+});

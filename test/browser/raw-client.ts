@@ -1,0 +1,55 @@
+import { WebSocket } from 'ws';
+
+/** What a browser says to a client of the protocol. */
+export interface CdpMessage {
+  id?: number;
+  method?: string;
+  params?: Record<string, unknown>;
+  sessionId?: string;
+  result?: Record<string, unknown>;
+  error?: { message: string };
+}
+
+/** A client that speaks the protocol by hand, so that anything can be sent, and everything is seen. */
+export interface RawClient {
+  /** All that has come, oldest first. */
+  received: CdpMessage[];
+  send(command: unknown): void;
+  call(method: string, params?: object, sessionId?: string): Promise<CdpMessage>;
+  close(): Promise<void>;
+}
+
+export async function connectRaw(url: string): Promise<RawClient> {
+  const socket = new WebSocket(url);
+  const waiting = new Map<number, (answer: CdpMessage) => void>();
+  const received: CdpMessage[] = [];
+  let lastId = 0;
+  socket.on('message', (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as CdpMessage;
+    received.push(message);
+    if (message.id !== undefined) waiting.get(message.id)?.(message);
+  });
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return {
+    received,
+    send: (command) => {
+      socket.send(typeof command === 'string' ? command : JSON.stringify(command));
+    },
+    call: (method, params = {}, sessionId) =>
+      new Promise((resolve) => {
+        const id = ++lastId;
+        waiting.set(id, resolve);
+        socket.send(JSON.stringify({ id, method, params, ...(sessionId === undefined ? {} : { sessionId }) }));
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        socket.once('close', () => {
+          resolve();
+        });
+        socket.close();
+      }),
+  };
+}
