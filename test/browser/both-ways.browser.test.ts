@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { containing, startService, startSite } from './service-under-test.ts';
+
+const run = promisify(execFile);
 
 /** Records what a page sees of keys, mouse and wheel. */
 const RECORDER = `<!doctype html><style>body{margin:0;height:3000px}input,textarea{position:absolute;left:50px;width:300px}</style>
@@ -24,6 +29,7 @@ addEventListener('input', (e) => seen.push(['input', e.inputType, e.data]));
 
 /** A session of one kind with a page that records. */
 interface Way {
+  headless: boolean;
   id: string;
   browser: Browser;
   page: Page;
@@ -44,7 +50,7 @@ beforeAll(async () => {
         timeout_seconds: 300,
       });
       const browser = await chromium.connectOverCDP(cdp, { noDefaults: true });
-      return { id, browser, page: browser.contexts()[0]?.pages()[0] as Page };
+      return { headless, id, browser, page: browser.contexts()[0]?.pages()[0] as Page };
     }),
   );
 });
@@ -206,5 +212,18 @@ describe('input through the display and through the protocol', () => {
       await expect(failing).rejects.toMatchObject({ status: 400, message: containing('actions[2]') });
     }
     expect(await Promise.all(ways.map(({ page }) => page.inputValue('#a')))).toEqual(['typed', 'typed']);
+  });
+
+  it('really moves the mouse of the display', async () => {
+    const windowed = ways.find(({ headless }) => !headless);
+    await service.kernel.browsers.computer.moveMouse(windowed?.id ?? '', { x: 277, y: 99, smooth: false });
+    const sockets = await readdir('/tmp/.X11-unix');
+    const pointers = await Promise.all(
+      sockets.map(async (socket) => {
+        const env = { PATH: process.env['PATH'], DISPLAY: `:${socket.slice(1)}` };
+        return (await run('xdotool', ['getmouselocation'], { env }).catch(() => ({ stdout: '' }))).stdout;
+      }),
+    );
+    expect(pointers.filter((text) => text.startsWith('x:277 '))).toHaveLength(1);
   });
 });
