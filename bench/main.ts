@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { say } from '../start/say.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree } from '../test/e2e/process-tree.ts';
+import { measureBrowserService } from './browser-service.ts';
 import { tableOf } from './figure.ts';
 import type { Figure } from './figure.ts';
 import { measureFirstKey } from './first-key.ts';
@@ -13,7 +14,7 @@ import { measureReads } from './reads.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
 
 /**
- * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About eight minutes:
+ * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About twelve minutes:
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
  * processes while people log in.
@@ -34,6 +35,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     histories?.check.catch(() => undefined);
     if (histories) add(histories.login);
     if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
+    if (wanted('browser')) add(await measureBrowserService(chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
     if (parts.includes('kills')) add(await measureKills(tree));
     if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
