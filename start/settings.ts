@@ -99,6 +99,8 @@ const Environment = z
     ),
     BROWSER_BASE_URL: optional(HttpBase),
     BROWSER_API_KEY: optional(z.string()),
+    BROWSER_ALLOW_UNSANDBOXED_PROCESSES: optional(z.enum(['on', 'off'], 'must be on or off')),
+    BROWSER_ALLOW_PROCESS_NETWORK: optional(z.enum(['on', 'off'], 'must be on or off')),
     CHROMIUM_PATH: optional(z.string()),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
@@ -141,6 +143,10 @@ export interface Settings {
   /** A browser service elsewhere; without one, our own is used. */
   browserBaseUrl: string | undefined;
   browserApiKey: string | undefined;
+  /** Run the processes of sessions on the machine itself where nothing can isolate them. */
+  allowUnsandboxedProcesses: boolean;
+  /** Give isolated processes the machine's network, past the egress proxy. */
+  processNetwork: boolean;
   chromiumPath: string | undefined;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
@@ -181,6 +187,8 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,
     browserApiKey: read.BROWSER_API_KEY,
+    allowUnsandboxedProcesses: read.BROWSER_ALLOW_UNSANDBOXED_PROCESSES === 'on',
+    processNetwork: read.BROWSER_ALLOW_PROCESS_NETWORK === 'on',
     chromiumPath: read.CHROMIUM_PATH,
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),

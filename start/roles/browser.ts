@@ -17,6 +17,8 @@ await runRole('browser', async (settings, keys) => {
     chromiumPath: await findChromium(settings.chromiumPath),
     workDir: join(settings.dataDir, 'browsers'),
     maxSessions: MAX_SESSIONS,
+    allowUnsandboxedProcesses: settings.allowUnsandboxedProcesses,
+    processNetwork: settings.processNetwork,
     policy: createEgressPolicy(settings.allowPrivateHosts),
     profiles: store.profiles,
   });

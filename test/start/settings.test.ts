@@ -9,8 +9,15 @@ describe('settings', () => {
     expect(settings.publicUrl).toBe('http://localhost:8080');
     expect(settings.plan).toBe('enterprise');
     expect(settings.sandbox).toBe(true);
+    expect([settings.allowUnsandboxedProcesses, settings.processNetwork]).toEqual([false, false]);
     expect(settings.dataDir).toMatch(/\/\.holdfast$/);
     expect(settings.externalTemporal).toBeUndefined();
+  });
+
+  test('processes get out of their sandbox only by name', () => {
+    const named = { BROWSER_ALLOW_UNSANDBOXED_PROCESSES: 'on', BROWSER_ALLOW_PROCESS_NETWORK: 'on' };
+    const settings = parseSettings(named);
+    expect([settings.allowUnsandboxedProcesses, settings.processNetwork]).toEqual([true, true]);
   });
 
   test('an empty variable counts as not set', () => {
@@ -43,6 +50,8 @@ describe('settings', () => {
     ['HOLDFAST_SANDBOX', 'yes'],
     ['DATABASE_URL', 'mysql://localhost/db'],
     ['BROWSER_BASE_URL', 'localhost:9000'],
+    ['BROWSER_ALLOW_UNSANDBOXED_PROCESSES', 'true'],
+    ['BROWSER_ALLOW_PROCESS_NETWORK', '1'],
     ['TEMPORAL_ADDRESS', 'a b'],
     ['HOLDFAST_TRUST_PROXY', '10.0.0.0/8,everyone'],
     ['HOLDFAST_ALLOWED_ORIGINS', 'https://app.example.com/path'],
