@@ -1,16 +1,19 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
+import { killMarked } from '../process/marked.ts';
 import { sessionsFolder } from './user-data.ts';
 
 /**
- * Ends what a dead service left behind: browsers whose command line names our sessions folder, then the folder itself.
- * Call it before the first browser starts. Browsers end themselves when their pipe closes; this is for those that hang.
+ * Ends what a dead service left behind: browsers whose command line names our sessions folder, what ran for their sessions,
+ * then the folder itself. Call it before the first browser starts. Browsers end themselves when their pipe closes, and
+ * isolated programs with their parent; this is for those that hang, and for programs that nothing isolates.
  */
 export async function removeLeftovers(workDir: string): Promise<{ processes: number }> {
   const folder = sessionsFolder(workDir);
   const found = await processesOf(`--user-data-dir=${folder}/`);
   for (const pid of found) killQuietly(pid);
+  const programs = await killMarked(folder);
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  return { processes: found.length };
+  return { processes: found.length + programs };
 }
 
 /** Process ids whose command line holds an argument that starts with `marker`. Linux only; elsewhere none. */

@@ -2,6 +2,7 @@ import { chown, readdir, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostCommand, Isolation, ProcessUser, SessionCommand } from './isolation.ts';
 import { HOST_ENVIRONMENT, START_SCRIPT, SYSTEM_FOLDERS } from './isolation.ts';
+import { SESSION_ROOT_VARIABLE } from './marked.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /**
@@ -69,11 +70,11 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       const bwrapOptions = [
         ...namespaces(options, command.user),
         ...(await mounts(options, folder, command, id)),
-        ...['--chdir', '/'],
+        ...['--chdir', '/', '--unsetenv', SESSION_ROOT_VARIABLE],
       ];
       await writeFile(command.optionsFile, bwrapOptions.map((option) => `${option}\0`).join(''), { mode: 0o600 });
       if (owner !== null) await chown(command.envFile, owner.uid, owner.gid);
-      return hostCommand(command, [...becomes(mode, command.user), ...startOf(command)]);
+      return hostCommand(folder, command, [...becomes(mode, command.user), ...startOf(command)]);
     },
   };
 }
@@ -178,7 +179,8 @@ function startOf({ command, args, cwd }: SessionCommand): string[] {
 }
 
 /** The options travel in a file: what is on a command line, every user of the machine can read. */
-function hostCommand(command: SessionCommand, inside: string[]): HostCommand {
+function hostCommand(folder: SessionFolder, command: SessionCommand, inside: string[]): HostCommand {
   const script = `trap '' ${SENT_SIGNALS}; exec bwrap --args 9 -- "$@" 9<"$0"`;
-  return { program: '/bin/sh', args: ['-c', script, command.optionsFile, ...inside], env: { ...HOST_ENVIRONMENT } };
+  const env = { ...HOST_ENVIRONMENT, [SESSION_ROOT_VARIABLE]: folder.root };
+  return { program: '/bin/sh', args: ['-c', script, command.optionsFile, ...inside], env };
 }

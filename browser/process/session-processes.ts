@@ -6,6 +6,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
 import type { Isolation, ProcessUser } from './isolation.ts';
+import { killMarked } from './marked.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -185,6 +186,8 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
           await process.ended;
         }),
       );
+      // A namespace ends with its first process; without one, some may have left their group.
+      if (isolation.kind === 'none') await killMarked(folder.root);
     },
   };
 }

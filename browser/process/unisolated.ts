@@ -2,9 +2,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Isolation } from './isolation.ts';
 import { HOST_ENVIRONMENT, START_SCRIPT } from './isolation.ts';
-
-/** Marks the processes of a session by their environment, so that all of them are found when it ends. */
-export const SESSION_ROOT_VARIABLE = 'HOLDFAST_SESSION_ROOT';
+import { SESSION_ROOT_VARIABLE } from './marked.ts';
 
 /**
  * No isolation: processes run on the machine itself as the service's own user, and see what it sees. Only for an

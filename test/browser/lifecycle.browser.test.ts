@@ -186,7 +186,7 @@ describe('the service', () => {
     });
   });
 
-  it('leaves no browser when it is killed, and cleans up what is left', async () => {
+  it('leaves no browser and no program when it is killed, and cleans up what is left', async () => {
     const workDir = await mkdtemp(path.join(os.tmpdir(), 'holdfast-killed-'));
     const child = spawn(
       process.execPath,
@@ -204,6 +204,9 @@ describe('the service', () => {
       });
     });
     expect((await processesIn(workDir)).length).toBeGreaterThan(1);
+    await eventually(async () => {
+      expect((await processesIn(`done\0${workDir}`)).length).toBeGreaterThan(1);
+    });
     child.removeAllListeners('exit');
     child.kill('SIGKILL');
     await eventually(async () => {

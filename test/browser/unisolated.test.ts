@@ -1,0 +1,83 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeLeftovers } from '../../browser/chromium/leftovers.ts';
+import { createSessionFolder, sessionFolderOf } from '../../browser/process/session-folder.ts';
+import type { SessionProcesses } from '../../browser/process/session-processes.ts';
+import { createSessionProcesses, processesOf } from '../../browser/process/session-processes.ts';
+import { createUnisolated } from '../../browser/process/unisolated.ts';
+import { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
+import { eventually } from './service-under-test.ts';
+
+let workDir: string;
+let processes: SessionProcesses;
+beforeEach(async () => {
+  workDir = await mkdtemp(path.join(os.tmpdir(), 'holdfast-unisolated-'));
+  const folder = sessionFolderOf(path.join(workDir, 'sessions/one'));
+  await mkdir(path.dirname(folder.root), { recursive: true });
+  await createSessionFolder(folder, null);
+  const isolation = createUnisolated();
+  processes = createSessionProcesses({ isolation, folder, display: null, isFolder: () => Promise.resolve(true) });
+});
+afterEach(async () => {
+  await processes.close();
+  await rm(workDir, { recursive: true, force: true });
+});
+
+/** Starts a program that leaves another behind, in a session of its own; resolves with the pids of both. */
+async function startTwo(): Promise<number[]> {
+  const line = 'setsid sh -c "echo $$ > $HOME/one; exec sleep 600" & echo $$ > $HOME/two; exec sleep 600';
+  await processes.spawn(ProcessSpawn.parse({ command: 'sh', args: ['-c', line.replace('"echo $$', '"echo \\$\\$')] }));
+  const home = path.join(workDir, 'sessions/one/Session/root/home/user');
+  return eventually(async () => {
+    const texts = await Promise.all(['one', 'two'].map((name) => readFile(path.join(home, name), 'utf8')));
+    expect(texts.every((text) => text.endsWith('\n'))).toBe(true);
+    return texts.map(Number);
+  });
+}
+
+/** Whether a process is there and not just waiting to be taken note of. */
+async function runs(pid: number): Promise<boolean> {
+  const state = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => ') Z');
+  return !/\) [ZX]/.test(state);
+}
+
+describe('processes that nothing isolates', () => {
+  it('end with their session, those too that left their group', async () => {
+    const pids = await startTwo();
+    expect(await Promise.all(pids.map(runs))).toEqual([true, true]);
+    await processes.close();
+    await eventually(async () => expect(await Promise.all(pids.map(runs))).toEqual([false, false]));
+  });
+
+  it('of a service that died are ended by the next one', async () => {
+    const pids = await startTwo();
+    expect((await removeLeftovers(workDir)).processes).toBeGreaterThan(1);
+    await eventually(async () => expect(await Promise.all(pids.map(runs))).toEqual([false, false]));
+  });
+
+  it('of another service are left alone', async () => {
+    const pids = await startTwo();
+    const other = await mkdtemp(path.join(os.tmpdir(), 'holdfast-other-'));
+    expect((await removeLeftovers(other)).processes).toBe(0);
+    await rm(other, { recursive: true });
+    expect(await Promise.all(pids.map(runs))).toEqual([true, true]);
+  });
+
+  it('know nothing of the service’s own environment', async () => {
+    process.env.HOLDFAST_TEST_SECRET = 'secret';
+    const result = await processes.exec(ProcessExec.parse({ command: 'env' }), new AbortController().signal);
+    delete process.env.HOLDFAST_TEST_SECRET;
+    let text = '';
+    for await (const piece of result.stdout.base64()) text += piece;
+    await result.dispose();
+    const lines = Buffer.from(text, 'base64').toString();
+    expect(lines).toMatch(/^HOME=.*\/home\/user$/m);
+    expect(lines).not.toContain('secret');
+  });
+});
+
+it('refuses processes where they must not run, and says what an operator can do', () => {
+  expect(() => processesOf({ space: { processes: null } })).toThrow(/BROWSER_ALLOW_UNSANDBOXED_PROCESSES/);
+});
