@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import { Agent, request } from 'undici';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Known, RandomRequest } from './random-requests.ts';
+import { randomRequest } from './random-requests.ts';
+import type { ServiceUnderTest } from './service-under-test.ts';
+import { API_KEY, startService } from './service-under-test.ts';
+
+const REQUESTS = 10_000;
+const SIDE_BY_SIDE = 8;
+/** Longest that an answer is waited for, in milliseconds: a command of five seconds is within it. */
+const ANSWER_MS = 20_000;
+/** Faults of the service that it declares: not built, a part is down, no room. */
+const DECLARED = new Set([501, 503, 529]);
+
+let service: ServiceUnderTest;
+const client = new Agent({ connections: SIDE_BY_SIDE });
+beforeAll(async () => {
+  service = await startService({ maxSessions: 3 });
+});
+afterAll(async () => {
+  await client.destroy();
+  await service.stop();
+});
+
+/** The status; null when the connection was given up, as HTTP itself demands of some garbage. */
+async function statusOf({ method, place, headers, body }: RandomRequest): Promise<number> {
+  const answer = await request(`${service.handle.url}${place}`, {
+    dispatcher: client,
+    method: method as 'GET',
+    headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+    body: body ?? null,
+    signal: AbortSignal.timeout(ANSWER_MS),
+  });
+  // Streams do not end by themselves.
+  if (answer.headers['content-type']?.includes('event-stream') === true) answer.body.destroy();
+  else await answer.body.dump();
+  answer.body.on('error', () => undefined);
+  return answer.statusCode;
+}
+
+it(`answers ${String(REQUESTS)} random requests without a fault of its own`, { timeout: 900_000 }, async () => {
+  const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  process.stdout.write(`seed of the random requests: ${String(seed)} (FUZZ_SEED)\n`);
+  const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // prettier-ignore
+  const known: Known = { sessions: sessions.map((session) => session.session_id), processes: [] };
+  for (const id of known.sessions) {
+    const running = await service.kernel.browsers.process.spawn(id, { command: 'sleep', args: ['3600'] });
+    known.processes.push(running.process_id ?? '');
+  }
+  const requests = fc.sample(randomRequest(known), { numRuns: REQUESTS, seed })[Symbol.iterator]();
+  const faults: string[] = [];
+  const statuses = new Map<number, number>();
+  await Promise.all(
+    Array.from({ length: SIDE_BY_SIDE }, async () => {
+      for (const make of requests) {
+        const sent = make();
+        const status = await statusOf(sent).catch((error: unknown) => String(error));
+        if (typeof status === 'number') statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (typeof status === 'number' && (status < 500 || DECLARED.has(status))) continue;
+        faults.push(`${String(status)} of ${JSON.stringify(sent).slice(0, 600)}`);
+      }
+    }),
+  );
+  process.stdout.write(`answers: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}\n`);
+  expect(faults).toEqual([]);
+  // Not only refusals: the operations themselves were reached.
+  expect(statuses.get(200) ?? 0).toBeGreaterThan(REQUESTS / 20);
+  for (const id of known.sessions) {
+    expect((await service.kernel.browsers.retrieve(id)).deleted_at).toBeUndefined();
+    const answer = await service.kernel.browsers.process.exec(id, { command: 'echo', args: ['alive'], cwd: '/' });
+    expect(answer.exit_code).toBe(0);
+  }
+});
