@@ -16,6 +16,8 @@ export interface LoginTarget extends ConnectionAddress {
   loginUrl: string | null;
   /** Where the last login landed: a health check looks there first. */
   postLoginUrl: string | null;
+  /** Where the last login found the login page. Absent before that, and in histories that are older than it. */
+  loginPageUrl?: string;
   /** Empty: a credential may be typed on any site the flow leads to. */
   allowedDomains: string[];
   browser: ManagedAuthBrowser | null;

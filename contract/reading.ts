@@ -60,6 +60,8 @@ export type ReadChoice = z.infer<typeof ReadChoice>;
  * - `external_action`: asks for something outside (a link by mail, a push, a QR code)
  * - `passkey`: only a passkey goes on
  * - `captcha`: a challenge stands in the way
+ * - `password_change`: wants a new password to be set before anything else
+ * - `http_login`: the browser itself is asked for a name and a password (HTTP authentication)
  * - `blocked`: the site refuses the browser (bot wall, access denied)
  * - `unavailable`: HTTP 5xx, an error page of the network or the browser, an empty page
  * - `other`: none of these (for example a home page with a sign-in link)
@@ -71,6 +73,8 @@ export const PageKind = z.enum([
   'external_action',
   'passkey',
   'captcha',
+  'password_change',
+  'http_login',
   'blocked',
   'unavailable',
   'other',

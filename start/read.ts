@@ -36,7 +36,10 @@ async function read(browser: Browser, url: string): Promise<PageReading> {
   try {
     const page = await context.newPage();
     // The response is all that is awaited: a page that never stops loading is read all the same.
-    await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'commit' });
+    await page.goto(url, { timeout: OPEN_TIMEOUT_MS, waitUntil: 'commit' }).catch((error: unknown) => {
+      // The page that the browser shows then tells of it.
+      if (!String(error).includes('ERR_INVALID_AUTH_CREDENTIALS')) throw error;
+    });
     return await readWhenSettled(page);
   } finally {
     await context.close();

@@ -6,7 +6,16 @@ import { commonLoginUrls, homeUrl } from './candidates.ts';
 import { goTo, readLogin } from './read-login.ts';
 
 /** Kinds of pages that end the search: the login goes on from them, or says why it cannot. */
-const TELLING = new Set<PageReading['kind']>(['form', 'choice', 'logged_in', 'passkey', 'captcha', 'external_action']);
+const TELLING = new Set<PageReading['kind']>([
+  'form',
+  'choice',
+  'logged_in',
+  'passkey',
+  'captcha',
+  'external_action',
+  'password_change',
+  'http_login',
+]);
 
 /** Kinds that a page which only links to logins of several kinds may be taken for. */
 const MERE_OFFERS = new Set<PageReading['kind']>(['choice', 'passkey', 'external_action']);
@@ -37,7 +46,8 @@ export async function findLoginPage(page: Page, target: LoginTarget, egress: Egr
   return reached ?? first;
 }
 
-async function followSignInLink(page: Page, reading: PageReading): Promise<PageReading> {
+/** Goes where a page's sign-in link leads, or presses the button that opens the form, and reads what is there. */
+export async function followSignInLink(page: Page, reading: PageReading): Promise<PageReading> {
   const { href, selector } = reading.sign_in_link ?? { href: null, selector: null };
   if (href !== null && /^https?:/.test(href)) await goTo(page, href);
   else if (selector !== null) await page.click(selector, { timeout: 5000 }).catch(() => undefined);

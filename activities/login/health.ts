@@ -4,6 +4,7 @@ import type { PageReading } from '../../contract/reading.ts';
 import { deleteSession, updateSession } from '../browser/sessions.ts';
 import { homeUrl } from './candidates.ts';
 import { credentialFacts } from './credential-facts.ts';
+import { followSignInLink } from './discover.ts';
 import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { goTo, readLogin } from './read-login.ts';
@@ -59,14 +60,26 @@ async function look(
   const first = await readAt(page, target.postLoginUrl ?? home);
   const seen = verdictOf(first);
   if (seen !== 'inconclusive' || isOutage(first.kind)) return { verdict: seen, kind: first.kind };
-  const loginUrl = target.loginUrl ?? first.sign_in_link?.href ?? null;
-  if (loginUrl === null || !/^https?:/.test(loginUrl)) return { verdict: seen, kind: first.kind };
-  const second = await readAt(page, loginUrl);
+  const loginUrl = target.loginUrl ?? first.sign_in_link?.href ?? target.loginPageUrl ?? null;
+  const second = await readLoginPage(page, loginUrl, first);
+  if (second === null) return { verdict: seen, kind: first.kind };
   const verdict = verdictOf(second);
   if (verdict !== 'inconclusive' || isOutage(second.kind)) return { verdict, kind: second.kind };
   // A login page that leads a visitor on, to a page without a form, has recognised the visitor.
-  const ledOn = pathOf(second.url) !== pathOf(loginUrl) && pathOf(second.url) === pathOf(target.postLoginUrl ?? '');
+  const ledOn =
+    loginUrl !== null &&
+    pathOf(second.url) !== pathOf(loginUrl) &&
+    pathOf(second.url) === pathOf(target.postLoginUrl ?? '');
   return { verdict: ledOn ? 'authenticated' : 'inconclusive', kind: second.kind };
+}
+
+/**
+ * What the login page shows: by its address, else by the button of the first page that opens it there. A page that looks
+ * the same to everybody says nothing; the page that asked for the last login does. Null when there is no way to it.
+ */
+async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
+  if (loginUrl !== null && /^https?:/.test(loginUrl)) return await readAt(page, loginUrl);
+  return first.sign_in_link === null ? null : await followSignInLink(page, first);
 }
 
 async function readAt(page: Page, url: string): Promise<PageReading> {
@@ -87,6 +100,8 @@ function verdictOf(reading: PageReading): Verdict {
       return 'expired';
     case 'external_action':
     case 'captcha':
+    case 'password_change':
+    case 'http_login':
     case 'blocked':
     case 'unavailable':
     case 'other':

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled } from '../../activities/login/read/read-page.ts';
@@ -66,6 +68,22 @@ it('names a field the same at every load, although its id is drawn anew each tim
     expect(await selectorsOf('wvxuezlfymck')).toEqual(await selectorsOf('qhbtrsaxoodn'));
   } finally {
     await page.close();
+  }
+});
+
+it('tells a site that asks by HTTP authentication from one that is down', async () => {
+  const locked = createServer((_request, response) => {
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="Box"' }).end('401: Unauthorized');
+  });
+  await new Promise<void>((resolve) => locked.listen(0, '127.0.0.1', resolve));
+  const page = await browser.newPage();
+  try {
+    const { port } = locked.address() as AddressInfo;
+    await page.goto(`http://127.0.0.1:${port}/`).catch(() => null);
+    expect((await readWhenSettled(page, { patienceMs: 500 })).kind).toBe('http_login');
+  } finally {
+    await page.close();
+    locked.close();
   }
 });
 

@@ -99,6 +99,7 @@ function applyResult(state: ConnectionState, flowId: string, status: FlowStatus,
     state.hadLogin = true;
     state.credential = finished.credential;
     if (result !== null && result.requirements.fields.length > 0) state.requirements = result.requirements;
+    if (typeof result?.loginPageUrl === 'string') state.loginPageUrl = result.loginPageUrl;
     const { settings } = state.document;
     touch(state, {
       status: 'AUTHENTICATED',

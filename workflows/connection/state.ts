@@ -26,6 +26,8 @@ export interface CarriedState {
   appliedSubmissions: string[];
   lastLoginId: string | null;
   lastCheckId: string | null;
+  /** Where the last login found the login page. Absent in histories that are older than it. */
+  loginPageUrl?: string;
   /** Absolute, because timers do not survive; milliseconds since the epoch, null while checks are off. */
   nextCheckAt: number | null;
 }
@@ -121,6 +123,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     appliedSubmissions,
     lastLoginId,
     lastCheckId,
+    loginPageUrl,
     nextCheckAt,
   } = state;
   return {
@@ -132,6 +135,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     appliedSubmissions,
     lastLoginId,
     lastCheckId,
+    ...(loginPageUrl === undefined ? {} : { loginPageUrl }),
     nextCheckAt,
   };
 }
@@ -176,6 +180,7 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
     profileName: settings.profile_name,
     loginUrl: settings.login_url ?? null,
     postLoginUrl: document.post_login_url,
+    ...(state.loginPageUrl === undefined ? {} : { loginPageUrl: state.loginPageUrl }),
     allowedDomains: settings.allowed_domains ?? [],
     browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
     credentialName: settings.credential?.name ?? null,

@@ -46,6 +46,8 @@ export interface FlowResult {
   errorMessage: string | null;
   websiteError: string | null;
   finished: FinishOutcome | null;
+  /** Where the login page was found; null when the site asked for no login. Absent in histories that are older than it. */
+  loginPageUrl?: string | null;
   /** A credential version that the site refused, new or as it was given. */
   refused: RefusedCredential | null;
   requirements: LoginRequirements;
@@ -61,6 +63,8 @@ export interface Progress {
   rejections: number;
   refused: RefusedCredential | null;
   requirements: LoginRequirements;
+  /** The page that asked first. */
+  loginPageUrl: string | null;
 }
 
 /** The beginning of a flow. */
@@ -74,6 +78,7 @@ export function newProgress(refused: RefusedCredential | null): Progress {
     rejections: 0,
     refused,
     requirements: { fields: [], externalAction: false },
+    loginPageUrl: null,
   };
 }
 

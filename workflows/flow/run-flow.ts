@@ -34,6 +34,8 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
   for (;;) {
     const rejected = wasRejected(observation, progress.last);
     noteRefusal(observation, progress, rejected);
+    if (observation.reading.kind === 'form' || observation.reading.kind === 'choice')
+      progress.loginPageUrl ??= observation.reading.url;
     const decision = decide({ mode: context.mode, observation, ...progress });
     switch (decision.do) {
       case 'finish': {
@@ -54,6 +56,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           errorMessage: null,
           websiteError: null,
           finished,
+          loginPageUrl: progress.loginPageUrl,
           refused: progress.entered > 0 ? null : progress.refused,
           requirements: progress.requirements,
         };

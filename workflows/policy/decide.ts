@@ -70,6 +70,16 @@ export function decide(situation: Situation): Decision {
         : fail('unsupported_auth_method', 'The site goes on only with a passkey, which Holdfast cannot use.');
     case 'captcha':
       return fail('captcha_blocked', 'The site shows a captcha.');
+    case 'password_change':
+      return fail(
+        'website_error',
+        'The site wants a new password to be set first: set it in a browser of your own, then log in again.',
+      );
+    case 'http_login':
+      return fail(
+        'unsupported_auth_method',
+        'The site asks by HTTP authentication, in a window of the browser itself, which Holdfast cannot answer.',
+      );
     case 'blocked':
       return fail('bot_detected', 'The site refuses the browser.');
     case 'unavailable':

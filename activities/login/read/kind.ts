@@ -1,7 +1,9 @@
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../../../contract/reading.ts';
-import type { SeenFrame } from './login-group.ts';
+import { asksNewPassword, type SeenFrame } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import {
+  asksByHttp,
+  isErrorPage,
   outsideInstruction,
   saidBy,
   showsChallenge,
@@ -26,8 +28,10 @@ export interface Findings {
 /** Says what a page is. What can be answered wins over what can only be waited for. */
 export function kindOf({ url, frames, fields, choices, signInLink }: Findings): PageKind {
   const top = frames[0]?.facts;
-  if (!top || url.startsWith('chrome-error:')) return 'unavailable';
+  if (!top) return 'unavailable';
   const said = saidBy(frames);
+  if (asksByHttp(top.status, said)) return 'http_login';
+  if (isErrorPage(url)) return 'unavailable';
   const topic = topicOf(frames);
   if (showsPuzzle(frames)) return 'captcha';
   if (fields.some((field) => field.type !== 'text')) return 'form';
@@ -41,6 +45,7 @@ export function kindOf({ url, frames, fields, choices, signInLink }: Findings): 
   }
   if (answers.length > 0) return 'choice';
   if (showsSignOut(frames)) return 'logged_in';
+  if (frames.some(({ facts }) => asksNewPassword(facts))) return 'password_change';
   if (showsRefusal(topic, said, top.status)) return 'blocked';
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
   if (speaksOfPasskeys(topic) && onlyPasskeys) return 'passkey';

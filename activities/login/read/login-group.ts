@@ -65,6 +65,13 @@ function groupsOf(frame: SeenFrame): LoginGroup[] {
   }).flat();
 }
 
+/** True for a page that wants a new password, given twice or beside the old one, and asks for no name: no sign-up either. */
+export function asksNewPassword(facts: FrameFacts): boolean {
+  const meanings = usableControls(facts).map(meaningOf);
+  const passwords = meanings.filter((meaning) => meaning === 'password' || meaning === 'new_password');
+  return passwords.length >= 2 && meanings.includes('new_password') && !meanings.includes('identifier');
+}
+
 /** What a control alone does not tell, those beside it do. */
 function inContext(controls: readonly MeantControl[], asksToSignIn: boolean): MeantControl[] {
   const passwordAt = controls.findIndex((each) => each.meaning === 'password');

@@ -4,6 +4,7 @@ import type { PageReading } from '../../../contract/reading.ts';
 import { seeFrames } from './frames.ts';
 import type { SeenFrame } from './login-group.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
+import { isErrorPage } from './signs.ts';
 import { understand } from './understand.ts';
 
 export { settle, type SettleOptions } from './settle.ts';
@@ -67,9 +68,7 @@ function saysSomething(reading: PageReading, frames: readonly SeenFrame[]): bool
       return !busy && leadsOn(reading);
     case 'unavailable': {
       const top = frames[0]?.facts;
-      return (
-        reading.url.startsWith('chrome-error:') || (top !== undefined && (top.status >= 500 || top.texts.length > 0))
-      );
+      return isErrorPage(reading.url) || (top !== undefined && (top.status >= 500 || top.texts.length > 0));
     }
     case 'form':
     case 'choice':
@@ -77,6 +76,8 @@ function saysSomething(reading: PageReading, frames: readonly SeenFrame[]): bool
     case 'external_action':
     case 'passkey':
     case 'captcha':
+    case 'password_change':
+    case 'http_login':
     case 'blocked':
       return true;
     default:

@@ -121,3 +121,13 @@ export function showsOutage(topic: string, said: string): boolean {
 export function speaksOfPasskeys(topic: string): boolean {
   return PASSKEY.test(topic);
 }
+
+/** The browser's own page about a site that gave none. */
+export function isErrorPage(url: string): boolean {
+  return url.startsWith('chrome-error:');
+}
+
+/** True where the site asks by HTTP authentication: the browser shows nothing then but the status. */
+export function asksByHttp(status: number, said: string): boolean {
+  return status === 401 && said === '';
+}

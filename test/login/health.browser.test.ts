@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBrowserService } from '../../activities/browser/service.ts';
+import type { LoginDeps } from '../../activities/login/deps.ts';
+import { checkHealth } from '../../activities/login/health.ts';
+import { createPages } from '../../activities/login/pages.ts';
+import { createEgressPolicy } from '../../egress/policy.ts';
+import { createStore } from '../../store/store.ts';
+import { API_KEY, startService, startSite, type Pages } from '../browser/service-under-test.ts';
+import { MASTER_KEY, SCOPE, startDatabase } from '../store/databases.ts';
+
+const FORM = '<form><label>Password <input type="password" name="password"></label><button>Log in</button></form>';
+const OPENER = `<!doctype html><title>Registry</title><p>Packages for everybody.</p><button onclick="d.hidden = false">Login</button>
+  <div id="d" role="dialog" hidden><form><input name="user" placeholder="User name"><input type="password" name="p" placeholder="Password"><button>Login</button></form></div>`;
+const INSIDE = '<!doctype html><title>Registry</title><p>Packages for everybody.</p><p>Hello, ann</p>';
+
+let loggedIn = true;
+/** What everybody sees, and a login page that leads those on who are known: a Jupyter server is like that. */
+const SITE: Pages = {
+  '/': '<!doctype html><title>Server</title><p>A server is running here.</p>',
+  '/enter': (_request, response) => {
+    if (loggedIn) response.writeHead(302, { location: '/' }).end();
+    else response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Login</title>${FORM}`);
+  },
+  '/registry': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(loggedIn ? INSIDE : OPENER);
+  },
+};
+
+const closing: (() => unknown)[] = [];
+let deps: LoginDeps;
+let origin: string;
+beforeAll(async () => {
+  const site = await startSite(SITE);
+  const database = await startDatabase('pglite');
+  const store = createStore({ connection: database.connection, masterKey: MASTER_KEY });
+  await store.migrate();
+  const running = await startService();
+  running.profiles.create('ann');
+  const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
+  const pages = createPages(service);
+  deps = { store, service, pages, egress: createEgressPolicy(`localhost:${site.port}`) };
+  origin = site.origin;
+  closing.push(
+    () => {
+      site.close();
+    },
+    () => database.stop(),
+    () => store.close(),
+    () => running.stop(),
+    () => service.close(),
+    () => pages.close(),
+  );
+});
+afterAll(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+async function check(where: { postLoginUrl: string; loginPageUrl?: string }): Promise<string> {
+  const target = {
+    ...SCOPE,
+    ...where,
+    connectionId: 'conn_x',
+    domain: new URL(origin).host,
+    profileName: 'ann',
+    loginUrl: null,
+    allowedDomains: [],
+    browser: null,
+    credentialName: null,
+  };
+  return (await checkHealth(deps, target, randomUUID(), new AbortController().signal)).outcome;
+}
+
+it('asks the page that asked for the last login, where the landing page looks the same to everybody', async () => {
+  loggedIn = true;
+  expect(await check({ postLoginUrl: `${origin}/`, loginPageUrl: `${origin}/enter` })).toBe('authenticated');
+  loggedIn = false;
+  expect(await check({ postLoginUrl: `${origin}/` })).toBe('inconclusive');
+  expect(await check({ postLoginUrl: `${origin}/`, loginPageUrl: `${origin}/enter` })).toBe('expired');
+});
+
+it('presses a sign-in button that opens the form on the page itself', async () => {
+  loggedIn = false;
+  expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('expired');
+  loggedIn = true;
+  expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('inconclusive');
+});
