@@ -49,6 +49,8 @@ export const ReadChoice = z.object({
   frame: z.array(z.string()),
   /** True for a radio button: it only marks the choice, the reading's `submit` sends it. */
   needs_submit: z.boolean().optional(),
+  /** True for a button that only leads on (`Stay signed in`, `Not now`): a flow may press it with nobody there. */
+  agrees_to_nothing: z.boolean().optional(),
 });
 export type ReadChoice = z.infer<typeof ReadChoice>;
 

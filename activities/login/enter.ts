@@ -54,10 +54,15 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     },
     signal,
   );
-  const seen = await readAfterEntering(deps, target, input.sessionId, answer.entries.length > 0);
+  const seen = await readAfterEntering(deps, target, input.sessionId, answersLogin(answer));
   const reading = withoutTyped(seen, answer.entries, values);
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   return { reading, credential: await credentialFacts(deps.store, target, target.credentialName), keptId };
+}
+
+/** A choice among ways to sign in leads to a form; what was typed, or said to a question after it, leads inside. */
+function answersLogin({ entries, choice }: EnterInput['answer']): boolean {
+  return entries.length > 0 || choice?.type === 'other';
 }
 
 /** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { deleteSession, updateSession } from '../browser/sessions.ts';
+import { createSession, deleteSession, updateSession } from '../browser/sessions.ts';
 import { homeUrl } from './candidates.ts';
 import { credentialFacts } from './credential-facts.ts';
 import { followSignInLink } from './discover.ts';
@@ -9,6 +9,7 @@ import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { goTo, readLogin } from './read-login.ts';
 import { recordSession } from './record-session.ts';
+import { strangersSessionBody } from './session-body.ts';
 
 /** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
 const CHECK_SESSION_SECONDS = 180;
@@ -33,7 +34,9 @@ export async function checkHealth(
   try {
     const replayId = await recordSession(deps.service, target, session.session_id, signal);
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
-    const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress));
+    const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress), (url) =>
+      readAsStranger(deps, target, `${name}-stranger`, url, signal),
+    );
     if (verdict === 'authenticated')
       await updateSession(deps.service, projectId, session.session_id, {
         profile: { name: target.profileName, save_changes: true },
@@ -56,10 +59,18 @@ async function look(
   page: Page,
   target: LoginTarget,
   home: string,
+  asStranger: (url: string) => Promise<PageReading | null>,
 ): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
-  const first = await readAt(page, target.postLoginUrl ?? home);
+  const landing = target.postLoginUrl ?? home;
+  const first = await readAt(page, landing);
   const seen = verdictOf(first);
   if (seen !== 'inconclusive' || isOutage(first.kind)) return { verdict: seen, kind: first.kind };
+  // A page that says nothing of itself says it all where a stranger is asked to log in. This comes before the login page:
+  // many applications show their form to whoever asks for it, logged in or not.
+  if (first.kind === 'other' && first.sign_in_link === null) {
+    const strangers = await asStranger(landing);
+    if (strangers !== null && isAskedToLogIn(strangers)) return { verdict: 'authenticated', kind: first.kind };
+  }
   const loginUrl = target.loginUrl ?? first.sign_in_link?.href ?? target.loginPageUrl ?? null;
   const second = await readLoginPage(page, loginUrl, first);
   if (second === null) return { verdict: seen, kind: first.kind };
@@ -80,6 +91,27 @@ async function look(
 async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
   if (loginUrl !== null && /^https?:/.test(loginUrl)) return await readAt(page, loginUrl);
   return first.sign_in_link === null ? null : await followSignInLink(page, first);
+}
+
+/** The same page without the profile, in a session of its own. Null when no session is to be had. */
+async function readAsStranger(
+  deps: LoginDeps,
+  target: LoginTarget,
+  name: string,
+  url: string,
+  signal: AbortSignal,
+): Promise<PageReading | null> {
+  const { service, pages } = deps;
+  const { projectId } = target;
+  const body = strangersSessionBody(target, name, CHECK_SESSION_SECONDS);
+  const session = await createSession(service, projectId, body, signal).catch(() => null);
+  if (session === null) return null;
+  try {
+    return await readAt(await pages.of(projectId, session.session_id, session.cdp_ws_url), url);
+  } finally {
+    await pages.release(session.session_id);
+    await deleteSession(service, projectId, session.session_id).catch(() => undefined);
+  }
 }
 
 async function readAt(page: Page, url: string): Promise<PageReading> {
@@ -107,6 +139,10 @@ function verdictOf(reading: PageReading): Verdict {
     case 'other':
       return 'inconclusive';
   }
+}
+
+function isAskedToLogIn(reading: PageReading): boolean {
+  return verdictOf(reading) === 'expired' || (reading.kind === 'other' && reading.sign_in_link !== null);
 }
 
 function isOutage(kind: PageReading['kind']): boolean {

@@ -6,15 +6,26 @@ const VIEWPORT = { width: 1280, height: 800 };
 
 /** The session that a flow or a check asks for: on the connection's profile, saving nothing until it is told to. */
 export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
-  const { browser } = target;
+  const telemetry = target.browser?.telemetry;
+  return {
+    ...strangersSessionBody(target, name, timeoutSeconds),
+    profile: { name: target.profileName, save_changes: false },
+    ...(telemetry === undefined ? {} : { telemetry }),
+  };
+}
+
+/** The same way to the site without the profile: what somebody sees whom it does not know. */
+export function strangersSessionBody(
+  { browser }: Pick<LoginTarget, 'browser'>,
+  name: string,
+  timeoutSeconds: number,
+): Partial<BrowserCreate> {
   return {
     headless: true,
     stealth: browser?.stealth ?? true,
     name,
     timeout_seconds: timeoutSeconds,
     viewport: VIEWPORT,
-    profile: { name: target.profileName, save_changes: false },
-    ...(browser?.telemetry === undefined ? {} : { telemetry: browser.telemetry }),
     ...(browser?.proxy === undefined ? {} : { proxy: browser.proxy }),
   };
 }

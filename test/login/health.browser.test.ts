@@ -25,6 +25,14 @@ const SITE: Pages = {
   '/registry': (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(loggedIn ? INSIDE : OPENER);
   },
+  '/account': (request, response) => {
+    if (request.headers.cookie?.includes('sid=ann') === true)
+      response
+        .writeHead(200, { 'content-type': 'text/html' })
+        .end('<!doctype html><title>Security</title><p>Tokens: 3</p>');
+    else response.writeHead(302, { location: '/form' }).end();
+  },
+  '/form': `<!doctype html><title>Login</title>${FORM}`,
 };
 
 const closing: (() => unknown)[] = [];
@@ -36,7 +44,11 @@ beforeAll(async () => {
   const store = createStore({ connection: database.connection, masterKey: MASTER_KEY });
   await store.migrate();
   const running = await startService();
-  running.profiles.create('ann');
+  const cookie = { name: 'sid', value: 'ann', domain: 'localhost', path: '/' };
+  running.profiles.create('ann', {
+    cookies: [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Lax' }],
+    origins: [],
+  });
   const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const pages = createPages(service);
   deps = { store, service, pages, egress: createEgressPolicy(`localhost:${site.port}`) };
@@ -84,4 +96,8 @@ it('presses a sign-in button that opens the form on the page itself', async () =
   expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('expired');
   loggedIn = true;
   expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('inconclusive');
+});
+
+it('looks as a stranger does, where the login page shows its form to those who are logged in, too', async () => {
+  expect(await check({ postLoginUrl: `${origin}/account`, loginPageUrl: `${origin}/form` })).toBe('authenticated');
 });

@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { decide, fingerprintOf, MAX_ENTRIES, type LastEntry, type Situation } from '../../workflows/policy/decide.ts';
+import {
+  choiceFingerprint,
+  decide,
+  fingerprintOf,
+  MAX_ENTRIES,
+  type LastEntry,
+  type Situation,
+} from '../../workflows/policy/decide.ts';
 import { choice, CODE_PAGE, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 const STORED: CredentialFacts = {
@@ -99,11 +106,28 @@ describe('what a login does next', () => {
     });
   });
 
+  it('presses what only leads on, once, and leaves to a person what agrees to something', () => {
+    const onward = { ...choice('other', 'Not now'), agrees_to_nothing: true };
+    const later = page('choice', { choices: [choice('other', 'Add a phone'), onward] });
+    const terms = page('choice', { choices: [choice('other', 'I agree')] });
+    const unattended = { mode: 'unattended' } as const;
+    expect(decide(situation(later, unattended))).toMatchObject({
+      do: 'enter',
+      answer: { choice: { label: 'Not now' } },
+    });
+    const last = { ...entered('person', later), fingerprint: choiceFingerprint(later.choices) };
+    expect(decide(situation(later, { last }))).toMatchObject({ do: 'ask' });
+    expect(decide(situation(terms))).toMatchObject({ do: 'ask' });
+    expect(decide(situation(terms, unattended))).toMatchObject({ do: 'fail', code: 'customer_input_required' });
+  });
+
   it.each([
     ['captcha', 'captcha_blocked'],
     ['blocked', 'bot_detected'],
     ['unavailable', 'network_error'],
     ['passkey', 'unsupported_auth_method'],
+    ['http_login', 'unsupported_auth_method'],
+    ['password_change', 'website_error'],
     ['other', 'login_form_not_found'],
   ] as const)('ends at a page that is %s', (kind, code) => {
     expect(decide(situation(page(kind)))).toMatchObject({ do: 'fail', code });

@@ -168,6 +168,8 @@ function decideChoice(situation: Situation): Decision {
   const preferred = preferredProvider(choices, credential);
   if (preferred !== null && situation.last === null) return pick(preferred, reading.submit);
   const fresh = situation.last?.fingerprint !== choiceFingerprint(reading.choices);
+  const onward = choices.find((choice) => choice.agrees_to_nothing === true);
+  if (onward !== undefined && fresh) return pick(onward, reading.submit);
   const totp = choices.find((choice) => choice.mfa_type === 'totp');
   if (credential?.hasTotpSecret === true && totp !== undefined && fresh) return pick(totp, reading.submit);
   const password = choices.find((choice) => choice.mfa_type === 'password' || isPasswordMethod(choice));
@@ -178,6 +180,8 @@ function decideChoice(situation: Situation): Decision {
       do: 'ask',
       question: { fields: [], choices: identifyChoices(choices), known: [], submit: reading.submit },
     };
+  if (choices.every((choice) => choice.type === 'other'))
+    return fail('customer_input_required', 'The site asks to agree to something before it goes on.');
   return choices.some((choice) => choice.type === 'mfa_method')
     ? fail('mfa_required', 'The site asks to choose a second factor.')
     : fail('account_choice_required', 'The site asks to choose among accounts or ways to sign in.');

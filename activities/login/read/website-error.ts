@@ -13,6 +13,10 @@ const GOOD_MARK = /(?<![a-z])(success|info|positive|help-?block|hint)(?![a-z])/i
 const CONDITIONAL =
   /^(if|when|wenn|falls|si|se|als|om|jesli|never|do not|don't|make sure|for security|need|having)(?![a-z])|\bif you\b/;
 
+/** What happened earlier, told to somebody who is inside by now. */
+const HISTORY =
+  /^(there (was|were) )?\d+ (failed|unsuccessful) (log ?in|sign ?in|login) attempts?( since [^.!]*)?[.!]?$|^last (failed |unsuccessful |successful )?(log ?in|sign ?in)/;
+
 const MAX_LENGTH = 500;
 /** Longer blocks are explanations. */
 const MAX_CANDIDATE = 400;
@@ -33,7 +37,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: LoginGroup | undefined): 
   if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
   if (text.text.length < 3 || text.text.length > MAX_CANDIDATE) return 0;
   const said = normalize(text.text);
-  if (ASKS_LOGIN.test(said)) return 0;
+  if (ASKS_LOGIN.test(said) || HISTORY.test(said)) return 0;
   const refuses = REFUSAL.test(said);
   if (GOOD_NEWS.test(said) && !(refuses && (isAlert || ERROR_MARK.test(text.marks)))) return 0;
   if (text.within === 'link' && !isAlert) return 0;

@@ -1,0 +1,71 @@
+import type { ReadChoice } from '../../../contract/reading.ts';
+import type { ClickableFacts } from './facts.ts';
+import type { SeenFrame } from './login-group.ts';
+import { anyOf, normalize } from './normalize.ts';
+import { topicOf } from './signs.ts';
+
+/** Questions whose yes keeps the session: what a login here is for. */
+const STAY = anyOf(
+  'stay signed in, stay logged in, remain signed in, keep me signed in, keep me logged in, remember me on this, save this browser',
+  'trust this device, trust this browser, trust this computer, remember this device, remember this browser, remember this computer',
+  'angemeldet bleiben, diesem gerat vertrauen, diesem browser vertrauen, rester connecte, faire confiance a cet appareil',
+  'mantener la sesion iniciada, confiar en este dispositivo, rimanere collegato, resta connesso, continuar conectado, aangemeld blijven',
+  'не выходить из системы, доверять этому устройству, サインインの状態を維持, このデバイスを信頼, 保持登录, 信任此设备, 로그인 상태를 유지',
+);
+const YES = /^(yes|ja|oui|si|sim|tak|evet|да|はい|是|예|trust|remember|stay|keep|save|vertrauen|confiar|信任)(?![a-z])/;
+/** Buttons that put off what a site would like to have. */
+const LATER = anyOf(
+  'not now, skip, skip for now, maybe later, remind me later, later, no thanks, no thank you, do this later, ask me later, i will do it later',
+  'nicht jetzt, spater, jetzt nicht, uberspringen, vielleicht spater, plus tard, pas maintenant, ignorer, ahora no, omitir, mas tarde, quizas mas tarde',
+  'non ora, salta, piu tardi, agora nao, pular, mais tarde, niet nu, overslaan, nie teraz, pomin, simdi degil, atla, не сейчас, пропустить, позже',
+  '後で, スキップ, 今はしない, 以后再说, 跳过, 暂不, 나중에, 건너뛰기',
+);
+/** A page about what is to be agreed to. */
+const TERMS = anyOf(
+  'terms of service, terms of use, terms and conditions, user agreement, license agreement, privacy policy, acceptable use, updated our terms, updated terms',
+  'nutzungsbedingungen, datenschutzerklarung, conditions d utilisation, conditions generales, terminos y condiciones, condiciones de uso, termini di servizio, termos de uso',
+  'пользовательское соглашение, условия использования, 利用規約, 服务条款, 用户协议, 이용약관',
+);
+const AGREE = anyOf(
+  'accept, agree, i accept, i agree, accept and continue, agree and continue, akzeptieren, zustimmen, ich stimme zu, accepter, j accepte, aceptar, acepto, accetto, accetta, aceito, aceitar, akceptuje, принять, принимаю, 同意する, 同意, 동의',
+);
+
+/** A page with more to press than this has other things to do than to ask. */
+const MAX_BUTTONS = 12;
+
+/**
+ * What stands between a login and the site's inside: stay signed in, set this up later, agree to terms. Only for a page
+ * after an answer: anywhere else such words are part of the furniture.
+ */
+export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
+  const topic = topicOf(frames);
+  const buttons = frames.flatMap((frame) => pressable(frame).map((button) => ({ frame, button })));
+  if (buttons.length > MAX_BUTTONS) return [];
+  const says = ({ button }: { button: ClickableFacts }, words: RegExp): boolean => words.test(normalize(button.text));
+  const onward = STAY.test(topic)
+    ? buttons.filter((each) => says(each, YES))
+    : buttons.filter((each) => says(each, LATER));
+  const asks = onward.length > 0 || (TERMS.test(topic) && buttons.some((each) => says(each, AGREE)));
+  if (!asks) return [];
+  const [best] = onward;
+  return buttons
+    .filter(({ button }) => button.tag !== 'a' || button === best?.button)
+    .map(({ frame, button }) => ({
+      type: 'other',
+      label: button.text.slice(0, 500),
+      selector: button.selector,
+      xpath: button.xpath,
+      masked_destination: null,
+      description: null,
+      frame: [...frame.path],
+      ...(button === best?.button ? { agrees_to_nothing: true } : {}),
+    }));
+}
+
+function pressable({ facts }: SeenFrame): ClickableFacts[] {
+  const aside = new Set(['consent', 'nav', 'footer', 'header']);
+  return facts.clickables.filter(
+    ({ visible, disabled, region, text, type }) =>
+      visible && !disabled && text !== '' && type !== 'radio' && !aside.has(region),
+  );
+}

@@ -1,0 +1,70 @@
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Pages } from '../../activities/login/pages.ts';
+import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import type { PageReading } from '../../contract/reading.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(() => browser.close());
+
+/** What a page reads as after an answer. */
+async function after(html: string): Promise<PageReading> {
+  const page = await browser.newPage();
+  const pages: Pages = {
+    of: () => Promise.resolve(page),
+    release: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+  try {
+    await page.setContent(`<!doctype html>${html}`);
+    return await readAfterEntering({ pages }, { projectId: 'p' }, 's', true);
+  } finally {
+    await page.close();
+  }
+}
+
+const offers = ({ kind, choices }: PageReading): unknown => [
+  kind,
+  ...choices.map(({ type, label, agrees_to_nothing: free }) => `${type} ${label}${free === true ? ' *' : ''}`),
+];
+
+describe('after the last answer', () => {
+  it('waits for a form that stays filled in while a script leads on', async () => {
+    const { kind } = await after(`<title>Log in</title><form>
+      <input name="user" value="ann"><input type="password" name="p" value="secret"><button disabled>Logging in</button></form>
+      <script>setTimeout(() => { document.body.innerHTML = '<h1>Overview</h1><p>4 failed login attempts</p><p>Disks: 2</p>'; }, 2500);</script>`);
+    expect(kind).toBe('logged_in');
+  });
+
+  it('takes the question whether to stay signed in as one that may be answered with yes', async () => {
+    const page = `<title>Sign in</title><h1>Stay signed in?</h1><p>Do this to sign in less often.</p>
+      <input type="button" value="No"><input type="submit" value="Yes">`;
+    expect(offers(await after(page))).toEqual(['choice', 'other No', 'other Yes *']);
+  });
+
+  it('puts off what a site would like to have', async () => {
+    const page = `<title>Acme</title><h1>Add a phone number</h1><p>It helps to get back in.</p>
+      <button>Add phone</button><button>Not now</button>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other Add phone', 'other Not now *']);
+  });
+
+  it('leaves it to a person to agree to terms', async () => {
+    const page = `<title>Acme</title><h1>We have updated our Terms of Service</h1><p>Read them before you go on.</p>
+      <button>I agree</button><button>Decline</button><a href="/terms">Read the terms</a>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
+  });
+
+  it('takes a page with much to press for the inside, whatever it offers', async () => {
+    const menu = Array.from({ length: 14 }, (_, index) => `<button>Item ${index}</button>`).join('');
+    expect((await after(`<title>Acme</title><h1>Inbox</h1>${menu}<button>Skip</button>`)).kind).toBe('logged_in');
+  });
+
+  it('says that a new password is wanted', async () => {
+    const page = `<title>Acme</title><h1>Your password has expired</h1><form><input type="password" placeholder="New password">
+      <input type="password" placeholder="Confirm new password"><button>Save</button></form>`;
+    expect((await after(page)).kind).toBe('password_change');
+  });
+});
