@@ -69,7 +69,12 @@ async function look(
   // many applications show their form to whoever asks for it, logged in or not.
   if (first.kind === 'other' && first.sign_in_link === null) {
     const strangers = await asStranger(landing);
-    if (strangers !== null && isAskedToLogIn(strangers)) return { verdict: 'authenticated', kind: first.kind };
+    if (strangers !== null && isAskedToLogIn(strangers)) {
+      // The form of a page whose scripts are slow may have come by now.
+      const again = await readLogin(page);
+      const now = verdictOf(again);
+      return { verdict: now === 'inconclusive' ? 'authenticated' : now, kind: again.kind };
+    }
   }
   const loginUrl = target.loginUrl ?? first.sign_in_link?.href ?? target.loginPageUrl ?? null;
   const second = await readLoginPage(page, loginUrl, first);

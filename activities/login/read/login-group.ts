@@ -21,6 +21,7 @@ export interface LoginGroup {
 
 const ENOUGH = 3;
 const MANY_FIELDS = 5;
+const MANY_OTHERS = 3;
 
 /** The group that is most likely the login form, or undefined when none is likely enough. */
 export function chooseLoginGroup(frames: readonly SeenFrame[]): LoginGroup | undefined {
@@ -149,6 +150,8 @@ function score(facts: FrameFacts, index: number, group: GroupFacts, controls: re
   if (count('new_password') >= 1) points -= has('password') ? 3 : 1;
   if (count('new_password') >= 2 || count('password') >= 2) points -= 5;
   if (count('profile') >= 1) points -= 2 + count('profile');
+  // Settings of a connection or of an account have a name and a password among much else.
+  if (count('other') > MANY_OTHERS && !has('code')) points -= 2 * (count('other') - MANY_OTHERS);
   if (controls.length >= MANY_FIELDS && !has('code')) points -= 2;
   if (controls.some((each) => each.control.tag === 'textarea')) points -= 4;
   if (controls.every((each) => each.meaning === 'search' || each.meaning === 'newsletter')) points -= 10;
