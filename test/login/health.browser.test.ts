@@ -32,6 +32,12 @@ const SITE: Pages = {
         .end('<!doctype html><title>Security</title><p>Tokens: 3</p>');
     else response.writeHead(302, { location: '/form' }).end();
   },
+  '/slow': (request, response) => {
+    const wait = request.headers.cookie === undefined ? 0 : 3000;
+    const lead = '<p>Welcome to the box. '.padEnd(230, 'It keeps what you give it. ');
+    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Box</title>${lead}
+      <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '${FORM}'), ${wait})</script>`);
+  },
   '/form': `<!doctype html><title>Login</title>${FORM}`,
 };
 
@@ -100,4 +106,8 @@ it('presses a sign-in button that opens the form on the page itself', async () =
 
 it('looks as a stranger does, where the login page shows its form to those who are logged in, too', async () => {
   expect(await check({ postLoginUrl: `${origin}/account`, loginPageUrl: `${origin}/form` })).toBe('authenticated');
+});
+
+it('takes no page for the inside whose form was only slow to come', async () => {
+  expect(await check({ postLoginUrl: `${origin}/slow` })).toBe('expired');
 });
