@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OWN_WORLD } from '../cdp/own-worlds.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Point } from './curve.ts';
@@ -7,8 +8,7 @@ import type { Point } from './curve.ts';
 const MAX_ABOVE = 250;
 /** Most that it may have beside it. */
 const MAX_BESIDE = 20;
-/** What a page has made of `innerWidth` is not seen in a world of our own. */
-const WORLD = 'holdfast';
+/** Asked in a world of our own: what a page has made of `innerWidth` is not seen there. */
 const LOOK = `[innerWidth, innerHeight, devicePixelRatio * visualViewport.scale,
   document.visibilityState === 'visible', document.hasFocus()]`;
 const Seen = z.tuple([z.number(), z.number(), z.number(), z.boolean(), z.boolean()]);
@@ -27,7 +27,7 @@ export async function placeOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page)
     cdp.send('Browser.getWindowForTarget', { targetId: page.targetId }),
     cdp.send('Page.getFrameTree', undefined, page.sessionId),
   ]);
-  const world = { frameId: frameTree.frame.id, worldName: WORLD };
+  const world = { frameId: frameTree.frame.id, worldName: OWN_WORLD };
   const { executionContextId } = await cdp.send('Page.createIsolatedWorld', world, page.sessionId);
   const { result } = await cdp.send(
     'Runtime.evaluate',
