@@ -33,7 +33,7 @@ export interface PageTracker {
   /** The page opened or brought to front last. Undefined when all are closed. */
   active(): Page | undefined;
   all(): Page[];
-  /** Resolves when a dialog opens on the page, or it goes or gives way to another: input to it gets no answer then. */
+  /** Resolves when a dialog opens on the page, or the page goes: input to it will get no answer then. */
   interrupted(page: Page): { promise: Promise<void>; stop: () => void };
   /** Calls back when another page is in use, or the one in use has another address, title or dialog. */
   onChange(listener: () => void): () => void;
@@ -140,11 +140,8 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page === undefined) return;
-    if (frame.parentId === undefined && sessionId === page.sessionId) {
-      // Input to the document that has gone gets no answer any more.
-      interrupt(page);
-      noteUrl(page, frame.url);
-    } else noteFrameUrl(page, frame.url);
+    if (frame.parentId === undefined && sessionId === page.sessionId) noteUrl(page, frame.url);
+    else noteFrameUrl(page, frame.url);
   });
   cdp.on('Page.javascriptDialogOpening', ({ type, message, defaultPrompt = '' }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
