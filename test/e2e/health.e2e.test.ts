@@ -173,7 +173,7 @@ describe('a health check by hand', () => {
 describe('a recorded connection', () => {
   test('has a video of its login and of its check, for its project alone', async () => {
     const { kernel } = on;
-    const person = await loggedIn('carol', { record_session: true, login_url: on.practice.page('/login') });
+    const person = await loggedIn('erin', { record_session: true, login_url: on.practice.page('/login') });
     await check(person);
     const timeline = await timelineOf(person);
     expect(timeline.map(({ type }) => type)).toEqual(['health_check', 'login']);
