@@ -74,6 +74,31 @@ describe('files, by the public client', () => {
     await fs().deleteFile(id, { path: '/home/user/large' });
   });
 
+  it.each(['read_file?path=/tmp/slow/large', 'download_dir_zip?path=/tmp/slow'])(
+    'go by %s to a reader who does not read without a place in memory',
+    async (operation) => {
+      await shell('mkdir -p /tmp/slow && head -c 300000000 /dev/urandom > /tmp/slow/large');
+      const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
+      const request = http.get(`${service.handle.url}/browsers/${id}/fs/${operation}`, {
+        headers: { authorization: `Bearer ${API_KEY}` },
+      });
+      const response = await new Promise<http.IncomingMessage>((resolve) => request.once('response', resolve));
+      response.pause();
+      let most = 0;
+      // Long enough for all of it to be read, were it not for the reader.
+      for (let round = 0; round < 30; round++) {
+        expect(await shell('sleep 0.05')).toBe('0');
+        const { external, arrayBuffers } = process.memoryUsage();
+        most = Math.max(most, external + arrayBuffers - before);
+      }
+      expect(most).toBeLessThan(60 * 1024 * 1024);
+      let bytes = 0;
+      for await (const piece of response) bytes += (piece as Buffer).length;
+      expect(bytes).toBeGreaterThanOrEqual(300_000_000);
+      await fs().deleteDirectory(id, { path: '/tmp/slow' });
+    },
+  );
+
   it('that broke off on their way leave nothing', async () => {
     await fs().writeFile(id, 'whole', { path: '/tmp/kept' });
     const request = http.request(`${service.handle.url}/browsers/${id}/fs/write_file?path=/tmp/kept`, {
