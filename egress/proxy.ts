@@ -1,4 +1,5 @@
 import type dns from 'node:dns';
+import http, { type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RequestError, Server } from 'proxy-chain';
@@ -6,11 +7,16 @@ import { pinnedLookup } from './lookup.ts';
 import type { EgressPolicy } from './policy.ts';
 import type { ResolvedAddress, Resolver } from './resolve.ts';
 import { EgressRefusedError, resolveChecked, systemResolver } from './resolve.ts';
-import type { Upstream } from './upstream.ts';
-import { bypasses, createAgents, upstreamUrl } from './upstream.ts';
+import type { Upstream, UpstreamFault } from './upstream.ts';
+import { bypasses, upstreamUrl } from './upstream.ts';
+import { createUpstreamAgents, type UpstreamAgents } from './upstream-agents.ts';
 
 /** How long an upstream may take to open a tunnel, in milliseconds. A browser would wait for it without an end. */
 const TUNNEL_TIMEOUT_MS = 20_000;
+/** Statuses by which an upstream refuses the user name and password of a tunnel. */
+const AUTH_STATUSES: ReadonlySet<number> = new Set([401, 407]);
+/** The status by which proxy-chain says the same of a plain request. */
+const UPSTREAM_AUTH_FAILED = 597;
 const NO_TUNNEL = 'HTTP/1.1 504 Gateway Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /** The running guard that browsers use as their HTTP proxy. */
@@ -34,6 +40,8 @@ export interface EgressProxyDeps {
   upstreamCa?: string;
   /** Told about every refusal: host and range only. */
   onRefused?: (refusal: { host: string; range: string }) => void;
+  /** Told what fails on the way to the upstream; null when a tunnel through it opens. */
+  onUpstream?: (fault: UpstreamFault | null) => void;
   /** How long an upstream may take to open a tunnel, in milliseconds. Default 20,000. */
   tunnelTimeoutMs?: number;
 }
@@ -48,10 +56,8 @@ export interface EgressProxyDeps {
  */
 export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressProxy> {
   const resolver = deps.resolver ?? systemResolver;
-  let upstream = deps.upstream ?? null;
-  // Our own agents: sockets of the process-wide one may have been opened without the guard, or by another way out.
-  let agents = createAgents(deps.upstreamCa);
-  const tunnels = watchTunnels(deps.tunnelTimeoutMs ?? TUNNEL_TIMEOUT_MS);
+  let way = openWay(deps, deps.upstream ?? null);
+  const tunnels = watchTunnels(deps.tunnelTimeoutMs ?? TUNNEL_TIMEOUT_MS, () => way.report('unreachable'));
 
   const resolve = (host: string, port: number): Promise<ResolvedAddress[]> =>
     resolveChecked(deps.policy, host, port, resolver);
@@ -61,23 +67,21 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
       if (error instanceof EgressRefusedError) throw error;
     });
 
-  const server = new Server({
+  const server = new GuardServer({
     host: '127.0.0.1',
     port: 0,
     prepareRequestFunction: async ({ hostname, port, isHttp, connectionId, request }) => {
+      const { upstream, report, direct, agents } = way;
       const via = upstream === null || bypasses(upstream, hostname) ? null : upstream;
-      const { httpAgent, httpsAgent } = agents;
       try {
-        if (via !== null) await checkTarget(hostname, port);
-        const addresses = await (via === null ? resolve(hostname, port) : resolve(via.host, via.port));
-        if (via !== null && !isHttp) tunnels.opening(connectionId, request.socket);
-        return {
-          // proxy-chain types the option as the overloaded dns.lookup but hands it to node:net, which wants this shape.
-          dnsLookup: pinnedLookup(addresses) as typeof dns.lookup,
-          httpAgent,
-          httpsAgent,
-          ...(via === null ? {} : { upstreamProxyUrl: upstreamUrl(via) }),
-        };
+        if (via === null) return { ...pinned(await resolve(hostname, port)), httpAgent: direct };
+        await checkTarget(hostname, port);
+        const addresses = await resolve(via.host, via.port).catch((error: unknown) => {
+          report(error instanceof EgressRefusedError ? 'address_refused' : 'unreachable');
+          throw error;
+        });
+        if (!isHttp) tunnels.opening(connectionId, request.socket);
+        return { ...pinned(addresses), ...agents, upstreamProxyUrl: upstreamUrl(via) };
       } catch (error) {
         if (error instanceof EgressRefusedError) {
           deps.onRefused?.({ host: error.host, range: error.range });
@@ -88,33 +92,87 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
       }
     },
   });
+  server.onCredentialsRefused = () => way.report('credentials_refused');
   // A failed request is answered by the proxy itself; without a listener it would also print to the console.
   server.on('requestFailed', () => undefined);
-  server.on('tunnelConnectResponded', ({ proxyChainId }: { proxyChainId: number }) => tunnels.settled(proxyChainId));
+  server.on('tunnelConnectFailed', ({ response }: { response: IncomingMessage }) =>
+    way.report(AUTH_STATUSES.has(response.statusCode ?? 0) ? 'credentials_refused' : 'target_refused'),
+  );
+  server.on('tunnelConnectResponded', ({ proxyChainId }: { proxyChainId: number }) => {
+    tunnels.settled(proxyChainId);
+    way.report(null);
+  });
   server.on('connectionClosed', ({ connectionId }: { connectionId: number }) => tunnels.settled(connectionId));
   await server.listen();
   return {
     url: `http://127.0.0.1:${String(server.port)}`,
     route: (next) => {
-      upstream = next;
-      const former = agents;
-      agents = createAgents(deps.upstreamCa);
+      const former = way;
+      way = openWay(deps, next);
       server.closeConnections();
-      former.destroy();
+      former.close();
     },
     close: async () => {
-      agents.destroy();
+      way.close();
       await server.close(true);
     },
   };
 }
 
+/** Where everything goes at one time, with connections of its own. */
+interface Way {
+  upstream: Upstream | null;
+  direct: http.Agent;
+  agents: Pick<UpstreamAgents, 'httpAgent' | 'httpsAgent'>;
+  report(fault: UpstreamFault | null): void;
+  close(): void;
+}
+
+/** Our own agents: sockets of the process-wide one may have been opened without the guard, or by another way out. */
+function openWay({ onUpstream, upstreamCa }: EgressProxyDeps, upstream: Upstream | null): Way {
+  let closed = false;
+  const report = (fault: UpstreamFault | null): void => {
+    if (!closed) onUpstream?.(fault);
+  };
+  const direct = new http.Agent({ keepAlive: true });
+  const { httpAgent, httpsAgent, destroy } = createUpstreamAgents(() => report('unreachable'), upstreamCa);
+  return {
+    upstream,
+    direct,
+    agents: { httpAgent, httpsAgent },
+    report,
+    close: () => {
+      closed = true;
+      direct.destroy();
+      destroy();
+    },
+  };
+}
+
+/** Tells when an upstream refuses the credentials of a plain request; of tunnels there is an event. */
+class GuardServer extends Server {
+  onCredentialsRefused: () => void = () => undefined;
+
+  override failRequest(request: IncomingMessage, error: NodeJS.ErrnoException): void {
+    if (error instanceof RequestError && error.statusCode === UPSTREAM_AUTH_FAILED) this.onCredentialsRefused();
+    super.failRequest(request, error);
+  }
+}
+
+/** The one place that a connection may lead to. proxy-chain types the option as the overloaded dns.lookup but hands it to node:net. */
+function pinned(addresses: ResolvedAddress[]): { dnsLookup: typeof dns.lookup } {
+  return { dnsLookup: pinnedLookup(addresses) as typeof dns.lookup };
+}
+
 /** Answers for an upstream that does not say that the tunnel is open. (Connections that are just cut would be tried again.) */
-function watchTunnels(timeoutMs: number) {
+function watchTunnels(timeoutMs: number, onSilent: () => void) {
   const timers = new Map<number, NodeJS.Timeout>();
   return {
     opening: (id: number, socket: Pick<Duplex, 'end'>): void => {
-      const timer = setTimeout(() => socket.end(NO_TUNNEL), timeoutMs);
+      const timer = setTimeout(() => {
+        onSilent();
+        socket.end(NO_TUNNEL);
+      }, timeoutMs);
       timer.unref();
       timers.set(id, timer);
     },

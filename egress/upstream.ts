@@ -1,5 +1,3 @@
-import http from 'node:http';
-import https from 'node:https';
 import { canonicalHost } from './policy.ts';
 
 /** A proxy of the caller's own that traffic leaves through. Its address is as little trusted as any other that a user gives. */
@@ -13,27 +11,6 @@ export interface Upstream {
   password: string | null;
   /** Hosts that go past it, straight to the target: `example.com`, or `*.example.com` for all below it. */
   bypassHosts: readonly string[];
-}
-
-/** Connections to one upstream, kept open between requests. */
-export interface UpstreamAgents {
-  httpAgent: http.Agent;
-  httpsAgent: https.Agent;
-  destroy(): void;
-}
-
-/** Agents whose connections belong to one way out alone. `ca`: who vouches for an https upstream, instead of the usual ones. */
-export function createAgents(ca?: string): UpstreamAgents {
-  const httpAgent = new http.Agent({ keepAlive: true });
-  const httpsAgent = new https.Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
-  return {
-    httpAgent,
-    httpsAgent,
-    destroy: () => {
-      httpAgent.destroy();
-      httpsAgent.destroy();
-    },
-  };
 }
 
 /** The URL of an upstream, its user name and password in it. A secret. */
@@ -54,3 +31,9 @@ export function bypasses(upstream: Upstream, host: string): boolean {
     entry.startsWith('*.') ? wanted.endsWith(canonicalHost(entry.slice(1))) : wanted === canonicalHost(entry),
   );
 }
+
+/**
+ * What went wrong on the way to an upstream: nobody answers there, its address is not public and not listed, it refuses the
+ * user name and password, or it does not reach the target.
+ */
+export type UpstreamFault = 'unreachable' | 'address_refused' | 'credentials_refused' | 'target_refused';

@@ -242,3 +242,45 @@ it('puts an upstream into a URL whatever its credentials hold', () => {
   expect(decodeURIComponent(url.password)).toBe(UPSTREAM_LOGIN.password);
   expect(upstreamUrl(office({ username: null, password: null }))).not.toContain('@');
 });
+
+it('tells what fails on the way to the upstream, and that it goes again', async () => {
+  const told: (string | null)[] = [];
+  const dead = net.createServer();
+  const deadPort = await listen(dead);
+  await new Promise((resolve) => dead.close(resolve));
+  const rude = net.createServer((socket) => socket.end());
+  const rudePort = await listen(rude);
+  const silent = net.createServer();
+  const silentPort = await listen(silent);
+  const ports = [upstream.port, deadPort, rudePort, silentPort].map((port) => `localhost:${port}`);
+  const egress = await startEgressProxy({
+    policy: createEgressPolicy(ports.join(',')),
+    resolver,
+    tunnelTimeoutMs: 200,
+    onUpstream: (fault) => told.push(fault),
+  });
+  const plain = `http://only.upstream.test:${sitePort}/`;
+  const safe = `https://only.secure.test:${securePort}/`;
+  const tellings = async (via: Upstream, url: string): Promise<(string | null)[]> => {
+    egress.route(via);
+    told.length = 0;
+    await fetchThrough(egress, url).catch(() => undefined);
+    return [...told];
+  };
+  expect(await tellings(office(), safe)).toEqual([null]);
+  expect(await tellings(office(), plain)).toEqual([]);
+  for (const url of [plain, safe]) {
+    expect(await tellings(office({ password: 'wrong' }), url), url).toEqual(['credentials_refused']);
+    expect(await tellings(office({ port: deadPort }), url), url).toEqual(['unreachable']);
+    expect(await tellings(office({ port: rudePort }), url), url).toEqual(['unreachable']);
+    expect(await tellings(office({ host: 'nowhere.test' }), url), url).toEqual(['unreachable']);
+    expect(await tellings(office({ host: '127.0.0.1' }), url), url).toEqual(['address_refused']);
+    // A target that is not public is no fault of the upstream's.
+    expect(await tellings(office(), url.replace('only.', 'x.inner.test/only.')), url).toEqual([]);
+  }
+  expect(await tellings(office({ port: silentPort }), safe)).toEqual(['unreachable']);
+  expect(await tellings(office(), `https://only.secure.test:${deadPort}/`)).toEqual(['target_refused']);
+  await egress.close();
+  silent.close();
+  rude.close();
+});
