@@ -16,6 +16,7 @@ const service = await startBrowserService({
   warmBrowsers: Number(warm),
   policy: createEgressPolicy('localhost'),
   profiles: { load: () => Promise.resolve(null), save: () => Promise.reject(new Error('no profiles here')) },
+  proxies: { open: () => Promise.resolve({ outcome: 'none' }) },
   logger: { info: nothing, warn: nothing, error: nothing },
 });
 process.on('disconnect', () => void service.close().then(() => process.exit(0)));

@@ -7,6 +7,7 @@ import type { ReplayStore } from './replay/replay-store.ts';
 import type { Replays } from './replay/replays.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
 import type { SessionRegistry } from './session/registry.ts';
+import type { ProxyStore } from './way-out/session-proxy.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 
 /** What the routes of the browser service work with. */
@@ -15,6 +16,7 @@ export interface BrowserDeps {
   registry: SessionRegistry;
   lifecycle: SessionLifecycle;
   profiles: SessionProfiles;
+  proxies: ProxyStore;
   tokens: SessionTokens;
   cdpProxy: CdpProxy;
   bidiProxy: BidiProxy;

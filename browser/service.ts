@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pino } from 'pino';
 import type { EgressPolicy } from '../egress/policy.ts';
-import { startEgressProxy } from '../egress/proxy.ts';
+import { startEgressProxy, type EgressProxy } from '../egress/proxy.ts';
 import type { Resolver } from '../egress/resolve.ts';
 import { DEFAULT_VIEWPORT } from '../contract/browsers.ts';
 import { createBrowserService } from './app.ts';
@@ -24,6 +24,7 @@ import { createReplays } from './replay/replays.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { createSessionRegistry } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
+import type { ProxyStore } from './way-out/session-proxy.ts';
 
 /** How a browser service is set up. */
 export interface BrowserServiceOptions {
@@ -46,9 +47,10 @@ export interface BrowserServiceOptions {
   /** Give isolated processes the machine's network, past the egress proxy; off by default. */
   processNetwork?: boolean;
   policy: EgressPolicy;
-  /** Name resolution of the egress proxy; the machine's own by default. */
+  /** Name resolution of the egress proxies; the machine's own by default. */
   resolver?: Resolver;
   profiles: ProfileStore;
+  proxies: ProxyStore;
   logger?: Logger;
 }
 
@@ -67,20 +69,13 @@ const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: 
 export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {
   const logger = options.logger ?? pino({ name: 'browser' });
   const workDir = path.resolve(options.workDir);
-  const [binary, leftovers, isolation, egress] = await Promise.all([
+  const [binary, leftovers, isolation] = await Promise.all([
     inspectChromium(options.chromiumPath),
     removeLeftovers(workDir),
     chooseIsolation({
       workDir,
       allowUnsandboxed: options.allowUnsandboxedProcesses ?? false,
       network: options.processNetwork ?? false,
-    }),
-    startEgressProxy({
-      policy: options.policy,
-      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
-      onRefused: ({ range }) => {
-        logger.warn({ range }, 'egress refused');
-      },
     }),
   ]);
   if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'ended browsers of a dead service');
@@ -89,12 +84,20 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   if (isolation?.kind === 'none') logger.warn({}, 'processes of sessions run on the machine itself, as was allowed');
 
   const noSandbox = options.noSandbox ?? process.getuid?.() === 0;
+  // One for each browser: a session's proxy is its own, and a browser that waits in the pool can be given one.
+  const openEgress = (): Promise<EgressProxy> =>
+    startEgressProxy({
+      policy: options.policy,
+      ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
+      onRefused: ({ range }) => {
+        logger.warn({ range }, 'egress refused');
+      },
+    });
   const launch = (
     name: string,
     choices: LaunchChoices,
     viewport: { width: number; height: number },
-  ): Promise<Chromium> =>
-    launchChromium({ binary, workDir, egressProxyUrl: egress.url, noSandbox }, name, choices, viewport);
+  ): Promise<Chromium> => launchChromium({ binary, workDir, openEgress, noSandbox }, name, choices, viewport);
   const registry = createSessionRegistry(options.maxSessions);
   const pool = createWarmPool({
     size: options.warmBrowsers ?? 1,
@@ -107,6 +110,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const profiles = createSessionProfiles(options.profiles, logger);
   const lifecycle = createSessionLifecycle({
     ...{ registry, pool, launch, profiles, logger },
+    proxies: options.proxies,
     openSpace: (chromium) => openSessionSpace(isolation, chromium),
   });
   const replayStore = createReplayStore(path.join(workDir, 'replays'));
@@ -116,6 +120,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     registry,
     lifecycle,
     profiles,
+    proxies: options.proxies,
     tokens: createSessionTokens(),
     cdpProxy: createCdpProxy(),
     bidiProxy: createBidiProxy(),
@@ -128,7 +133,6 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const close = async (): Promise<void> => {
     await lifecycle.endAll();
     await Promise.all([app.close(), pool.close()]);
-    await egress.close();
   };
   try {
     const url = await app.listen({ port: options.port, host: options.host ?? '127.0.0.1' });

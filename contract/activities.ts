@@ -1,5 +1,6 @@
 import type { FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
 import type { ConnectionDocument, ConnectionRecord } from './document.ts';
+import type { ProxyFault } from './proxies.ts';
 import type { PageReading, ReadChoice, ReadField } from './reading.ts';
 
 /** Which connection, in which project: what every activity needs to find its row. Opaque ids only. */
@@ -126,7 +127,7 @@ export interface HealthOutcome {
  * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
  * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
  * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
- * `network_error`, `browser_error`, `internal_error`.
+ * `network_error`, `browser_error`, `internal_error`, and those of {@link ProxyFailure}.
  */
 export type ActivityFailure =
   | 'session_gone'
@@ -136,7 +137,11 @@ export type ActivityFailure =
   | 'element_not_found'
   | 'network_error'
   | 'browser_error'
-  | 'internal_error';
+  | 'internal_error'
+  | ProxyFailure;
+
+/** Failures of the connection's proxy: it is not there any more, or one of {@link ProxyFault}. Another try cannot mend them. */
+export type ProxyFailure = 'proxy_unknown' | `proxy_${ProxyFault}`;
 
 /** Activities that need a browser. They heartbeat, stop on cancellation, and return no secret. */
 export interface LoginActivities {

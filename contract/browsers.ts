@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { HttpUrl } from './addresses.ts';
+import { BrowserProxy, BrowserProxyConfig } from './proxies.ts';
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts';
 
 /** Bounds of a session's inactivity time-out, in seconds, and the one that applies when none is given. */
@@ -55,7 +56,7 @@ export const BrowserCreate = z.strictObject({
   chrome_policy: z.record(z.string(), z.unknown()).optional(),
   region: z.literal(REGION).optional(),
   gpu: z.boolean().optional(),
-  proxy: z.record(z.string(), z.unknown()).nullable().optional(),
+  proxy: BrowserProxyConfig.nullable().optional(),
   proxy_id: z.string().nullable().optional(),
   network: z.record(z.string(), z.unknown()).nullable().optional(),
   extensions: z
@@ -68,8 +69,8 @@ export type BrowserCreate = z.infer<typeof BrowserCreate>;
 
 /**
  * Body of `PATCH /browsers/{id}`. What is left out stays. `name: ""` or null clears the name; `tags` replaces all tags.
- * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`. `start_url` is opened
- * after everything else is applied, without waiting for it.
+ * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`. `proxy_id: ""` or
+ * null takes the proxy away. `start_url` is opened after everything else is applied, without waiting for it.
  */
 export const BrowserUpdate = z.strictObject({
   name: z
@@ -82,7 +83,7 @@ export const BrowserUpdate = z.strictObject({
   viewport: BrowserViewport.extend({ force: z.boolean().optional() }).optional(),
   telemetry: TelemetryRequest.nullable().optional(),
   timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),
-  proxy: z.record(z.string(), z.unknown()).nullable().optional(),
+  proxy: BrowserProxyConfig.nullable().optional(),
   proxy_id: z.string().nullable().optional(),
   disable_default_proxy: z.boolean().optional(),
 });
@@ -134,6 +135,8 @@ export const Browser = z.object({
   tags: z.record(z.string(), z.string()).optional(),
   profile: BrowserProfile.optional(),
   profile_save_changes: z.boolean().optional(),
+  proxy: BrowserProxy.optional(),
+  proxy_id: z.string().optional(),
   telemetry: TelemetryConfig.nullable(),
   /** True where telemetry keeps clear of what is typed, whatever it captures. */
   managed_auth: z.literal(true).optional(),

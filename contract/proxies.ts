@@ -121,9 +121,9 @@ export type BrowserProxyConfig = z.infer<typeof BrowserProxyConfig>;
 
 /**
  * What went wrong on a session's way to its proxy last: nobody answers there, its address is private and not listed, it
- * refuses the user name and password, or it does not reach the site that was asked for.
+ * refuses the user name and password, or it brings no answer of the site that was asked for.
  */
-export const ProxyFault = z.enum(['unreachable', 'address_refused', 'credentials_refused', 'target_refused']);
+export const ProxyFault = z.enum(['unreachable', 'address_refused', 'credentials_refused', 'target_unreached']);
 export type ProxyFault = z.infer<typeof ProxyFault>;
 
 /** A session's proxy: the chosen one, or `direct`; what failed on the way to it last, when something did. */

@@ -3,11 +3,12 @@ import http, { type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { RequestError, Server } from 'proxy-chain';
+import type { ProxyFault } from '../contract/proxies.ts';
 import { pinnedLookup } from './lookup.ts';
 import type { EgressPolicy } from './policy.ts';
 import type { ResolvedAddress, Resolver } from './resolve.ts';
 import { EgressRefusedError, resolveChecked, systemResolver } from './resolve.ts';
-import type { Upstream, UpstreamFault } from './upstream.ts';
+import type { Upstream } from './upstream.ts';
 import { bypasses, upstreamUrl } from './upstream.ts';
 import { createUpstreamAgents, type UpstreamAgents } from './upstream-agents.ts';
 
@@ -19,12 +20,18 @@ const AUTH_STATUSES: ReadonlySet<number> = new Set([401, 407]);
 const UPSTREAM_AUTH_FAILED = 597;
 const NO_TUNNEL = 'HTTP/1.1 504 Gateway Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
+/** Told what fails on the way to an upstream; null when a tunnel through it opens. */
+export type FaultListener = (fault: ProxyFault | null) => void;
+
 /** The running guard that browsers use as their HTTP proxy. */
 export interface EgressProxy {
   /** `http://127.0.0.1:port`, for `--proxy-server`. */
   url: string;
-  /** Sends what comes from now on through this upstream, or straight out for null. Open connections are cut. */
-  route(upstream: Upstream | null): void;
+  /**
+   * Sends what comes from now on through this upstream, or straight out for null. Open connections are cut. `onFault` is told
+   * what fails on the way to this upstream, and null when a tunnel through it opens.
+   */
+  route(upstream: Upstream | null, onFault?: FaultListener): void;
   /** Stops listening and cuts open connections. */
   close(): Promise<void>;
 }
@@ -40,8 +47,6 @@ export interface EgressProxyDeps {
   upstreamCa?: string;
   /** Told about every refusal: host and range only. */
   onRefused?: (refusal: { host: string; range: string }) => void;
-  /** Told what fails on the way to the upstream; null when a tunnel through it opens. */
-  onUpstream?: (fault: UpstreamFault | null) => void;
   /** How long an upstream may take to open a tunnel, in milliseconds. Default 20,000. */
   tunnelTimeoutMs?: number;
 }
@@ -56,7 +61,7 @@ export interface EgressProxyDeps {
  */
 export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressProxy> {
   const resolver = deps.resolver ?? systemResolver;
-  let way = openWay(deps, deps.upstream ?? null);
+  let way = openWay(deps.upstream ?? null, () => undefined, deps.upstreamCa);
   const tunnels = watchTunnels(deps.tunnelTimeoutMs ?? TUNNEL_TIMEOUT_MS, () => way.report('unreachable'));
 
   const resolve = (host: string, port: number): Promise<ResolvedAddress[]> =>
@@ -96,7 +101,7 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
   // A failed request is answered by the proxy itself; without a listener it would also print to the console.
   server.on('requestFailed', () => undefined);
   server.on('tunnelConnectFailed', ({ response }: { response: IncomingMessage }) =>
-    way.report(AUTH_STATUSES.has(response.statusCode ?? 0) ? 'credentials_refused' : 'target_refused'),
+    way.report(AUTH_STATUSES.has(response.statusCode ?? 0) ? 'credentials_refused' : 'target_unreached'),
   );
   server.on('tunnelConnectResponded', ({ proxyChainId }: { proxyChainId: number }) => {
     tunnels.settled(proxyChainId);
@@ -106,9 +111,9 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
   await server.listen();
   return {
     url: `http://127.0.0.1:${String(server.port)}`,
-    route: (next) => {
+    route: (next, onFault = () => undefined) => {
       const former = way;
-      way = openWay(deps, next);
+      way = openWay(next, onFault, deps.upstreamCa);
       server.closeConnections();
       former.close();
     },
@@ -124,18 +129,21 @@ interface Way {
   upstream: Upstream | null;
   direct: http.Agent;
   agents: Pick<UpstreamAgents, 'httpAgent' | 'httpsAgent'>;
-  report(fault: UpstreamFault | null): void;
-  close(): void;
+  report: FaultListener;
+  close: () => void;
 }
 
 /** Our own agents: sockets of the process-wide one may have been opened without the guard, or by another way out. */
-function openWay({ onUpstream, upstreamCa }: EgressProxyDeps, upstream: Upstream | null): Way {
+function openWay(upstream: Upstream | null, onFault: FaultListener, upstreamCa: string | undefined): Way {
   let closed = false;
-  const report = (fault: UpstreamFault | null): void => {
-    if (!closed) onUpstream?.(fault);
+  const report: FaultListener = (fault) => {
+    if (!closed) onFault(fault);
   };
   const direct = new http.Agent({ keepAlive: true });
-  const { httpAgent, httpsAgent, destroy } = createUpstreamAgents(() => report('unreachable'), upstreamCa);
+  const { httpAgent, httpsAgent, destroy } = createUpstreamAgents(
+    { unreachable: () => report('unreachable'), hungUp: () => report('target_unreached') },
+    upstreamCa,
+  );
   return {
     upstream,
     direct,

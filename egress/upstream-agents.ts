@@ -6,20 +6,27 @@ import type { Duplex } from 'node:stream';
 export interface UpstreamAgents {
   httpAgent: http.Agent;
   httpsAgent: https.Agent;
-  destroy(): void;
+  destroy: () => void;
+}
+
+/** Who is told what becomes of connections to an upstream. */
+export interface UpstreamWatcher {
+  /** The connection was not made. */
+  unreachable: () => void;
+  /** It was made, and hung up before a word came back. */
+  hungUp: () => void;
 }
 
 /**
- * Agents whose connections belong to one upstream alone. `onUnreachable` is told when a connection was not made, or was hung
- * up before a word came back. `ca`: who vouches for an https upstream, instead of the usual ones.
+ * Agents whose connections belong to one upstream alone. `ca`: who vouches for an https upstream, instead of the usual ones.
  */
-export function createUpstreamAgents(onUnreachable: () => void, ca?: string): UpstreamAgents {
+export function createUpstreamAgents(watcher: UpstreamWatcher, ca?: string): UpstreamAgents {
   const httpAgent = new http.Agent({ keepAlive: true });
   const httpsAgent = new https.Agent({ keepAlive: true, ...(ca === undefined ? {} : { ca }) });
-  const [connect, connectSafely] = [httpAgent.createConnection, httpsAgent.createConnection];
-  httpAgent.createConnection = (...args) => watched(connect.apply(httpAgent, args), 'connect', onUnreachable);
-  httpsAgent.createConnection = (...args) =>
-    watched(connectSafely.apply(httpsAgent, args), 'secureConnect', onUnreachable);
+  const connect = httpAgent.createConnection.bind(httpAgent);
+  const connectSafely = httpsAgent.createConnection.bind(httpsAgent);
+  httpAgent.createConnection = (...args) => watched(connect(...args), 'connect', watcher);
+  httpsAgent.createConnection = (...args) => watched(connectSafely(...args), 'secureConnect', watcher);
   return {
     httpAgent,
     httpsAgent,
@@ -33,14 +40,14 @@ export function createUpstreamAgents(onUnreachable: () => void, ca?: string): Up
 function watched(
   socket: Duplex | null | undefined,
   opened: 'connect' | 'secureConnect',
-  onUnreachable: () => void,
+  { unreachable, hungUp }: UpstreamWatcher,
 ): Duplex | null | undefined {
-  socket?.once('error', onUnreachable);
+  socket?.once('error', unreachable);
   socket?.once(opened, () => {
-    socket.off('error', onUnreachable);
+    socket.off('error', unreachable);
     // We end connections by destroying them, so an `end` comes from over there.
     socket.once('end', () => {
-      if ('bytesRead' in socket && socket.bytesRead === 0) onUnreachable();
+      if ('bytesRead' in socket && socket.bytesRead === 0) hungUp();
     });
   });
   return socket;

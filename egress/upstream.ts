@@ -31,9 +31,3 @@ export function bypasses(upstream: Upstream, host: string): boolean {
     entry.startsWith('*.') ? wanted.endsWith(canonicalHost(entry.slice(1))) : wanted === canonicalHost(entry),
   );
 }
-
-/**
- * What went wrong on the way to an upstream: nobody answers there, its address is not public and not listed, it refuses the
- * user name and password, or it does not reach the target.
- */
-export type UpstreamFault = 'unreachable' | 'address_refused' | 'credentials_refused' | 'target_refused';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
+import { ProxyFault } from '../../contract/proxies.ts';
 import type { BrowserService } from './service.ts';
 
 /** What is read of a session; a peer may answer more. */
@@ -11,6 +12,11 @@ export const Session = z.object({
   browser_live_view_url: z.string().nullish(),
   /** True where the service keeps what is typed out of telemetry; a peer that does not know of that says nothing. */
   managed_auth: z.boolean().nullish().catch(null),
+  /** What failed last on the way to the session's proxy; a peer that does not know of that says nothing. */
+  proxy: z
+    .object({ last_fault: ProxyFault.optional().catch(undefined) })
+    .nullish()
+    .catch(null),
   /** What is captured, category by category. */
   telemetry: z
     .object({ browser: z.record(z.string(), z.object({ enabled: z.boolean().optional() })).optional() })

@@ -7,6 +7,7 @@ import { credentialFacts } from './credential-facts.ts';
 import { followSignInLink } from './discover.ts';
 import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
+import { requireProxy } from './proxy-faults.ts';
 import { goTo, readLogin } from './read-login.ts';
 import { recordSession } from './record-session.ts';
 import { strangersSessionBody } from './session-body.ts';
@@ -30,6 +31,7 @@ export async function checkHealth(
 ): Promise<HealthOutcome> {
   const { projectId } = target;
   const name = `check-${checkId}`;
+  await requireProxy(deps, target);
   const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
   try {
     const replayId = await recordSession(deps.service, target, session.session_id, signal);

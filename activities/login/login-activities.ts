@@ -13,6 +13,7 @@ import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
 import { recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
+import { blameProxy, requireProxy } from './proxy-faults.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;
@@ -32,6 +33,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     openSession: guard(({ target, flowId, attempt }) =>
       withHeartbeat(async (signal): Promise<FlowSession> => {
         const name = `flow-${flowId}-${String(attempt)}`;
+        await requireProxy(deps, target);
         const session = await openLoginSession(deps.service, target, name, FLOW_SESSION_SECONDS, signal);
         return {
           sessionId: session.session_id,
@@ -45,7 +47,9 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     discoverLogin: guard(({ target, sessionId }) =>
       withHeartbeat(async () => {
         const page = await deps.pages.of(target.projectId, sessionId);
-        return await observe(target, await findLoginPage(page, target, deps.egress));
+        const reading = await findLoginPage(page, target, deps.egress);
+        await blameProxy(deps, target, sessionId, reading);
+        return await observe(target, reading);
       }),
     ),
 

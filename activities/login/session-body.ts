@@ -1,5 +1,6 @@
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserCreate } from '../../contract/browsers.ts';
+import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 
 /** A desktop size at which sites show their whole login form. */
 const VIEWPORT = { width: 1280, height: 800 };
@@ -26,6 +27,12 @@ export function strangersSessionBody(
     name,
     timeout_seconds: timeoutSeconds,
     viewport: VIEWPORT,
-    ...(browser?.proxy === undefined ? {} : { proxy: browser.proxy }),
+    ...proxyOf(browser?.proxy),
   };
+}
+
+/** An id goes in the form that older peers know too. `default` is what a session has that names nothing. */
+function proxyOf(proxy: BrowserProxyConfig | undefined): Pick<BrowserCreate, 'proxy' | 'proxy_id'> {
+  if (proxy === undefined || proxy.mode === 'default') return {};
+  return proxy.id === undefined ? { proxy } : { proxy_id: proxy.id };
 }

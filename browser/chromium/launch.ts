@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import type { EgressProxy } from '../../egress/proxy.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { createCdpConnection } from '../cdp/connection.ts';
 import { createPipeTransport } from '../cdp/pipe.ts';
@@ -35,6 +36,8 @@ export interface Chromium {
   userDataDir: string;
   /** Its screen, for example `:99`; null without a window. */
   display: string | null;
+  /** The guard that it has to itself, and its only way out. */
+  egress: EgressProxy;
   /** Websocket of its browser endpoint on loopback, for clients that the proxy lets in. */
   wsEndpoint: string;
   /** Resolves when the process has ended, whoever ended it. */
@@ -48,7 +51,8 @@ export interface Chromium {
 export interface LaunchDeps {
   binary: ChromiumBinary;
   workDir: string;
-  egressProxyUrl: string;
+  /** Starts the guard of one browser. */
+  openEgress: () => Promise<EgressProxy>;
   noSandbox: boolean;
 }
 
@@ -61,19 +65,24 @@ export async function launchChromium(
 ): Promise<Chromium> {
   const display = choices.headless ? null : await startDisplay(viewport, choices.kioskMode);
   const userDataDir = await createUserData(deps.workDir, name);
+  const egress = await deps.openEgress().catch(async (error: unknown) => {
+    await Promise.all([removeUserData(userDataDir), display?.stop()]);
+    throw error;
+  });
+  const clear = (): Promise<unknown> => Promise.all([removeUserData(userDataDir), display?.stop(), egress.close()]);
   const { logs } = sessionFolderOf(userDataDir);
   if (display !== null) keepLog(display.said, partLogFile(logs, 'display'));
   const flags = chromiumFlags({
     choices,
     viewport,
     userDataDir,
-    egressProxyUrl: deps.egressProxyUrl,
+    egressProxyUrl: egress.url,
     noSandbox: deps.noSandbox,
     userAgent: choices.stealth && choices.headless ? windowedUserAgent(deps.binary.version) : null,
   });
   const direct = { program: deps.binary.path, args: flags };
   const command = await prepare(direct, choices, userDataDir).catch(async (error: unknown) => {
-    await Promise.all([removeUserData(userDataDir), display?.stop()]);
+    await clear();
     throw error;
   });
   const child = spawn(command.program, command.args, {
@@ -96,7 +105,7 @@ export async function launchChromium(
     disposed ??= (async () => {
       killGroup(child);
       await exited;
-      await Promise.all([removeUserData(userDataDir), display?.stop()]);
+      await clear();
     })();
     return disposed;
   };
@@ -113,6 +122,7 @@ export async function launchChromium(
       pages,
       pid: child.pid ?? -1,
       cdp,
+      egress,
       wsEndpoint,
       exited,
       hasExited: () => child.exitCode !== null || child.signalCode !== null,

@@ -30,8 +30,6 @@ function refuseUnbuilt(body: BrowserCreate): void {
     ['extensions', (body.extensions ?? []).length > 0],
     ['gpu', body.gpu === true],
     ['network', Object.keys(body.network ?? {}).length > 0],
-    ['proxy', Object.keys(body.proxy ?? {}).length > 0],
-    ['proxy_id', (body.proxy_id ?? '') !== ''],
     ['telemetry.export', Object.keys(body.telemetry?.export ?? {}).length > 0],
   ];
   const first = unbuilt.find(([, given]) => given)?.[0];

@@ -12,6 +12,7 @@ import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
 import { openStartUrl } from '../session/start-url.ts';
 import { browserView } from '../session/view.ts';
+import { chooseWay, takeWay, type ChosenWay } from '../way-out/session-proxy.ts';
 import { SessionParams } from './params.ts';
 
 /** `PATCH /browsers/{id or name}`: what is left out stays as it is. */
@@ -34,7 +35,9 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
             assertResizable(session.chromium, body.viewport);
             if (body.viewport.force !== true) assertUnwatched(session);
           }
+          const way = await chooseWay(deps.proxies, session.record.projectId, body);
           if (body.profile !== undefined) await applyProfile(deps, session, body.profile);
+          if (way !== undefined) applyWay(session, way);
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;
           const { telemetry } = record;
@@ -71,6 +74,12 @@ async function applyProfile(
   if (ref.save_changes !== undefined) attached.saveChanges = ref.save_changes;
 }
 
+/** What is open goes on by no way that was taken away: its connections are cut. */
+function applyWay({ record, chromium }: Session, way: ChosenWay): void {
+  takeWay(chromium.egress, way);
+  record.proxy = way.shown;
+}
+
 /** A picture that changes its size under a viewer or in a recording is no use to either. */
 function assertUnwatched({ watchers }: Session): void {
   if (watchers.live + watchers.recordings === 0) return;
@@ -85,11 +94,7 @@ async function applyViewport(session: Session, viewport: NonNullable<BrowserUpda
 }
 
 function refuseUnbuilt(body: BrowserUpdate): void {
-  const proxy = Object.keys(body.proxy ?? {}).length > 0 || (body.proxy_id ?? '') !== '';
-  const exported = Object.keys(body.telemetry?.export ?? {}).length > 0;
-  if (!proxy && !exported) return;
-  const message = proxy
-    ? 'proxy: this build of the browser service cannot use other proxies yet; leave it out'
-    : 'telemetry.export: this build of the browser service cannot export telemetry yet; leave it out';
+  if (Object.keys(body.telemetry?.export ?? {}).length === 0) return;
+  const message = 'telemetry.export: this build of the browser service cannot export telemetry yet; leave it out';
   throw new HoldfastError('not_implemented', message, { details: [{ code: 'not_implemented', message }] });
 }

@@ -14,6 +14,7 @@ import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import { createEndedLogs } from '../telemetry/ended-logs.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
+import { chooseWay, takeWay, type ProxyStore } from '../way-out/session-proxy.ts';
 import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
@@ -55,6 +56,7 @@ export interface LifecycleDeps {
   /** Makes the place for a session's files and processes. */
   openSpace: (chromium: Chromium) => Promise<SessionSpace>;
   profiles: SessionProfiles;
+  proxies: ProxyStore;
   logger: Logger;
 }
 
@@ -123,9 +125,12 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     const { headless, stealth, kioskMode, chromePolicy = {} } = record;
     const policy = Object.keys(chromePolicy).length === 0 ? null : chromePolicy;
     const choices: LaunchChoices = { headless, stealth, kioskMode, policy };
+    const way = await chooseWay(deps.proxies, record.projectId, request);
+    record.proxy = way?.shown ?? null;
     const chromium =
       (await takeWarm(deps.pool, choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
     try {
+      if (way !== undefined) takeWay(chromium.egress, way);
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {
         record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
@@ -196,6 +201,7 @@ function newRecord(projectId: string, request: BrowserCreate, managedAuth: boole
     chromePolicy: request.chrome_policy,
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
+    proxy: null,
     telemetry: createSessionTelemetry({ selection: selectionOnCreate(request.telemetry), private: managedAuth }),
   };
 }

@@ -116,7 +116,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
 }
 
 function matches(record: SessionRecord, { query, tags }: SessionFilter): boolean {
-  const texts = [record.id, record.name, record.profile?.id, record.profile?.name];
+  const texts = [record.id, record.name, record.profile?.id, record.profile?.name, record.proxy?.id];
   const found = query === undefined || texts.some((text) => text?.toLowerCase().includes(query.toLowerCase()));
   return found && Object.entries(tags).every(([key, value]) => record.tags?.[key] === value);
 }

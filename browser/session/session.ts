@@ -1,4 +1,5 @@
 import type { BrowserViewport } from '../../contract/browsers.ts';
+import type { BrowserProxy } from '../../contract/proxies.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { InputState } from '../computer/input-state.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
@@ -27,6 +28,8 @@ export interface SessionRecord {
   chromePolicy: Record<string, unknown> | undefined;
   viewport: BrowserViewport;
   profile: AttachedProfile | null;
+  /** The chosen way out; null for the default, which is straight out. */
+  proxy: BrowserProxy | null;
   telemetry: SessionTelemetry;
 }
 

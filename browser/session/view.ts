@@ -35,6 +35,8 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.profile === null
       ? {}
       : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),
+    ...(record.proxy === null ? {} : { proxy: { ...record.proxy } }),
+    ...(record.proxy?.id === undefined ? {} : { proxy_id: record.proxy.id }),
     telemetry: selectionView(record.telemetry.selection()),
     ...(record.telemetry.private ? { managed_auth: true as const } : {}),
     usage: { uptime_ms: (record.endedAt?.getTime() ?? Date.now()) - record.createdAt.getTime() },

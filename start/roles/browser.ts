@@ -21,6 +21,7 @@ await runRole('browser', async (settings, keys) => {
     processNetwork: settings.processNetwork,
     policy: createEgressPolicy(settings.allowPrivateHosts),
     profiles: store.profiles,
+    proxies: store.proxies,
   });
   return {
     async close() {

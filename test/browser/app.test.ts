@@ -22,6 +22,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     registry: createSessionRegistry(1),
     lifecycle: { create, end: refused, endAll: () => Promise.resolve() },
     profiles: { attach: refused, save: refused },
+    proxies: { open: async () => ({ outcome: 'none' }) },
     tokens: createSessionTokens(),
     cdpProxy: { accept: quiet },
     bidiProxy: { accept: quiet },

@@ -14,6 +14,7 @@ const { url } = await startBrowserService({
   warmBrowsers: 0,
   policy: PUBLIC_ONLY,
   profiles: memoryProfiles(),
+  proxies: { open: async () => ({ outcome: 'none' }) },
   logger: { info: quiet, warn: quiet, error: quiet },
 });
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };

@@ -41,6 +41,7 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
     warmBrowsers: 0,
     policy: createEgressPolicy('localhost,127.0.0.1'),
     profiles,
+    proxies: { open: async () => ({ outcome: 'none' }) },
     logger,
     ...options,
   });

@@ -96,7 +96,8 @@ describe('sessions by the SDK', () => {
       status: 400,
       message: containing('start_url'),
     });
-    expect(await ask({ proxy_id: 'p' })).toMatchObject({ status: 501, message: containing('proxy_id') });
+    expect(await ask({ proxy_id: 'p' })).toMatchObject({ status: 400, message: containing('proxy_id') });
+    expect(await ask({ gpu: true })).toMatchObject({ status: 501, message: containing('gpu') });
   });
 
   it('answers 401 without the key, and 501 for what is not built yet', async () => {

@@ -98,6 +98,7 @@ async function start(kind: DatabaseKind, opened: (() => Promise<unknown>)[]): Pr
     maxSessions: 20,
     policy,
     profiles: store.profiles,
+    proxies: store.proxies,
     logger: silent,
   });
   opened.push(() => browser.close());

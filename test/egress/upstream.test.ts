@@ -250,19 +250,20 @@ it('tells what fails on the way to the upstream, and that it goes again', async 
   await new Promise((resolve) => dead.close(resolve));
   const rude = net.createServer((socket) => socket.end());
   const rudePort = await listen(rude);
+  const busy = http.createServer().on('connect', (_request, socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
+  const busyPort = await listen(busy);
   const silent = net.createServer();
   const silentPort = await listen(silent);
-  const ports = [upstream.port, deadPort, rudePort, silentPort].map((port) => `localhost:${port}`);
+  const ports = [upstream.port, deadPort, rudePort, busyPort, silentPort].map((port) => `localhost:${port}`);
   const egress = await startEgressProxy({
     policy: createEgressPolicy(ports.join(',')),
     resolver,
     tunnelTimeoutMs: 200,
-    onUpstream: (fault) => told.push(fault),
   });
   const plain = `http://only.upstream.test:${sitePort}/`;
   const safe = `https://only.secure.test:${securePort}/`;
   const tellings = async (via: Upstream, url: string): Promise<(string | null)[]> => {
-    egress.route(via);
+    egress.route(via, (fault) => told.push(fault));
     told.length = 0;
     await fetchThrough(egress, url).catch(() => undefined);
     return [...told];
@@ -272,15 +273,14 @@ it('tells what fails on the way to the upstream, and that it goes again', async 
   for (const url of [plain, safe]) {
     expect(await tellings(office({ password: 'wrong' }), url), url).toEqual(['credentials_refused']);
     expect(await tellings(office({ port: deadPort }), url), url).toEqual(['unreachable']);
-    expect(await tellings(office({ port: rudePort }), url), url).toEqual(['unreachable']);
+    expect(await tellings(office({ port: rudePort }), url), url).toEqual(['target_unreached']);
     expect(await tellings(office({ host: 'nowhere.test' }), url), url).toEqual(['unreachable']);
     expect(await tellings(office({ host: '127.0.0.1' }), url), url).toEqual(['address_refused']);
     // A target that is not public is no fault of the upstream's.
     expect(await tellings(office(), url.replace('only.', 'x.inner.test/only.')), url).toEqual([]);
   }
   expect(await tellings(office({ port: silentPort }), safe)).toEqual(['unreachable']);
-  expect(await tellings(office(), `https://only.secure.test:${deadPort}/`)).toEqual(['target_refused']);
+  expect(await tellings(office({ port: busyPort }), safe)).toEqual(['target_unreached']);
   await egress.close();
-  silent.close();
-  rude.close();
+  for (const server of [silent, rude, busy]) server.close();
 });

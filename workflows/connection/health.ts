@@ -1,6 +1,7 @@
 import { uuid4 } from '@temporalio/workflow';
 import type { HealthOutcome } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
+import { proxyMessage } from '../flow/failures.ts';
 import { browsing } from '../flow/proxies.ts';
 import { newFlow } from './flows.ts';
 import { flowEvent, targetOf, touch, type ConnectionState } from './state.ts';
@@ -37,9 +38,10 @@ export async function runHealthCheck(state: ConnectionState, checkId: string): P
 async function lookAtSession(state: ConnectionState, checkId: string): Promise<HealthOutcome> {
   try {
     return await browsing.checkHealth({ target: targetOf(state), checkId });
-  } catch {
+  } catch (error) {
     // No browser, no network, no answer: nothing is known of the session, so nothing is said of it.
-    return { outcome: 'inconclusive', errorCode: 'browser_error', credential: state.credential };
+    const errorCode = proxyMessage(error) === null ? 'browser_error' : 'network_error';
+    return { outcome: 'inconclusive', errorCode, credential: state.credential };
   }
 }
 

@@ -1,4 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import type { ProxyFailure } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 
 /** The type that an activity's failure carries; a time-out or a lost worker has none. */
@@ -23,6 +24,25 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'entry_uncertain':
       return 'browser_error';
     default:
-      return 'internal_error';
+      return proxyMessage(error) !== null ? 'network_error' : 'internal_error';
   }
 }
+
+/** What a person reads of a flow that a failure ended. */
+export function failureMessage(error: unknown): string {
+  return proxyMessage(error) ?? 'The login could not go on; try again.';
+}
+
+/** What is wrong with the connection's proxy, and what to do; null when something else failed. */
+export function proxyMessage(error: unknown): string | null {
+  return new Map(Object.entries(PROXY_MESSAGES)).get(failureCodeOf(error)) ?? null;
+}
+
+const PROXY_MESSAGES: Record<ProxyFailure, string> = {
+  proxy_unknown: "The connection's proxy is not there any more; choose another one in `browser.proxy`.",
+  proxy_unreachable: "The connection's proxy does not answer; check it with POST /proxies/{id}/check.",
+  proxy_address_refused: "The connection's proxy has a private address, which the operator has not listed.",
+  proxy_credentials_refused:
+    "The connection's proxy refuses its user name or password; make it anew with the right ones.",
+  proxy_target_unreached: "The connection's proxy brings no answer of the site.",
+};

@@ -5,7 +5,7 @@ import type { FlowErrorCode } from '../../contract/connections.ts';
 import { decide, wasRejected } from '../policy/decide.ts';
 import { newProgress, stepInput, type FlowContext, type FlowResult, type Progress } from './context.ts';
 import { enter } from './enter.ts';
-import { failureCode } from './failures.ts';
+import { failureCode, failureMessage } from './failures.ts';
 import { ask, waitOutside } from './pause.ts';
 import { browsing } from './proxies.ts';
 import { abandon, discover, guarded } from './session.ts';
@@ -22,7 +22,7 @@ export async function runFlow(context: FlowContext): Promise<FlowResult> {
     return result;
   } catch (error) {
     if (isCancellation(error)) throw error;
-    result = failed(progress, failureCode(error), 'The login could not go on; try again.', null);
+    result = failed(progress, failureCode(error), failureMessage(error), null);
     return result;
   } finally {
     if (result?.status !== 'SUCCESS') await abandon(context, progress);
