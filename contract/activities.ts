@@ -140,8 +140,11 @@ export type ActivityFailure =
   | 'internal_error'
   | ProxyFailure;
 
-/** Failures of the connection's proxy: it is not there any more, or one of {@link ProxyFault}. Another try cannot mend them. */
-export type ProxyFailure = 'proxy_unknown' | `proxy_${ProxyFault}`;
+/**
+ * Failures of the connection's proxy, which another try cannot mend: it is not there any more, or a {@link ProxyFault} that
+ * holds for every site.
+ */
+export type ProxyFailure = 'proxy_unknown' | `proxy_${Exclude<ProxyFault, 'target_unreached'>}`;
 
 /** Activities that need a browser. They heartbeat, stop on cancellation, and return no secret. */
 export interface LoginActivities {

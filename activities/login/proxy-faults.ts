@@ -26,5 +26,7 @@ export async function blameProxy(
   if (reading.kind !== 'unavailable' || target.browser?.proxy === undefined) return;
   const { proxy } = await retrieveSession(service, target.projectId, sessionId);
   const fault = proxy?.last_fault;
-  if (fault !== undefined) throw failure(`proxy_${fault}`, "the connection's proxy failed", true);
+  // One target that the proxy does not reach may be another than the site: browsers have errands of their own.
+  if (fault !== undefined && fault !== 'target_unreached')
+    throw failure(`proxy_${fault}`, "the connection's proxy failed", true);
 }

@@ -46,13 +46,15 @@ const silent = pino({ level: 'silent' });
 let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 
 /** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
-export async function startInstallation(options: { database?: DatabaseKind } = {}): Promise<Installation> {
+export async function startInstallation(
+  options: { database?: DatabaseKind; allowHosts?: string[] } = {},
+): Promise<Installation> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of opened.splice(0).reverse()) await end();
   };
   try {
-    return { ...(await start(options.database ?? 'postgres', opened)), close };
+    return { ...(await start(options.database ?? 'postgres', options.allowHosts ?? [], opened)), close };
   } catch (error) {
     await close();
     throw error;
@@ -60,7 +62,11 @@ export async function startInstallation(options: { database?: DatabaseKind } = {
 }
 
 /** Starts every part in the order of its needs; what ends them is added to `opened`. */
-async function start(kind: DatabaseKind, opened: (() => Promise<unknown>)[]): Promise<Omit<Installation, 'close'>> {
+async function start(
+  kind: DatabaseKind,
+  allowHosts: string[],
+  opened: (() => Promise<unknown>)[],
+): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
   opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
@@ -88,7 +94,9 @@ async function start(kind: DatabaseKind, opened: (() => Promise<unknown>)[]): Pr
 
   const sandbox = await startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') });
   opened.push(() => sandbox.close());
-  const policy = createEgressPolicy(`localhost:${sandbox.port},127.0.0.1:${sandbox.port}`);
+  const policy = createEgressPolicy(
+    [`localhost:${sandbox.port}`, `127.0.0.1:${sandbox.port}`, ...allowHosts].join(','),
+  );
   const browserKey = randomBytes(16).toString('hex');
   const browser = await startBrowserService({
     port: 0,

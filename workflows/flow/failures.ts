@@ -44,5 +44,4 @@ const PROXY_MESSAGES: Record<ProxyFailure, string> = {
   proxy_address_refused: "The connection's proxy has a private address, which the operator has not listed.",
   proxy_credentials_refused:
     "The connection's proxy refuses its user name or password; make it anew with the right ones.",
-  proxy_target_unreached: "The connection's proxy brings no answer of the site.",
 };

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startUpstreamProxy, UPSTREAM_LOGIN, type UpstreamProxy } from '../egress/upstream-proxy.ts';
+import { freePort } from '../../start/setup/postgres.ts';
+import { startInstallation, type Installation } from './installation.ts';
+import { newcomer } from './person.ts';
+import { refusalOf } from './refusal.ts';
+import { until } from './until.ts';
+
+let on: Installation;
+let upstream: UpstreamProxy;
+let deadPort: number;
+
+beforeAll(async () => {
+  upstream = await startUpstreamProxy();
+  deadPort = await freePort();
+  on = await startInstallation({ allowHosts: [upstream.port, deadPort].map((port) => `localhost:${port}`) });
+});
+afterAll(async () => {
+  await on.close();
+  await upstream.close();
+});
+
+async function proxyAt(port: number, password = UPSTREAM_LOGIN.password): Promise<string> {
+  const { username } = UPSTREAM_LOGIN;
+  const { id } = await on.kernel.proxies.create({
+    type: 'custom',
+    config: { host: 'localhost', port, username, password },
+  });
+  return id ?? '';
+}
+
+/** What the practice site was asked for through the upstream. */
+const throughUpstream = (): string[] => upstream.requests.filter((request) => request.includes(on.practice.url));
+
+describe('a login through a proxy', () => {
+  test('reaches the site by it, and so do the health check and the log-in again that follow', async () => {
+    const { kernel, practice } = on;
+    const { password } = practice.user('alice');
+    await kernel.credentials.create({
+      name: 'alice',
+      domain: practice.domain,
+      values: { username: 'alice', password },
+    });
+    const id = await proxyAt(upstream.port);
+    const person = await newcomer(on, {
+      login_url: practice.page('/login'),
+      credential: { name: 'alice' },
+      proxy: { id },
+    });
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ proxy_id: id, browser: { proxy: { id } } });
+    expect(throughUpstream()).toContain(`GET ${practice.page('/login')}`);
+    expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
+
+    upstream.requests.length = 0;
+    await practice.expire('alice');
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    const again = await until(
+      'the end of the re-authentication',
+      () => person.read(),
+      ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
+      60_000,
+    );
+    expect(again).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
+    expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
+  });
+
+  test('ends with a reason when the proxy is dead, or refuses the password, and nothing is typed', async () => {
+    const { kernel, practice } = on;
+    const { password } = practice.user('bob');
+    await kernel.credentials.create({ name: 'bob', domain: practice.domain, values: { username: 'bob', password } });
+    const cases = [
+      [await proxyAt(deadPort), 'does not answer'],
+      [await proxyAt(upstream.port, 'not-the-password'), 'refuses its user name or password'],
+    ] as const;
+    for (const [id, message] of cases) {
+      const person = await newcomer(on, {
+        login_url: practice.page('/login'),
+        credential: { name: 'bob' },
+        proxy: { id },
+      });
+      await person.login();
+      const end = await person.ended();
+      expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error' });
+      expect(end.error_message).toContain(message);
+      expect(JSON.stringify(end)).not.toContain('not-the-password');
+    }
+    expect(await practice.counts('bob')).toMatchObject({ posts: 0, passwords: 0 });
+  });
+
+  test('ends with a reason when the proxy was deleted, and never goes another way', async () => {
+    const { kernel, practice } = on;
+    const id = await proxyAt(upstream.port);
+    const person = await newcomer(on, { login_url: practice.page('/login'), proxy: { id } });
+    await kernel.proxies.delete(id);
+    await person.login();
+    const end = await person.ended();
+    expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error', proxy_id: id });
+    expect(end.error_message).toContain('not there any more');
+    expect((await refusalOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
+  });
+
+  test('is refused where its address is private and not listed', async () => {
+    expect((await refusalOf(proxyAt(9))).status).toBe(400);
+  });
+
+  test('can be had for a session of the caller, and is checked by hand', async () => {
+    const { kernel, practice } = on;
+    const id = await proxyAt(upstream.port);
+    const session = await kernel.browsers.create({ proxy_id: id });
+    expect(session.proxy_id).toBe(id);
+    await kernel.browsers.deleteByID(session.session_id);
+    const check = (proxy: string) => kernel.proxies.check(proxy, { url: `${practice.url}/login` });
+    expect(await check(id)).toMatchObject({ status: 'available' });
+    expect(await check(await proxyAt(deadPort))).toMatchObject({ status: 'unavailable' });
+    expect(await check(await proxyAt(upstream.port, 'wrong'))).toMatchObject({ status: 'unavailable' });
+  });
+});
