@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { BrowserService } from '../../activities/browser/service.ts';
+import { blameProxy } from '../../activities/login/proxy-faults.ts';
+import { sessionBody } from '../../activities/login/session-body.ts';
+import type { LoginTarget } from '../../contract/activities.ts';
+import type { BrowserProxyConfig } from '../../contract/proxies.ts';
+
+const target = (proxy?: BrowserProxyConfig): LoginTarget => ({
+  connectionId: 'c',
+  organizationId: 'o',
+  projectId: 'p',
+  domain: 'site.example',
+  profileName: 'profile',
+  loginUrl: null,
+  postLoginUrl: null,
+  allowedDomains: [],
+  browser: proxy === undefined ? null : { proxy },
+  credentialName: null,
+});
+
+describe('the proxy of a login', () => {
+  it.each([
+    [undefined, {}],
+    [{ mode: 'default' }, {}],
+    [{ mode: 'direct' }, { proxy: { mode: 'direct' } }],
+    [{ id: 'prx_1' }, { proxy_id: 'prx_1' }],
+    [{ name: 'office' }, { proxy: { name: 'office' } }],
+  ] as const)('is asked for of the session: %j', (proxy, expected) => {
+    const { proxy: asked, proxy_id: askedId } = sessionBody(target(proxy), 'flow-1', 60);
+    expect({ ...(asked && { proxy: asked }), ...(askedId && { proxy_id: askedId }) }).toEqual(expected);
+  });
+
+  const blamed = (answer: object, kind: 'unavailable' | 'form', proxy?: BrowserProxyConfig): Promise<string> => {
+    const service: BrowserService = {
+      call: async ({ schema }) =>
+        (schema === null ? null : schema.parse({ session_id: 's', cdp_ws_url: 'x', ...answer })) as never,
+      exchange: () => Promise.reject(new Error('not asked for')),
+      open: () => Promise.reject(new Error('not asked for')),
+      close: () => Promise.resolve(),
+    };
+    return blameProxy({ service }, target(proxy), 's', { kind }).then(
+      () => 'nothing',
+      (error: unknown) => String(Reflect.get(Object(error), 'type')),
+    );
+  };
+
+  it('is blamed for a page that it kept away, and for nothing else', async () => {
+    const office = { id: 'prx_1' };
+    const fault = (last: string): object => ({ proxy: { id: 'prx_1', last_fault: last } });
+    expect(await blamed(fault('credentials_refused'), 'unavailable', office)).toBe('proxy_credentials_refused');
+    expect(await blamed(fault('unreachable'), 'unavailable', office)).toBe('proxy_unreachable');
+    expect(await blamed(fault('address_refused'), 'unavailable', office)).toBe('proxy_address_refused');
+    expect(await blamed(fault('unreachable'), 'form', office)).toBe('nothing');
+    expect(await blamed(fault('unreachable'), 'unavailable')).toBe('nothing');
+    expect(await blamed(fault('target_unreached'), 'unavailable', office)).toBe('nothing');
+    // Peers that know nothing of faults, or have words of their own.
+    for (const answer of [{}, { proxy: null }, { proxy: 'x' }, { proxy: {} }, fault('melted')]) {
+      expect(await blamed(answer, 'unavailable', office)).toBe('nothing');
+    }
+  });
+});
