@@ -74,6 +74,8 @@ const shapes = {
       connection_id: connectionId,
       duration_ms: duration,
       message_count: z.int().min(0),
+      /** Commands that were not told because the session leaves their method out. */
+      telemetry_excluded: z.int().min(1).optional(),
       reason: z.enum(['client_close', 'upstream_changed', 'upstream_error', 'context_cancelled']),
     }),
   ],

@@ -1,3 +1,4 @@
+import type { CdpCommandMethod } from './telemetry-commands.ts';
 import type { TelemetryCategory, TelemetryRequest } from './telemetry.ts';
 import { OPERATIONAL_CATEGORIES, TELEMETRY_CATEGORIES } from './telemetry.ts';
 
@@ -31,15 +32,28 @@ export function selectionOnUpdate(
   return layer(base, flagsOf(request));
 }
 
+/**
+ * The commands that are not told after a change: the list is merged for itself, whatever becomes of the categories. Undefined
+ * where the request says nothing of it.
+ */
+export function exclusionsOf(request: TelemetryRequest | null | undefined): ReadonlySet<CdpCommandMethod> | undefined {
+  const methods = request?.browser?.control?.cdp?.excluded_methods;
+  return methods === undefined ? undefined : new Set(methods);
+}
+
 /** A selection as a session shows it (BrowserTelemetryConfig): every category with its flag. */
 export function selectionView(
   selection: TelemetrySelection | null,
-): { browser: Record<TelemetryCategory, { enabled: boolean }> } | null {
+  excluded: ReadonlySet<CdpCommandMethod> = new Set(),
+) {
   if (selection === null) return null;
   const flag = (category: TelemetryCategory): { enabled: boolean } => ({ enabled: selection.has(category) });
   return {
     browser: {
-      control: flag('control'),
+      control: {
+        ...flag('control'),
+        ...(excluded.size === 0 ? {} : { cdp: { excluded_methods: [...excluded] } }),
+      },
       connection: flag('connection'),
       system: flag('system'),
       captcha: flag('captcha'),

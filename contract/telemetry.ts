@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COMMAND_METHODS } from './telemetry-command-words.ts';
 
 /** Categories of telemetry, in the interface's words; the first four are captured whenever telemetry is on. */
 export const OPERATIONAL_CATEGORIES = ['control', 'connection', 'system', 'captcha'] as const;
@@ -21,9 +22,14 @@ export const URL_SCHEME_LENGTH = 32;
 
 const CategoryFlag = z.strictObject({ enabled: z.boolean().optional() });
 
+/** `excluded_methods` are commands of clients that are not told; absent leaves the list as it is, empty clears it. */
+const ControlFlag = CategoryFlag.extend({
+  cdp: z.strictObject({ excluded_methods: z.array(z.enum(COMMAND_METHODS)).max(100).optional() }).optional(),
+});
+
 /** Per-category flags (BrowserTelemetryCategoriesConfig). */
 export const TelemetryCategories = z.strictObject({
-  control: CategoryFlag.optional(),
+  control: ControlFlag.optional(),
   connection: CategoryFlag.optional(),
   system: CategoryFlag.optional(),
   captcha: CategoryFlag.optional(),

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { BrowserUpdate } from '../../contract/browsers.ts';
 import { Browser, BrowserUpdate as Body } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { selectionOnUpdate } from '../../contract/telemetry-selection.ts';
+import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
 import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
@@ -41,6 +41,7 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
           const { record } = session;
           const { telemetry } = record;
+          telemetry.exclude(exclusionsOf(body.telemetry) ?? telemetry.excluded());
           await telemetry.select(selectionOnUpdate(telemetry.selection(), body.telemetry));
           if (body.name !== undefined) record.name = body.name === null || body.name === '' ? undefined : body.name;
           if (body.tags !== undefined && body.tags !== null) record.tags = body.tags;

@@ -10,7 +10,7 @@ import type { WarmPool } from '../chromium/warm-pool.ts';
 import { createInputState } from '../computer/input-state.ts';
 import type { AttachedProfile } from '../profile/attached.ts';
 import type { Logger } from '../logger.ts';
-import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
+import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import { createEndedLogs } from '../telemetry/ended-logs.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
@@ -202,7 +202,11 @@ function newRecord(projectId: string, request: BrowserCreate, managedAuth: boole
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
     proxy: null,
-    telemetry: createSessionTelemetry({ selection: selectionOnCreate(request.telemetry), private: managedAuth }),
+    telemetry: createSessionTelemetry({
+      selection: selectionOnCreate(request.telemetry),
+      excluded: exclusionsOf(request.telemetry),
+      private: managedAuth,
+    }),
   };
 }
 

@@ -37,7 +37,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
       : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),
     ...(record.proxy === null ? {} : { proxy: { ...record.proxy } }),
     ...(record.proxy?.id === undefined ? {} : { proxy_id: record.proxy.id }),
-    telemetry: selectionView(record.telemetry.selection()),
+    telemetry: selectionView(record.telemetry.selection(), record.telemetry.excluded()),
     ...(record.telemetry.private ? { managed_auth: true as const } : {}),
     usage: { uptime_ms: (record.endedAt?.getTime() ?? Date.now()) - record.createdAt.getTime() },
     viewport: record.viewport,

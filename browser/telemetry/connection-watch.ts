@@ -24,6 +24,7 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
   const connectionId = randomUUID();
   const began = performance.now();
   let messages = 0;
+  let leftOut = 0;
   let open = true;
   telemetry.emit('cdp_connect', SERVICE, { connection_id: connectionId });
   return {
@@ -33,7 +34,9 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
     command: (command) => {
       if (!telemetry.captures('control')) return;
       const data = summarizeCommand(command, connectionId);
-      if (data !== null) telemetry.emit('cdp_command', { kind: 'cdp', event: data.method }, data);
+      if (data === null) return;
+      if (telemetry.excluded().has(data.method)) leftOut += 1;
+      else telemetry.emit('cdp_command', { kind: 'cdp', event: data.method }, data);
     },
     closed: (reason) => {
       if (!open) return;
@@ -43,6 +46,7 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
         duration_ms: Math.round(performance.now() - began),
         message_count: messages,
         reason,
+        ...(leftOut === 0 ? {} : { telemetry_excluded: leftOut }),
       });
     },
   };

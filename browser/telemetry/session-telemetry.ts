@@ -1,3 +1,4 @@
+import type { CdpCommandMethod } from '../../contract/telemetry-commands.ts';
 import type { EventSource, TelemetryEventData, TelemetryEventType } from '../../contract/telemetry-events.ts';
 import { categoryOf } from '../../contract/telemetry-events.ts';
 import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
@@ -25,6 +26,9 @@ export interface SessionTelemetry {
   /** Changes what is captured from now on; resolves once all who capture have adapted to it. */
   select(selection: TelemetrySelection | null): Promise<void>;
   captures(category: EventCategory): boolean;
+  /** Commands of clients that are not told. */
+  excluded(): ReadonlySet<CdpCommandMethod>;
+  exclude(methods: ReadonlySet<CdpCommandMethod>): void;
   /**
    * Notes an event, if its category is captured. Never throws and never waits. `truncated` when its data was cut before
    * it came here.
@@ -42,6 +46,7 @@ export interface SessionTelemetry {
 /** What {@link createSessionTelemetry} is given. */
 export interface SessionTelemetryOptions {
   selection: TelemetrySelection | null;
+  excluded?: ReadonlySet<CdpCommandMethod> | undefined;
   private: boolean;
   /** Unix milliseconds. */
   clock?: () => number;
@@ -58,6 +63,7 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
     return left.length === 0 ? null : new Set(left);
   };
   let selected = permitted(options.selection);
+  let excluded = options.excluded ?? new Set<CdpCommandMethod>();
   let lastTs = 0;
 
   const captures = (category: EventCategory): boolean => {
@@ -75,6 +81,10 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
       await Promise.all([...listeners].map((listener) => listener()));
     },
     captures,
+    excluded: () => excluded,
+    exclude: (methods) => {
+      excluded = methods;
+    },
     emit: (type, source, given, truncated = false) => {
       const category = categoryOf(type);
       if (!captures(category)) return;

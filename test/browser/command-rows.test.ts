@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summarizeCommand } from '../../browser/telemetry/command-summary.ts';
+import { COMMAND_METHODS } from '../../contract/telemetry-command-words.ts';
 import { CdpCommandData } from '../../contract/telemetry-commands.ts';
 
 const mouse = { x: 1.5, y: 2.5, deltaX: 1, deltaY: 2, button: 'left', clickCount: 1, modifiers: 2 };
@@ -161,6 +162,7 @@ describe('the table of command events', () => {
   it('has a row for each command that has an event, and no other', () => {
     const methods = CdpCommandData.options.map((option) => option.shape.method.value);
     expect(methods.toSorted()).toEqual(Object.keys(ROWS).toSorted());
+    expect([...COMMAND_METHODS].toSorted()).toEqual(methods.toSorted());
   });
 
   it.each(Object.entries(ROWS))('%s: tells each of its fields, and has no other', (method, [params, must, may]) => {

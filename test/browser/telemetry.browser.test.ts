@@ -114,6 +114,45 @@ describe('telemetry of a session', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
+  it('leaves out the commands that it is told to, until it is told otherwise', async () => {
+    const control = (methods?: string[]): object =>
+      methods === undefined ? { enabled: true } : { cdp: { excluded_methods: methods } };
+    const session = await service.kernel.browsers.create({
+      telemetry: { browser: { control: control(['Input.insertText']) } },
+    });
+    const { session_id: id } = session;
+    expect(session.telemetry?.browser?.control).toEqual({
+      enabled: true,
+      cdp: { excluded_methods: ['Input.insertText'] },
+    });
+    const commands = async (): Promise<unknown[]> => {
+      const client = await connectRaw(session.cdp_ws_url);
+      for (const method of ['Input.insertText', 'Page.stopLoading']) await client.call(method, { text: 'x' });
+      const before = (await eventsOf(id)).length;
+      await client.close();
+      const last = await eventually(async () => {
+        const found = await eventsOf(id);
+        expect(found.at(-1)?.event.type).toBe('cdp_disconnect');
+        expect(found.length).toBeGreaterThan(before);
+        return found;
+      });
+      const told = last.slice(last.findLastIndex(({ event }) => event.type === 'cdp_connect') + 1);
+      return told.map(({ event }) => {
+        const { method, telemetry_excluded: excluded } = event.data as { method?: string; telemetry_excluded?: number };
+        return method ?? excluded;
+      });
+    };
+    expect(await commands()).toEqual(['Page.stopLoading', 1]);
+    await service.kernel.browsers.update(id, { telemetry: { browser: { control: control() } } });
+    expect(await commands()).toEqual(['Page.stopLoading', 1]);
+    await service.kernel.browsers.update(id, { telemetry: { browser: { control: control([]) } } });
+    expect(await commands()).toEqual(['Input.insertText', 'Page.stopLoading', undefined]);
+    await expect(
+      service.kernel.browsers.update(id, { telemetry: { browser: { control: control(['Page.enable']) } } }),
+    ).rejects.toMatchObject({ status: 400 });
+    await service.kernel.browsers.deleteByID(id);
+  });
+
   it('tells a crash of the browser, and why its connections ended', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
     const stream = await service.kernel.browsers.telemetry.stream(id);
