@@ -1,6 +1,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
 import { killMarked } from '../process/marked.ts';
-import { sessionsFolder } from './user-data.ts';
+import { removeUserData, sessionsFolder } from './user-data.ts';
 
 /**
  * Ends what a dead service left behind: browsers whose command line names our sessions folder, what ran for their sessions,
@@ -12,6 +13,8 @@ export async function removeLeftovers(workDir: string): Promise<{ processes: num
   const found = await processesOf(`--user-data-dir=${folder}/`);
   for (const pid of found) killQuietly(pid);
   const programs = await killMarked(folder);
+  const sessions = await readdir(folder).catch(() => []);
+  await Promise.all(sessions.map((name) => removeUserData(path.join(folder, name))));
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   return { processes: found.length + programs };
 }

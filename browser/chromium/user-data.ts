@@ -1,9 +1,13 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sessionFolderOf } from '../process/session-folder.ts';
 
 /** Name of the folder, inside the work folder, that holds one folder per running browser. */
 const SESSIONS_FOLDER = 'sessions';
+
+/** How Chromium, under any of its names, calls the folder of its socket: `org.chromium.Chromium.x4Kf0a`. */
+const SOCKET_FOLDER = /^(?:org\.chromium\.Chromium|com\.google\.Chrome)\.\w+$/;
 
 /**
  * Addresses no page and no client may open: they show the host's files or the browser's own insides. Preferences of a
@@ -42,15 +46,28 @@ export async function createUserData(workDir: string, name: string): Promise<str
 }
 
 /**
- * Removes it, with everything the browser and the session's processes left there. Files of processes that are just dying
- * make it try again; a folder that was made unreadable is opened first.
+ * Removes it, with everything the browser and the session's processes left there, and the folder of the browser's own
+ * socket, which a killed browser leaves behind. Files of processes that are just dying make it try again; a folder that was
+ * made unreadable is opened first.
  */
 export async function removeUserData(folder: string): Promise<void> {
+  await removeSocketFolder(folder);
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
   await remove().catch(async () => {
     await makeRemovable(folder);
     await remove();
   });
+}
+
+/**
+ * Chromium keeps the socket by which a second start finds the first in a folder of the system's temporary one (its path
+ * must be short), and a link to it in the user-data folder.
+ */
+async function removeSocketFolder(userDataDir: string): Promise<void> {
+  const socket = await readlink(path.join(userDataDir, 'SingletonSocket')).catch(() => null);
+  if (socket === null || path.dirname(path.dirname(socket)) !== tmpdir()) return;
+  if (!SOCKET_FOLDER.test(path.basename(path.dirname(socket)))) return;
+  await rm(path.dirname(socket), { recursive: true, force: true });
 }
 
 /** Nobody works in the folder any more, so that no link can take the place of a folder meanwhile. */
