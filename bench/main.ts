@@ -11,6 +11,7 @@ import { measureHistories } from './histories.ts';
 import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
 import { measureReads } from './reads.ts';
+import { measureTelemetry } from './telemetry.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
 
 /**
@@ -38,6 +39,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (wanted('browser')) add(await measureBrowserService(chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
     if (parts.includes('kills')) add(await measureKills(tree));
+    if (wanted('telemetry')) add(await measureTelemetry(tree));
     if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
     // Late, for it loads the machine fully. The check by timer is waited for at the end.
     if (wanted('reads')) add(await measureReads(tree));

@@ -25,6 +25,7 @@ const service = await startBrowserService({
   warmBrowsers: 1,
   policy: PUBLIC_ONLY,
   profiles: memoryProfiles(),
+  proxies: { open: async () => ({ outcome: 'none' }) },
   logger: { info: quiet, warn: quiet, error: quiet },
 });
 process.on('message', (message) => {

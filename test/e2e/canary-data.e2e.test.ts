@@ -149,6 +149,7 @@ it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, 
     [alice, bob, carol, dave, erin].map(async (person) => (await person.read()).profile_name),
   );
   for (const name of profiles) await lookIntoProfile(name);
+  for (const person of [alice, bob, carol, dave, erin]) await lookIntoTelemetry(person.id);
 
   visible.push(...profiles.map((value) => ({ name: 'profile', value })));
   visible.push({ name: 'login page', value: '/login/two-step' });
@@ -190,9 +191,13 @@ function randomTotpSecret(): string {
 }
 
 function connectionTo(user: string, path: string, credential?: string): Partial<Kernel.Auth.ConnectionCreateParams> {
+  const on = { enabled: true };
+  // All that can be captured is, of a session that secrets are typed into.
+  const browser = { console: on, network: on, page: on, interaction: on, screenshot: on };
   return {
     profile_name: `profile of ${user} ${random()}`,
     login_url: practice.page(path),
+    browser_telemetry: { enabled: true, browser },
     ...(credential === undefined ? {} : { credential: { name: credential } }),
   };
 }
@@ -291,6 +296,21 @@ async function lookIntoProfile(name: string): Promise<void> {
   secret(`session cookie of ${name}`, login?.value ?? '');
   await browser.close();
   await kernel.browsers.deleteByID(session.session_id);
+}
+
+/** Reads all that was captured of the sessions of a connection; it is among what was said, and searched with it. */
+async function lookIntoTelemetry(connectionId: string): Promise<void> {
+  const types = new Set<string>();
+  for await (const { browser_session_id: id } of kernel.auth.connections.timeline(connectionId)) {
+    if (typeof id !== 'string') continue;
+    const page = await kernel.browsers.telemetry.events(id, { limit: 100, since: '1h' }).catch(() => null);
+    if (page === null) continue;
+    for await (const { event } of page) types.add(event.type);
+  }
+  // Without these the search would prove nothing.
+  for (const type of ['interaction_key', 'network_request', 'network_response', 'page_load', 'cdp_command']) {
+    expect(types).toContain(type);
+  }
 }
 
 /** Sessions have ended, and of the browsers that wait started, none has been anywhere. */
