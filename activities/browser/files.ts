@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { FormData } from 'undici';
 import { z } from 'zod';
 import { FileInfo } from '../../contract/files.ts';
 import type { BrowserService } from './service.ts';
@@ -17,21 +18,34 @@ export type Listed = z.infer<typeof Listed>;
 
 /** The entries of a folder (`fs/list_files`); null when there is no such folder. May be repeated. */
 export async function listFiles(service: BrowserService, target: FilesTarget, path: string): Promise<Listed[] | null> {
+  const text = await askOf(service, target, 'list_files', path);
+  if (text === null) return null;
+  // A peer written in another language says null for an empty list.
+  return parseAnswer(z.array(Listed).nullable(), text === '' ? 'null' : text) ?? [];
+}
+
+/** One file or folder (`fs/file_info`); null when there is none. May be repeated. */
+export async function fileInfo(service: BrowserService, target: FilesTarget, path: string): Promise<Listed | null> {
+  const text = await askOf(service, target, 'file_info', path);
+  return text === null ? null : parseAnswer(Listed, text);
+}
+
+async function askOf(
+  service: BrowserService,
+  target: FilesTarget,
+  name: 'list_files' | 'file_info',
+  path: string,
+): Promise<string | null> {
   const { projectId, sessionId } = target;
-  const answer = await service.exchange({
-    method: 'GET',
-    path: `${sessionPath(sessionId)}/fs/list_files?path=${encodeURIComponent(path)}`,
-    projectId,
-    schema: null,
-  });
+  const place = `${sessionPath(sessionId)}/fs/${name}?path=${encodeURIComponent(path)}`;
+  const answer = await service.exchange({ method: 'GET', path: place, projectId, schema: null });
   if (answer.status === 404) {
-    // Of the folder or of the session: the session itself knows, and `session_gone` is thrown when it does not.
+    // Of the path or of the session: the session itself knows, and `session_gone` is thrown when it does not.
     await retrieveSession(service, projectId, sessionId);
     return null;
   }
   if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
-  // A peer written in another language says null for an empty list.
-  return parseAnswer(z.array(Listed).nullable(), answer.text === '' ? 'null' : answer.text) ?? [];
+  return answer.text;
 }
 
 /**
@@ -84,6 +98,49 @@ export async function writeFile(
   await service.call({ method: 'PUT', path: place, projectId, content, schema: null });
 }
 
+/** A file for a place in the session, held in memory. */
+export interface UploadedFile {
+  path: string;
+  content: Buffer;
+}
+
+/** Writes several files at once (`fs/upload`), each with the folders on the way to it. */
+export function uploadFiles(
+  service: BrowserService,
+  target: FilesTarget,
+  files: readonly UploadedFile[],
+): Promise<null> {
+  const form = new FormData();
+  for (const [index, { path, content }] of files.entries()) {
+    form.append(`files[${String(index)}][dest_path]`, path);
+    form.append(`files[${String(index)}][file]`, new Blob([new Uint8Array(content)]), 'file');
+  }
+  return send(service, target, 'upload', form);
+}
+
+/** Unpacks a ZIP archive into a folder (`fs/upload_zip`), which is made when it is not there. */
+export function uploadZip(
+  service: BrowserService,
+  target: FilesTarget,
+  folder: string,
+  archive: Buffer,
+): Promise<null> {
+  const form = new FormData();
+  form.append('dest_path', folder);
+  form.append('zip_file', new Blob([new Uint8Array(archive)]), 'archive.zip');
+  return send(service, target, 'upload_zip', form);
+}
+
+/** Sets a file's or folder's permission bits (`fs/set_file_permissions`); `mode` in octal, such as `640`. */
+export function setFilePermissions(
+  service: BrowserService,
+  target: FilesTarget,
+  path: string,
+  mode: string,
+): Promise<null> {
+  return change(service, target, 'set_file_permissions', { path, mode });
+}
+
 /** Makes a folder and those on the way to it (`fs/create_directory`). May be repeated. */
 export function createFolder(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
   return change(service, target, 'create_directory', { path });
@@ -111,6 +168,16 @@ function change(
   body: Record<string, string>,
 ): Promise<null> {
   return service.call({ method: 'PUT', path: `${sessionPath(sessionId)}/fs/${name}`, projectId, body, schema: null });
+}
+
+function send(
+  service: BrowserService,
+  { projectId, sessionId }: FilesTarget,
+  name: string,
+  content: FormData,
+): Promise<null> {
+  const place = `${sessionPath(sessionId)}/fs/${name}`;
+  return service.call({ method: 'POST', path: place, projectId, content, schema: null });
 }
 
 function isGone(error: unknown): boolean {

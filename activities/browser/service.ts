@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
-import { Agent, request, type Dispatcher } from 'undici';
+import { Agent, FormData, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { ActivityFailure } from '../../contract/activities.ts';
 
@@ -18,7 +18,7 @@ export interface ServiceCall<Schema extends z.ZodType | null> {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of `body`. */
-  content?: Buffer | Readable;
+  content?: Buffer | Readable | FormData;
   /** Beside those that every call has. */
   headers?: Record<string, string>;
   schema: Schema;
@@ -95,7 +95,10 @@ async function send(
         authorization: `Bearer ${apiKey}`,
         'x-kernel-project-id': call.projectId,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...(call.content === undefined ? {} : { 'content-type': 'application/octet-stream' }),
+        // A form has a type of its own, with the boundary of its parts.
+        ...(call.content === undefined || call.content instanceof FormData
+          ? {}
+          : { 'content-type': 'application/octet-stream' }),
         ...call.headers,
       },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),

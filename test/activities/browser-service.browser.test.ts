@@ -14,9 +14,13 @@ import {
   deleteFile,
   deleteFolder,
   downloadFolder,
+  fileInfo,
   listFiles,
   move,
   readFile,
+  setFilePermissions,
+  uploadFiles,
+  uploadZip,
   writeFile,
 } from '../../activities/browser/files.ts';
 import { readLog } from '../../activities/browser/logs.ts';
@@ -96,10 +100,20 @@ describe('files and logs', () => {
     await createFolder(service, target, '/tmp/a ü');
     await writeFile(service, target, '/tmp/a ü/b', Buffer.from('content'));
     await move(service, target, '/tmp/a ü/b', '/tmp/a ü/c');
+    await setFilePermissions(service, target, '/tmp/a ü/c', '640');
+    expect(await fileInfo(service, target, '/tmp/a ü/c')).toMatchObject({ name: 'c', is_dir: false, size_bytes: 7 });
+    expect(await fileInfo(service, target, '/tmp/a ü/none')).toBeNull();
     expect((await listFiles(service, target, '/tmp/a ü'))?.map(({ name }) => name)).toEqual(['c']);
     expect((await readWhole(await readFile(service, target, '/tmp/a ü/c'), 100)).toString()).toBe('content');
     const archive = await readWhole(await downloadFolder(service, target, '/tmp/a ü'), 10_000);
     expect(archive.subarray(0, 2).toString()).toBe('PK');
+    await uploadZip(service, target, '/tmp/a ü/unpacked', archive);
+    await uploadFiles(service, target, [
+      { path: '/tmp/a ü/unpacked/d', content: Buffer.from('one') },
+      { path: '/tmp/a ü/unpacked/e', content: Buffer.from('two') },
+    ]);
+    expect((await listFiles(service, target, '/tmp/a ü/unpacked'))?.map(({ name }) => name)).toEqual(['c', 'd', 'e']);
+    expect((await readWhole(await readFile(service, target, '/tmp/a ü/unpacked/c'), 100)).toString()).toBe('content');
     await deleteFile(service, target, '/tmp/a ü/c');
     await deleteFolder(service, target, '/tmp/a ü');
     expect(await listFiles(service, target, '/tmp/a ü')).toBeNull();

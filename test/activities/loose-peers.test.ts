@@ -1,6 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clickMouse, mousePosition, screenshot, typeText } from '../../activities/browser/computer.ts';
-import { createFolder, downloadFolder, listFiles, readFile, writeFile } from '../../activities/browser/files.ts';
+import {
+  createFolder,
+  downloadFolder,
+  fileInfo,
+  listFiles,
+  readFile,
+  uploadZip,
+  writeFile,
+} from '../../activities/browser/files.ts';
 import { readLog } from '../../activities/browser/logs.ts';
 import { execProcess, followOutput, isRunning, killProcess, spawnProcess } from '../../activities/browser/process.ts';
 import { readWhole } from '../../activities/browser/service.ts';
@@ -66,11 +74,16 @@ describe('answers', () => {
       'POST computer/click_mouse': { body: '' },
       'PUT fs/create_directory': { body: 'OK' },
       'PUT fs/write_file': { status: 201 },
+      'POST fs/upload_zip': { status: 201 },
       'POST computer/get_mouse_position': { body: '' },
       'POST process/spawn': { body: '{"pid":1}' },
     });
     expect(await clickMouse(service, target, { x: 1, y: 2 })).toBeNull();
     expect(await createFolder(service, target, '/tmp/a')).toBeNull();
+    await uploadZip(service, target, '/tmp/ü', Buffer.from('PK'));
+    expect(peer.bodies.at(-1)).toMatch(
+      /name="dest_path"\r\n\r\n\/tmp\/ü\r\n[^]*name="zip_file"; filename="archive.zip"/,
+    );
     await writeFile(service, target, '/tmp/ü&b', Buffer.from('content'));
     expect(peer.asked.at(-1)).toMatch(/\/fs\/write_file\?path=%2Ftmp%2F%C3%BC%26b$/);
     expect(peer.bodies.at(-1)).toBe('content');
@@ -183,6 +196,7 @@ describe('files and logs', () => {
     await peer.stop();
     const missing = await answering({ 'GET ': SESSION });
     expect(await listFiles(missing, target, '/tmp')).toBeNull();
+    expect(await fileInfo(missing, target, '/tmp')).toBeNull();
     await expect(downloadFolder(missing, target, '/tmp')).rejects.toMatchObject({ type: 'browser_error' });
     await peer.stop();
     const gone = await answering({});
