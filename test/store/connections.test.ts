@@ -138,9 +138,10 @@ onEachDatabase('connections', (context) => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'drop table proxies',
       'drop index connections_search',
       'alter table connections drop column credential_name',
-      `delete from kysely_migration where name = '0002_connection_search'`,
+      `delete from kysely_migration where name > '0001_initial'`,
     ])
       await runOnce(database.connection, statement);
     await store.migrate();
