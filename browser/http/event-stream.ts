@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { STUCK_READER_MS } from './stuck-reader.ts';
 
 /** How often a silent stream proves that it is alive, in milliseconds: below the idle limits of common proxies. */
 const KEEPALIVE_MS = 15_000;
-/** How long a reader may leave a full stream unread, in milliseconds, before it is cut off. */
-const STUCK_READER_MS = 60_000;
 
 /** Server-sent events to one reader. */
 export interface EventStream {
@@ -18,7 +17,7 @@ export interface EventStream {
 }
 
 /** Takes a reply over and flushes its headers at once: clients wait for them, not for the first event. */
-export function openEventStream(reply: FastifyReply): EventStream {
+export function openEventStream(reply: FastifyReply, stuckAfterMs: number = STUCK_READER_MS): EventStream {
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, {
@@ -46,7 +45,7 @@ export function openEventStream(reply: FastifyReply): EventStream {
     send: async (frames) => {
       if (raw.destroyed || raw.writableEnded) return;
       lastSent = Date.now();
-      if (!raw.write(frames)) await drained(raw);
+      if (!raw.write(frames)) await drained(raw, stuckAfterMs);
     },
     end: () => {
       if (!raw.writableEnded) raw.end();
@@ -59,14 +58,14 @@ export function openEventStream(reply: FastifyReply): EventStream {
 }
 
 /** Waits until the reader has taken what is buffered, or is gone; one that takes too long is cut off. */
-function drained(raw: ServerResponse): Promise<void> {
+function drained(raw: ServerResponse, stuckAfterMs: number): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
       clearTimeout(stuck);
       raw.off('drain', settle).off('close', settle);
       resolve();
     };
-    const stuck = setTimeout(() => raw.destroy(), STUCK_READER_MS);
+    const stuck = setTimeout(() => raw.destroy(), stuckAfterMs);
     stuck.unref();
     raw.on('drain', settle).on('close', settle);
   });

@@ -1,15 +1,13 @@
-import { finished } from 'node:stream/promises';
-import type { Readable } from 'node:stream';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { FileInfo, FilePathQuery } from '../../contract/files.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { infoOf, listFolder } from '../files/list-folder.ts';
 import { openFile } from '../files/open-file.ts';
 import { zipFolder } from '../files/zip-folder.ts';
+import { sendStream } from '../http/send-stream.ts';
 import { withSession } from '../http/with-session.ts';
-import type { Session } from '../session/session.ts';
 import { SessionParams } from './params.ts';
 
 /** `GET /browsers/{id}/fs/…`: what reads the files of a session. */
@@ -35,17 +33,4 @@ export function fileReadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
       return sendStream(reply.type('application/zip'), session, archive);
     }),
   );
-}
-
-/** Sends a stream; while it lasts the session is in use, and the session's end is its end. */
-function sendStream(reply: FastifyReply, session: Session, stream: Readable): FastifyReply {
-  const done = session.activity.begin();
-  const stop = (): void => void stream.destroy();
-  session.onEnd.add(stop);
-  const settle = (): void => {
-    session.onEnd.delete(stop);
-    done();
-  };
-  finished(stream).then(settle, settle);
-  return reply.send(stream);
 }

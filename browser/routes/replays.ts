@@ -6,6 +6,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { Replay, ReplayStart } from '../../contract/replays.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf, websocketBaseOf } from '../http/caller.ts';
+import { cutOffWhenStuck } from '../http/stuck-reader.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
 import { sizeOf } from '../replay/replay-store.ts';
@@ -73,6 +74,7 @@ async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayR
   const size = await sizeOf(file);
   // What is there now: while it is being recorded, all but the last seconds.
   const video = createReadStream(file, { end: Math.max(0, size - 1) });
+  cutOffWhenStuck(reply.raw);
   return reply
     .headers({
       'content-type': 'video/mp4',
