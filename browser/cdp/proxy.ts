@@ -2,12 +2,12 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { RawData } from 'ws';
 import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createActivationWatch } from './activation.ts';
+import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
 import { answerCommand, readCommand, toText } from './messages.ts';
@@ -17,8 +17,6 @@ import { tellsOfOwnWorld } from './own-worlds.ts';
 const MAX_CONNECTIONS_PER_SESSION = 16;
 /** Largest message in either direction, in bytes: Chromium's own bound is near it. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
-/** When this much waits for a slow reader, the other side is not read until half of it has gone, in bytes. */
-const HIGH_WATER_BYTES = 8 * 1024 * 1024;
 /** Longest wait for Chromium to take a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -91,13 +89,14 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   browser.on('close', browserGone).on('error', browserGone);
   keepAlive(client);
 
+  const flow = createFlow(client, browser);
   const activation = createActivationWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   client.on('message', (data, isBinary) => {
     telemetry.carried();
     const command = isBinary ? null : readCommand(toText(data).toString('utf8'));
     if (command === null) {
-      client.send(
+      flow.answer(
         JSON.stringify({
           error: { code: -32_700, message: 'A message must be a JSON command with an id and a method' },
         }),
@@ -109,10 +108,10 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
       case 'forward':
         telemetry.command(verdict.command);
         activation.sent(verdict.command);
-        forward(JSON.stringify(verdict.command), client, browser);
+        flow.toBrowser(JSON.stringify(verdict.command));
         return;
       case 'refuse':
-        client.send(answerCommand(command, { error: { code: -32_000, message: verdict.message } }));
+        flow.answer(answerCommand(command, { error: { code: -32_000, message: verdict.message } }));
         return;
       case 'disconnect':
         telemetry.command(command);
@@ -124,14 +123,6 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
     if (tellsOfOwnWorld(data)) return;
     telemetry.carried();
     activation.received(data);
-    forward(data, browser, client);
+    flow.toClient(toText(data));
   });
-}
-
-/** Sends on, and stops reading the source while its reader is behind. */
-function forward(data: RawData | string, source: WebSocket, target: WebSocket): void {
-  target.send(typeof data === 'string' ? data : toText(data), { binary: false }, () => {
-    if (source.isPaused && target.bufferedAmount < HIGH_WATER_BYTES / 2) source.resume();
-  });
-  if (target.bufferedAmount > HIGH_WATER_BYTES) source.pause();
 }

@@ -7,6 +7,8 @@ import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 export interface Holdings {
   /** Live objects after a collection, in bytes. */
   heap: number;
+  /** All its memory, in bytes: what waits in sockets and between threads, too. */
+  resident: number;
   /** Open files, sockets and pipes. */
   descriptors: number;
   /** Timers, servers, child processes and the like, by kind. */
@@ -38,5 +40,6 @@ function measure(): Holdings {
   globalThis.gc?.();
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  return { heap: process.memoryUsage().heapUsed, descriptors: readdirSync('/proc/self/fd').length, resources };
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heap: heapUsed, resident: rss, descriptors: readdirSync('/proc/self/fd').length, resources };
 }
