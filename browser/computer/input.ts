@@ -28,6 +28,11 @@ export function viewerTarget(session: Session): InputTarget {
   return { page, device: createCdpDevice(session, page) };
 }
 
+/** Whether input that was meant for a page can go on to it. */
+export function isStillInUse(session: Session, page: Page): boolean {
+  return session.chromium.pages.active() === page && page.dialog === null;
+}
+
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page');

@@ -4,9 +4,12 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
-import { inputTarget } from './input.ts';
+import { inputTarget, isStillInUse } from './input.ts';
 import type { KeyDefinition, TypedCharacter } from './keys.ts';
 import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
+
+/** Characters that are typed to where the first of them went. */
+const LOOK_AGAIN_AFTER = 32;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -15,11 +18,18 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
  * them, all others inserted as an input method would. Line breaks press Enter, tabs press Tab. The text is never logged.
  */
 export async function typeText(session: Session, { text, delay }: TypeText): Promise<void> {
-  let first = true;
-  for (const { segment } of graphemes.segment(text)) {
-    if (!first && delay > 0) await sleep(delay);
-    first = false;
-    await typeSegment(inputTarget(session), segment);
+  let target = inputTarget(session);
+  let since = 0;
+  for (const [index, { segment }] of [...graphemes.segment(text)].entries()) {
+    if (index > 0 && delay > 0) await sleep(delay);
+    // A dialog or another page may have come, or the focus may be elsewhere; looking at each key would take most of the time.
+    if (delay > 0 || since >= LOOK_AGAIN_AFTER || !isStillInUse(session, target.page)) {
+      target = inputTarget(session);
+      since = 0;
+    }
+    await typeSegment(target, segment);
+    // Enter and Tab take the focus elsewhere.
+    since = /[\r\n\t]/.test(segment) ? LOOK_AGAIN_AFTER : since + 1;
   }
 }
 

@@ -8,8 +8,10 @@ import { API_KEY, startService } from './service-under-test.ts';
 
 const REQUESTS = 10_000;
 const SIDE_BY_SIDE = 8;
-/** Longest that an answer is waited for, in milliseconds: a command of five seconds is within it. */
-const ANSWER_MS = 20_000;
+/** Longest that an answer is waited for, in milliseconds: whoever hangs is found, and thousands of keys may take their time. */
+const ANSWER_MS = 180_000;
+/** The same requests in every run; `FUZZ_SEED` gives others. */
+const SEED = 1_022_650_515;
 /** Faults of the service that it declares: not built, a part is down, no room. */
 const DECLARED = new Set([501, 503, 529]);
 
@@ -40,7 +42,7 @@ async function statusOf({ method, place, headers, body }: RandomRequest): Promis
 }
 
 it(`answers ${String(REQUESTS)} random requests without a fault of its own`, { timeout: 900_000 }, async () => {
-  const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const seed = Number(process.env.FUZZ_SEED ?? SEED);
   process.stdout.write(`seed of the random requests: ${String(seed)} (FUZZ_SEED)\n`);
   const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // prettier-ignore
   const known: Known = { sessions: sessions.map((session) => session.session_id), processes: [] };
