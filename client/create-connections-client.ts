@@ -44,8 +44,10 @@ export interface ConnectionsClientOptions {
   timeoutMs?: number;
 }
 
-/** How often `check` and `follow` look at the workflow, in milliseconds. */
+/** How often `check`, `follow` and `submit` look at the workflow, in milliseconds. */
 const LOOK_EVERY_MS = 200;
+/** How often `submit` sends an answer again that the workflow refuses, though it shows the pause. */
+const LOOKS_FOR_PAUSE = 10;
 /** How long `check` waits for its outcome. */
 const CHECK_WAIT_MS = 60_000;
 const GRPC_RESOURCE_EXHAUSTED = 8;
@@ -74,14 +76,28 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
         return handleOf(connectionId).executeUpdate(loginUpdate, { args: [{ connectionId, loginId, ...overrides }] });
       }),
 
-    submit: (connectionId, input) =>
-      call(() =>
-        handleOf(connectionId).executeUpdate(submitUpdate, {
-          args: [{ connectionId, ...input }],
-          // The same submission sent twice is one update.
-          ...(input.submissionId === null ? {} : { updateId: input.submissionId }),
-        }),
-      ),
+    submit: async (connectionId, input) => {
+      const send = () =>
+        call(() =>
+          handleOf(connectionId).executeUpdate(submitUpdate, {
+            args: [{ connectionId, ...input }],
+            // The same submission sent twice is one update.
+            ...(input.submissionId === null ? {} : { updateId: input.submissionId }),
+          }),
+        );
+      // A worker that takes over from a dead one may hear the answer before it has come as far as the pause again.
+      for (let looks = 0; looks < LOOKS_FOR_PAUSE; looks += 1) {
+        try {
+          return await send();
+        } catch (error) {
+          if (!(error instanceof HoldfastError) || error.code !== 'not_awaiting_input') throw error;
+          const { document } = await viewOf(connectionId);
+          if (document.flow?.interaction?.interaction_id !== input.interactionId) throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      }
+      return await send();
+    },
 
     submitBySignal: (connectionId, input) =>
       call(() => handleOf(connectionId).signal(submitSignal, { connectionId, ...input })),
