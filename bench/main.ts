@@ -15,7 +15,7 @@ import { measureTelemetry } from './telemetry.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
 
 /**
- * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About twelve minutes:
+ * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About a quarter of an hour:
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
  * processes while people log in.
@@ -64,6 +64,12 @@ function report(figures: readonly Figure[]): string {
     'profile; in Playwright it is a browser started, the form filled, the state saved. Both take turns in one run, the first',
     'turn is dropped, and the middle value is shown with the smallest and the largest. Reads go through the HTTP API of one',
     'process with its rate limits out of the way; the load, the API and the database share the cores.',
+    '',
+    'The three starts of a browser take turns in one run, with a pause before each in which the next warm browser starts. A cold',
+    'start of ours has more to do than that of Playwright: a folder of its own, the space of its processes, the tracking of its',
+    'pages and a second connection through our proxy. A script with capture is timed beside the same without, in turns.',
+    '',
+    '`npm run bench -- kills`, which is not in this run, kills processes at random moments while people log in.',
     '',
   ].join('\n');
 }
