@@ -71,9 +71,8 @@ export function replayViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
 
 async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayRecord): Promise<FastifyReply> {
   const file = deps.replayStore.videoPath(record.id);
-  const size = await sizeOf(file);
   // What is there now: while it is being recorded, all but the last seconds.
-  const video = createReadStream(file, { end: Math.max(0, size - 1) });
+  const size = await sizeOf(file);
   cutOffWhenStuck(reply.raw);
   return reply
     .headers({
@@ -85,7 +84,7 @@ async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayR
       'content-security-policy':
         "default-src 'none'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     })
-    .send(size === 0 ? '' : video);
+    .send(size === 0 ? '' : createReadStream(file, { end: size - 1 }));
 }
 
 async function recordOf(
