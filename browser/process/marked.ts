@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { killProcess, processesWith } from './process-list.ts';
 
 /** Marks what runs for a session by its environment, outside of what isolates it: the value is the session's root. */
 export const SESSION_ROOT_VARIABLE = 'HOLDFAST_SESSION_ROOT';
@@ -17,30 +17,13 @@ export async function killMarked(folder: string): Promise<number> {
     if (found.length === 0) break;
     for (const pid of found) {
       killed.add(pid);
-      killQuietly(pid);
+      killProcess(pid);
     }
   }
   return killed.size;
 }
 
-async function markedProcesses(folder: string): Promise<number[]> {
+function markedProcesses(folder: string): Promise<number[]> {
   const mark = `${SESSION_ROOT_VARIABLE}=${folder}`;
-  const names = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const marked = await Promise.all(
-    names.map(async (name) => {
-      // Gone meanwhile, or not ours to read: not one of ours.
-      const environment = await readFile(`/proc/${name}/environ`, 'utf8').catch(() => '');
-      const entries = environment.split('\0');
-      return entries.some((entry) => entry === mark || entry.startsWith(`${mark}/`)) ? Number(name) : null;
-    }),
-  );
-  return marked.filter((pid) => pid !== null && pid !== process.pid).map(Number);
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself meanwhile.
-  }
+  return processesWith('environ', (entry) => entry === mark || entry.startsWith(`${mark}/`));
 }

@@ -16,9 +16,34 @@ export interface ProcessEntry {
 
 /** All processes of the machine. Linux only; elsewhere none. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
-  const names = await readdir('/proc').catch(() => []);
-  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readEntry));
+  const entries = await Promise.all((await processNames()).map(readEntry));
   return entries.filter((entry) => entry !== null);
+}
+
+/**
+ * Processes, but this one, one of whose arguments (`cmdline`) or variables (`environ`) is one that is looked for. Those that
+ * are not ours to read are none of them.
+ */
+export async function processesWith(
+  list: 'cmdline' | 'environ',
+  isWanted: (entry: string) => boolean,
+): Promise<number[]> {
+  const found = await Promise.all(
+    (await processNames()).map(async (name) => {
+      const entries = await readFile(`/proc/${name}/${list}`, 'utf8').catch(() => '');
+      return entries.split('\0').some(isWanted) ? Number(name) : null;
+    }),
+  );
+  return found.filter((pid) => pid !== null).filter((pid) => pid !== process.pid);
+}
+
+/** Kills a process, unless it has ended by itself. */
+export function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself meanwhile.
+  }
 }
 
 /** A process and everything below it; empty when it has gone. */
@@ -47,6 +72,10 @@ export async function ignoresTermination(pid: number): Promise<boolean | null> {
   const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1];
   const termination = 1n << 14n;
   return mask === undefined ? null : (BigInt(`0x${mask}`) & termination) !== 0n;
+}
+
+async function processNames(): Promise<string[]> {
+  return (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
 }
 
 async function readEntry(name: string): Promise<ProcessEntry | null> {
