@@ -2,7 +2,7 @@ import { chmod, lchown, lstat, mkdir, opendir, rename, rmdir, unlink } from 'nod
 import { HoldfastError } from '../../contract/errors.ts';
 import { asField, withFaults } from './faults.ts';
 import type { Located } from './locate.ts';
-import { holdFolder } from './locate.ts';
+import { holdFolder, namesOf, placeOf } from './locate.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Deepest folder that is removed with what it holds: each level is held open meanwhile. */
@@ -13,10 +13,10 @@ const FOLDER_MODE = 0o755;
 /** Makes a folder, and those on the way to it; one that is there already is left as it is. */
 export function createFolder(files: SessionFiles, sessionPath: string, mode = FOLDER_MODE): Promise<void> {
   return withFaults(async () => {
-    const parts = sessionPath.split('/').filter((part) => part !== '' && part !== '.');
-    for (let count = 1; count <= parts.length; count++) {
-      const isLast = count === parts.length;
-      await files.at(`/${parts.slice(0, count).join('/')}`, async (place) => {
+    const names = namesOf(sessionPath);
+    for (let count = 1; count <= names.length; count++) {
+      const isLast = count === names.length;
+      await files.at(`/${names.slice(0, count).join('/')}`, async (place) => {
         if (place.stats?.isDirectory() === true) return;
         if (place.stats !== null || place.name === null) {
           throw new HoldfastError('invalid_request', 'path: a part of it is not a folder');
@@ -81,7 +81,7 @@ async function emptyFolder(folder: string, depth: number): Promise<void> {
     if ((await lstat(place).catch(() => null))?.isDirectory() === true) {
       const handle = await holdFolder(place);
       try {
-        await emptyFolder(`/proc/self/fd/${String(handle.fd)}`, depth + 1);
+        await emptyFolder(placeOf(handle), depth + 1);
       } finally {
         await handle.close();
       }
@@ -95,7 +95,7 @@ async function emptyFolder(folder: string, depth: number): Promise<void> {
 async function setMode(place: string, mode: number): Promise<void> {
   const handle = await holdFolder(place);
   try {
-    await chmod(`/proc/self/fd/${String(handle.fd)}`, mode);
+    await chmod(placeOf(handle), mode);
   } finally {
     await handle.close();
   }

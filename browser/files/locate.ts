@@ -50,7 +50,7 @@ interface Step {
 export async function locate(sessionPath: string, options: LocateOptions): Promise<Located> {
   const { systemFolders, followLast } = options;
   const steps: Step[] = [{ handle: await openPath(options.root), name: '' }];
-  let pending = parts(sessionPath);
+  let pending = namesOf(sessionPath);
   let links = 0;
   try {
     for (let name = pending.shift(); name !== undefined; name = pending.shift()) {
@@ -77,7 +77,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
         if (links > MAX_LINKS) throw new HoldfastError('invalid_request', 'path: leads through too many links');
         const target = await readlink(inFolder(folder, name));
         if (target.startsWith('/')) await closeAll(steps.splice(1));
-        pending = [...parts(target), ...pending];
+        pending = [...namesOf(target), ...pending];
       } else if (stats.isDirectory()) {
         steps.push({ handle: opened, name });
       } else if (pending.length === 0) {
@@ -109,7 +109,7 @@ function located(steps: Step[], name: string | null, self: FileHandle | null, st
     stats,
     self: () => {
       if (self === null) throw new HoldfastError('not_found', 'path: there is nothing at this path in the session');
-      return `/proc/self/fd/${String(self.fd)}`;
+      return placeOf(self);
     },
     close: async () => {
       await Promise.all([...handles].map((handle) => handle.close()));
@@ -127,10 +127,16 @@ function openPath(place: string): Promise<FileHandle> {
 }
 
 function inFolder(folder: FileHandle, name: string): string {
-  return `/proc/self/fd/${String(folder.fd)}/${name}`;
+  return `${placeOf(folder)}/${name}`;
 }
 
-function parts(path: string): string[] {
+/** What is held open, whatever its name leads to by now, as a path of this process. */
+export function placeOf(handle: FileHandle): string {
+  return `/proc/self/fd/${String(handle.fd)}`;
+}
+
+/** The names on a path. `..` is one of them: it goes back along links too. */
+export function namesOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 

@@ -8,7 +8,7 @@ import { ZipFile } from 'yazl';
 import { HoldfastError } from '../../contract/errors.ts';
 import { withFaults } from './faults.ts';
 import type { Located } from './locate.ts';
-import { holdFolder } from './locate.ts';
+import { holdFolder, placeOf } from './locate.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Most entries of one archive: each costs memory until the archive's end, where they are listed. */
@@ -79,7 +79,7 @@ async function addEntry(walk: Walk, place: string, name: string, depth: number):
     if (handle === null) return;
     try {
       walk.zip.addEmptyDirectory(name, { mtime: stats.mtime, mode: stats.mode });
-      await addFolder(walk, `/proc/self/fd/${String(handle.fd)}`, `${name}/`, depth + 1);
+      await addFolder(walk, placeOf(handle), `${name}/`, depth + 1);
     } finally {
       await handle.close();
     }
