@@ -13,13 +13,8 @@ import type {
 import { MousePosition } from '../../contract/computer.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
 import { readWhole } from './service.ts';
+import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
-
-/** The session whose mouse and keyboard are used. */
-export interface ComputerTarget {
-  projectId: string;
-  sessionId: string;
-}
 
 /** Largest picture that is taken from a peer, in bytes. */
 const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
@@ -27,7 +22,7 @@ const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 /** Clicks at a point of the viewport, in CSS pixels. */
 export function clickMouse(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof ClickMouse>,
 ): Promise<null> {
   return act(service, target, 'click_mouse', body);
@@ -36,7 +31,7 @@ export function clickMouse(
 /** Moves the pointer, by a human-like way unless asked otherwise. */
 export function moveMouse(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof MoveMouse>,
 ): Promise<null> {
   return act(service, target, 'move_mouse', body);
@@ -45,21 +40,21 @@ export function moveMouse(
 /** Drags along a path. Not retried by itself: what was dragged may have arrived. */
 export function dragMouse(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof DragMouse>,
 ): Promise<null> {
   return act(service, target, 'drag_mouse', body);
 }
 
 /** Turns the wheel at a point; deltas are notches. */
-export function scroll(service: BrowserService, target: ComputerTarget, body: z.input<typeof Scroll>): Promise<null> {
+export function scroll(service: BrowserService, target: SessionTarget, body: z.input<typeof Scroll>): Promise<null> {
   return act(service, target, 'scroll', body);
 }
 
 /** Types text into what has the focus. The text goes nowhere but into the request's body. */
 export function typeText(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof TypeText>,
 ): Promise<null> {
   return act(service, target, 'type', body);
@@ -68,7 +63,7 @@ export function typeText(
 /** Presses keys or combinations of keys. */
 export function pressKey(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof PressKey>,
 ): Promise<null> {
   return act(service, target, 'press_key', body);
@@ -77,35 +72,35 @@ export function pressKey(
 /** Hides or shows the pointer. */
 export function setCursor(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof SetCursor>,
 ): Promise<null> {
   return act(service, target, 'cursor', body);
 }
 
 /** Runs up to 100 actions in order, to the first that fails. Not retried by itself: some may have been done. */
-export function batch(service: BrowserService, target: ComputerTarget, body: z.input<typeof Batch>): Promise<null> {
+export function batch(service: BrowserService, target: SessionTarget, body: z.input<typeof Batch>): Promise<null> {
   return act(service, target, 'batch', body);
 }
 
 /** Where the pointer is, in CSS pixels of the viewport. */
-export function mousePosition(service: BrowserService, target: ComputerTarget): Promise<MousePosition> {
+export function mousePosition(service: BrowserService, target: SessionTarget): Promise<MousePosition> {
   return service.call({ ...callOf(target, 'get_mouse_position', {}), schema: MousePosition });
 }
 
 /** A picture of the viewport, or of a part of it: a PNG. */
 export async function screenshot(
   service: BrowserService,
-  target: ComputerTarget,
+  target: SessionTarget,
   body: z.input<typeof Screenshot> = {},
 ): Promise<Buffer> {
   return readWhole(await service.open(callOf(target, 'screenshot', body)), MAX_PICTURE_BYTES);
 }
 
-function act(service: BrowserService, target: ComputerTarget, action: string, body: unknown): Promise<null> {
+function act(service: BrowserService, target: SessionTarget, action: string, body: unknown): Promise<null> {
   return service.call(callOf(target, action, body));
 }
 
-function callOf({ projectId, sessionId }: ComputerTarget, action: string, body: unknown): ServiceCall<null> {
+function callOf({ projectId, sessionId }: SessionTarget, action: string, body: unknown): ServiceCall<null> {
   return { method: 'POST', path: `${sessionPath(sessionId)}/computer/${action}`, projectId, body, schema: null };
 }

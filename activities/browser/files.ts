@@ -4,20 +4,19 @@ import { z } from 'zod';
 import { FileInfo } from '../../contract/files.ts';
 import type { BrowserService } from './service.ts';
 import { failure, failureOf, parseAnswer } from './service.ts';
+import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
-
-/** The session whose files are meant. */
-export interface FilesTarget {
-  projectId: string;
-  sessionId: string;
-}
 
 /** What is read of a listing; a peer may write times and modes in its own way. */
 const Listed = FileInfo.pick({ name: true, path: true, is_dir: true, size_bytes: true });
 export type Listed = z.infer<typeof Listed>;
 
 /** The entries of a folder (`fs/list_files`); null when there is no such folder. May be repeated. */
-export async function listFiles(service: BrowserService, target: FilesTarget, path: string): Promise<Listed[] | null> {
+export async function listFiles(
+  service: BrowserService,
+  target: SessionTarget,
+  path: string,
+): Promise<Listed[] | null> {
   const text = await askOf(service, target, 'list_files', path);
   if (text === null) return null;
   // A peer written in another language says null for an empty list.
@@ -25,20 +24,24 @@ export async function listFiles(service: BrowserService, target: FilesTarget, pa
 }
 
 /** One file or folder (`fs/file_info`); null when there is none. May be repeated. */
-export async function fileInfo(service: BrowserService, target: FilesTarget, path: string): Promise<Listed | null> {
+export async function fileInfo(service: BrowserService, target: SessionTarget, path: string): Promise<Listed | null> {
   const text = await askOf(service, target, 'file_info', path);
   return text === null ? null : parseAnswer(Listed, text);
 }
 
 async function askOf(
   service: BrowserService,
-  target: FilesTarget,
+  target: SessionTarget,
   name: 'list_files' | 'file_info',
   path: string,
 ): Promise<string | null> {
   const { projectId, sessionId } = target;
-  const place = `${sessionPath(sessionId)}/fs/${name}?path=${encodeURIComponent(path)}`;
-  const answer = await service.exchange({ method: 'GET', path: place, projectId, schema: null });
+  const answer = await service.exchange({
+    method: 'GET',
+    path: operationAt(sessionId, name, path),
+    projectId,
+    schema: null,
+  });
   if (answer.status === 404) {
     // Of the path or of the session: the session itself knows, and `session_gone` is thrown when it does not.
     await retrieveSession(service, projectId, sessionId);
@@ -54,14 +57,14 @@ async function askOf(
  */
 export async function downloadFolder(
   service: BrowserService,
-  target: FilesTarget,
+  target: SessionTarget,
   path: string,
   signal?: AbortSignal,
 ): Promise<Readable> {
   const { projectId, sessionId } = target;
   const call = {
     method: 'GET' as const,
-    path: `${sessionPath(sessionId)}/fs/download_dir_zip?path=${encodeURIComponent(path)}`,
+    path: operationAt(sessionId, 'download_dir_zip', path),
     projectId,
     schema: null,
     signal,
@@ -79,22 +82,22 @@ export async function downloadFolder(
 /** A file's content (`fs/read_file`), as it comes. Whoever takes the stream reads or destroys it. */
 export function readFile(
   service: BrowserService,
-  { projectId, sessionId }: FilesTarget,
+  { projectId, sessionId }: SessionTarget,
   path: string,
   signal?: AbortSignal,
 ): Promise<Readable> {
-  const place = `${sessionPath(sessionId)}/fs/read_file?path=${encodeURIComponent(path)}`;
+  const place = operationAt(sessionId, 'read_file', path);
   return service.open({ method: 'GET', path: place, projectId, schema: null, signal });
 }
 
 /** Writes a file (`fs/write_file`); its folder is there. A content that is a stream can be sent once only. */
 export async function writeFile(
   service: BrowserService,
-  { projectId, sessionId }: FilesTarget,
+  { projectId, sessionId }: SessionTarget,
   path: string,
   content: Buffer | Readable,
 ): Promise<void> {
-  const place = `${sessionPath(sessionId)}/fs/write_file?path=${encodeURIComponent(path)}`;
+  const place = operationAt(sessionId, 'write_file', path);
   await service.call({ method: 'PUT', path: place, projectId, content, schema: null });
 }
 
@@ -107,7 +110,7 @@ export interface UploadedFile {
 /** Writes several files at once (`fs/upload`), each with the folders on the way to it. */
 export function uploadFiles(
   service: BrowserService,
-  target: FilesTarget,
+  target: SessionTarget,
   files: readonly UploadedFile[],
 ): Promise<null> {
   const form = new FormData();
@@ -121,7 +124,7 @@ export function uploadFiles(
 /** Unpacks a ZIP archive into a folder (`fs/upload_zip`), which is made when it is not there. */
 export function uploadZip(
   service: BrowserService,
-  target: FilesTarget,
+  target: SessionTarget,
   folder: string,
   archive: Buffer,
 ): Promise<null> {
@@ -134,7 +137,7 @@ export function uploadZip(
 /** Sets a file's or folder's permission bits (`fs/set_file_permissions`); `mode` in octal, such as `640`. */
 export function setFilePermissions(
   service: BrowserService,
-  target: FilesTarget,
+  target: SessionTarget,
   path: string,
   mode: string,
 ): Promise<null> {
@@ -142,28 +145,28 @@ export function setFilePermissions(
 }
 
 /** Makes a folder and those on the way to it (`fs/create_directory`). May be repeated. */
-export function createFolder(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+export function createFolder(service: BrowserService, target: SessionTarget, path: string): Promise<null> {
   return change(service, target, 'create_directory', { path });
 }
 
 /** Removes a file (`fs/delete_file`). */
-export function deleteFile(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+export function deleteFile(service: BrowserService, target: SessionTarget, path: string): Promise<null> {
   return change(service, target, 'delete_file', { path });
 }
 
 /** Removes a folder with what it holds (`fs/delete_directory`). */
-export function deleteFolder(service: BrowserService, target: FilesTarget, path: string): Promise<null> {
+export function deleteFolder(service: BrowserService, target: SessionTarget, path: string): Promise<null> {
   return change(service, target, 'delete_directory', { path });
 }
 
 /** Gives a file or folder another name or place (`fs/move`). */
-export function move(service: BrowserService, target: FilesTarget, from: string, to: string): Promise<null> {
+export function move(service: BrowserService, target: SessionTarget, from: string, to: string): Promise<null> {
   return change(service, target, 'move', { src_path: from, dest_path: to });
 }
 
 function change(
   service: BrowserService,
-  { projectId, sessionId }: FilesTarget,
+  { projectId, sessionId }: SessionTarget,
   name: string,
   body: Record<string, string>,
 ): Promise<null> {
@@ -172,12 +175,17 @@ function change(
 
 function send(
   service: BrowserService,
-  { projectId, sessionId }: FilesTarget,
+  { projectId, sessionId }: SessionTarget,
   name: string,
   content: FormData,
 ): Promise<null> {
   const place = `${sessionPath(sessionId)}/fs/${name}`;
   return service.call({ method: 'POST', path: place, projectId, content, schema: null });
+}
+
+/** The path of an operation on a place in the session. */
+function operationAt(sessionId: string, name: string, path: string): string {
+  return `${sessionPath(sessionId)}/fs/${name}?path=${encodeURIComponent(path)}`;
 }
 
 function isGone(error: unknown): boolean {

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import type { SupervisedPart } from '../../contract/logs.ts';
 import { readFrames } from './frames.ts';
 import type { BrowserService } from './service.ts';
+import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
 
 /** Which log of which session is read; `follow` goes on with what is added. */
-export interface LogTarget {
-  projectId: string;
-  sessionId: string;
+export interface LogTarget extends SessionTarget {
   log: { path: string } | { part: SupervisedPart };
   follow: boolean;
 }

@@ -3,13 +3,8 @@ import type { ProcessSignal, ProcessSpawn } from '../../contract/processes.ts';
 import { readFrames } from './frames.ts';
 import type { BrowserService } from './service.ts';
 import { failure, failureOf, parseAnswer } from './service.ts';
+import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
-
-/** The session whose processes are meant. */
-export interface ProcessTarget {
-  projectId: string;
-  sessionId: string;
-}
 
 /** What is read of a spawned process; a peer may answer more. Without an id nothing can be done with it. */
 const Spawned = z.object({ process_id: z.string().min(1), pid: z.number().nullish() });
@@ -42,7 +37,7 @@ const ANSWER_MARGIN_MS = 30_000;
  */
 export async function spawnProcess(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   body: CommandRequest & Pick<Partial<ProcessSpawn>, 'allocate_tty' | 'cols' | 'rows'>,
 ): Promise<{ processId: string }> {
   const path = processPath(target, 'spawn');
@@ -61,7 +56,7 @@ export async function spawnProcess(
  */
 export async function execProcess(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   body: CommandRequest & { timeout_sec: number },
 ): Promise<CommandResult> {
   const timeoutMs = body.timeout_sec * 1000;
@@ -91,7 +86,7 @@ export async function execProcess(
  */
 export async function killProcess(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   processId: string,
   signal: ProcessSignal = 'TERM',
 ): Promise<boolean> {
@@ -109,7 +104,7 @@ export async function killProcess(
 /** Writes to a process's input (`process/{id}/stdin`). Not retried by itself: it would be written twice. */
 export async function writeInput(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   processId: string,
   data: Buffer,
 ): Promise<void> {
@@ -121,7 +116,7 @@ export async function writeInput(
 /** Gives a process's terminal another size (`process/{id}/resize`). May be repeated. */
 export async function resizeTerminal(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   processId: string,
   size: { cols: number; rows: number },
 ): Promise<void> {
@@ -142,7 +137,7 @@ export type ProcessOutput = { stream: 'stdout' | 'stderr'; data: Buffer } | { ex
 /** What a process says (`process/{id}/stdout/stream`), to its end. A stream that breaks off throws `browser_error`. */
 export async function* followOutput(
   service: BrowserService,
-  target: ProcessTarget,
+  target: SessionTarget,
   processId: string,
   signal?: AbortSignal,
 ): AsyncGenerator<ProcessOutput> {
@@ -166,7 +161,7 @@ export async function* followOutput(
 const Status = z.object({ state: z.string().nullish(), exit_code: z.number().nullish() });
 
 /** Whether a process runs (`process/{id}/status`); peers forget ended ones, or fail on them. */
-export async function isRunning(service: BrowserService, target: ProcessTarget, processId: string): Promise<boolean> {
+export async function isRunning(service: BrowserService, target: SessionTarget, processId: string): Promise<boolean> {
   const path = processPath(target, `${encodeURIComponent(processId)}/status`);
   const { projectId } = target;
   const answer = await service.exchange({ method: 'GET', path, projectId, schema: null });
@@ -179,10 +174,10 @@ export async function isRunning(service: BrowserService, target: ProcessTarget, 
   return false;
 }
 
-function processPath(target: ProcessTarget, rest: string): string {
+function processPath(target: SessionTarget, rest: string): string {
   return `${sessionPath(target.sessionId)}/process/${rest}`;
 }
 
-function common<Body>(target: ProcessTarget, body: Body): { projectId: string; body: Body } {
+function common<Body>(target: SessionTarget, body: Body): { projectId: string; body: Body } {
   return { projectId: target.projectId, body };
 }

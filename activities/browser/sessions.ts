@@ -25,6 +25,12 @@ export const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
+/** Names a session of a project, for whatever is done with it. */
+export interface SessionTarget {
+  projectId: string;
+  sessionId: string;
+}
+
 /**
  * Opens a session (`POST /browsers`) that secrets will be typed into. A call whose answer is lost leaves one behind: it
  * ends by its time-out.

@@ -1,7 +1,8 @@
 import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
-import { clickMouse, pressKey, typeText, type ComputerTarget } from '../browser/computer.ts';
+import { clickMouse, pressKey, typeText } from '../browser/computer.ts';
 import { failure, type BrowserService } from '../browser/service.ts';
+import type { SessionTarget } from '../browser/sessions.ts';
 import { clickSpot, hasFocus, isList, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
@@ -17,7 +18,7 @@ export interface Place {
 export interface Hands {
   page: Page;
   service: BrowserService;
-  computer: ComputerTarget;
+  computer: SessionTarget;
 }
 
 /** The frame that holds a place. */
