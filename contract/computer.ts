@@ -4,6 +4,8 @@ import { z } from 'zod';
 export const MAX_SLEEP_MS = 30_000;
 /** Longest a key may be held, and longest pause between two keystrokes, in milliseconds. */
 const MAX_HOLD_MS = 30_000;
+/** Longest text of a clipboard, in characters; a body holds no more of plain ones. */
+export const MAX_CLIPBOARD_TEXT = 1_000_000;
 
 const Coordinate = z.number().min(0).max(100_000);
 const HoldKeys = z.array(z.string().min(1).max(64)).max(8).optional();
@@ -110,3 +112,7 @@ export type Batch = z.infer<typeof Batch>;
 /** Answer of `get_mouse_position`. */
 export const MousePosition = z.object({ x: z.number(), y: z.number() });
 export type MousePosition = z.infer<typeof MousePosition>;
+
+/** Body of `clipboard/write`, and answer of `clipboard/read`: plain text. */
+export const ClipboardText = z.strictObject({ text: z.string().max(MAX_CLIPBOARD_TEXT) });
+export type ClipboardText = z.infer<typeof ClipboardText>;

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import {
   Batch,
   ClickMouse,
+  ClipboardText,
   DragMouse,
   MousePosition,
   MoveMouse,
@@ -14,6 +15,7 @@ import {
   TypeText,
 } from '../../contract/computer.ts';
 import { runBatch } from '../computer/batch.ts';
+import { readClipboard, writeClipboard } from '../computer/clipboard.ts';
 import { pressKeys, typeText } from '../computer/keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from '../computer/mouse.ts';
 import { takeScreenshot } from '../computer/screenshot.ts';
@@ -56,6 +58,16 @@ export function computerRoutes(app: FastifyInstance, deps: BrowserDeps): void {
   action('scroll', Scroll, scroll);
   action('drag_mouse', DragMouse, dragMouse);
   action('batch', Batch, runBatch);
+  action('clipboard/write', ClipboardText, writeClipboard);
+
+  typed.post(
+    '/browsers/:id/computer/clipboard/read',
+    { schema: { params: SessionParams, response: { 200: ClipboardText } } },
+    (request) =>
+      withSession(deps, request, request.params.id, (session) =>
+        session.exclusively(async () => ({ text: await readClipboard(session) })),
+      ),
+  );
 
   typed.post(
     '/browsers/:id/computer/screenshot',

@@ -8,8 +8,6 @@ const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
   ['POST', 'fs/watch'],
   ['GET', 'fs/watch/:watchId/events'],
   ['DELETE', 'fs/watch/:watchId'],
-  ['POST', 'computer/clipboard/read'],
-  ['POST', 'computer/clipboard/write'],
   ['POST', 'playwright/execute'],
   ['POST', 'curl'],
   ['POST', 'extensions'],
