@@ -94,8 +94,12 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
       .where('deleted_at', 'is', null)
       .returningAll();
 
-  const rowsOf = (projectId: string, ref: { id: string } | { name: string }): Promise<Row[]> =>
-    db
+  const meant = async <Found>(
+    projectId: string,
+    ref: { id: string } | { name: string },
+    read: (row: Row) => Found | Promise<Found>,
+  ): Promise<ProxyMatch<Found>> => {
+    const [row, other] = await db
       .selectFrom('proxies')
       .selectAll()
       .where('project_id', '=', projectId)
@@ -103,6 +107,9 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
       .where((eb) => ('id' in ref ? eb('id', '=', ref.id) : eb('name', '=', ref.name)))
       .limit(2)
       .execute();
+    if (row === undefined) return { outcome: 'none' };
+    return other === undefined ? { outcome: 'found', proxy: await read(row) } : { outcome: 'ambiguous' };
+  };
 
   const openPassword = async (row: Row): Promise<string | null> => {
     if (row.sealed_password === null) return null;
@@ -164,17 +171,9 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
       const row = await update(scope, id).set({ sealed_password: null, deleted_at: clock() }).executeTakeFirst();
       return row !== undefined;
     },
-    match: async (projectId, ref) => {
-      const [row, other] = await rowsOf(projectId, ref);
-      if (row === undefined) return { outcome: 'none' };
-      return other === undefined ? { outcome: 'found', proxy: present(row) } : { outcome: 'ambiguous' };
-    },
-    open: async (projectId, ref) => {
-      const [row, other] = await rowsOf(projectId, ref);
-      if (row === undefined) return { outcome: 'none' };
-      if (other !== undefined) return { outcome: 'ambiguous' };
-      return { outcome: 'found', proxy: { ...present(row), password: await openPassword(row) } };
-    },
+    match: (projectId, ref) => meant(projectId, ref, present),
+    open: (projectId, ref) =>
+      meant(projectId, ref, async (row) => ({ ...present(row), password: await openPassword(row) })),
   };
 }
 
