@@ -24,7 +24,7 @@ export interface Display {
 export function startDisplay(viewport: { width: number; height: number }, kioskMode: boolean): Promise<Display> {
   // A window exactly as large as its screen is made one pixel smaller by Chromium; it stays as it is on a larger one.
   const height = viewport.height + (kioskMode ? 1 : WINDOW_CHROME_HEIGHT);
-  const size = `${String(viewport.width + 1)}x${String(height)}x24`;
+  const size = `${String(even(viewport.width + 1))}x${String(even(height))}x24`;
   // `-r`: a key that is held is no repeated one, as through the protocol.
   const child = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', size, '-nolisten', 'tcp', '-terminate', '-r'], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -65,4 +65,9 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
       resolve({ name: `:${number}`, said: child.stderr as Readable, stop });
     });
   });
+}
+
+/** Video of the usual formats has even sides only. */
+function even(length: number): number {
+  return length + (length % 2);
 }

@@ -64,7 +64,7 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       LOGNAME: user,
       LANG: 'C.UTF-8',
       TMPDIR: '/tmp',
-      ...(display === null ? {} : { DISPLAY: `unix:${INSIDE}/display` }),
+      ...(display === null ? {} : { DISPLAY: display }),
     }),
     wrap: async (folder, command) => {
       const bwrapOptions = [
@@ -156,10 +156,27 @@ async function ownFolders(folder: SessionFolder): Promise<string[]> {
     .flatMap((entry) => ['--bind', path.join(folder.root, entry.name), `/${entry.name}`]);
 }
 
-/** The socket of the session's own display; /tmp, where programs look for it by number, belongs to the processes. */
-function displaySocket(display: string | null): string[] {
+/** Where programs look for the socket of a display. */
+function socketOf(display: string | null): string | null {
   const number = /^:(\d+)$/.exec(display ?? '')?.[1];
-  return number === undefined ? [] : ['--ro-bind-try', `/tmp/.X11-unix/X${number}`, `${INSIDE}/display`];
+  return number === undefined ? null : `/tmp/.X11-unix/X${number}`;
+}
+
+/** The socket of the session's own display, out of the reach of its processes: nothing is mounted below a folder of theirs. */
+function displaySocket(display: string | null): string[] {
+  const socket = socketOf(display);
+  return socket === null ? [] : ['--ro-bind-try', socket, `${INSIDE}/display`];
+}
+
+/**
+ * A link at the place where programs look, made inside, by the command's own user, before anything of the caller is read:
+ * what the session's processes may have put there leads nowhere but to their own files.
+ */
+function linkDisplay(display: string | null): string {
+  const socket = socketOf(display);
+  if (socket === null) return '';
+  const link = `mkdir -p ${path.dirname(socket)} && ln -sfn ${INSIDE}/display ${socket}`;
+  return `[ -S ${socket} ] || { ${link}; } 2>/dev/null; `;
 }
 
 /** Programs by their full names: a session's own folders are not searched for what still holds a capability. */
@@ -173,9 +190,19 @@ function becomes(mode: BwrapMode, user: ProcessUser): string[] {
   return [...drop, '/usr/bin/unshare', '--user', '--map-root-user', '--', '/usr/bin/setpriv', ...none];
 }
 
-function startOf({ command, args, cwd }: SessionCommand): string[] {
+function startOf({ command, args, cwd, display }: SessionCommand): string[] {
   const signals = `--default-signal=${SENT_SIGNALS.replaceAll(' ', ',')}`;
-  return ['/usr/bin/env', signals, '/bin/sh', '-c', START_SCRIPT, `${INSIDE}/env`, cwd, command, ...args];
+  return [
+    '/usr/bin/env',
+    signals,
+    '/bin/sh',
+    '-c',
+    `${linkDisplay(display)}${START_SCRIPT}`,
+    `${INSIDE}/env`,
+    cwd,
+    command,
+    ...args,
+  ];
 }
 
 /** The options travel in a file: what is on a command line, every user of the machine can read. */
