@@ -6,6 +6,7 @@ import { createBrowserService } from '../../activities/browser/service.ts';
 import { isCaptured, openLoginSession } from '../../activities/login/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
+import { loginTarget } from './login-target.ts';
 
 /** A browser service that answers as it is told, and remembers what it was asked. */
 async function startPeer(answers: { created: object; patch: number }): Promise<{
@@ -41,18 +42,8 @@ afterEach(async () => {
   await stop?.();
 });
 
-const target = (telemetry: TelemetryRequest | undefined): LoginTarget => ({
-  connectionId: 'c',
-  organizationId: 'o',
-  projectId: 'p',
-  domain: 'site.example',
-  profileName: 'profile',
-  loginUrl: null,
-  postLoginUrl: null,
-  allowedDomains: [],
-  browser: telemetry === undefined ? null : { telemetry },
-  credentialName: null,
-});
+const target = (telemetry: TelemetryRequest | undefined): LoginTarget =>
+  loginTarget(telemetry === undefined ? {} : { browser: { telemetry } });
 
 async function open(
   telemetry: TelemetryRequest | undefined,

@@ -4,19 +4,10 @@ import { blameProxy } from '../../activities/login/proxy-faults.ts';
 import { sessionBody } from '../../activities/login/session-body.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';
+import { loginTarget } from './login-target.ts';
 
-const target = (proxy?: BrowserProxyConfig): LoginTarget => ({
-  connectionId: 'c',
-  organizationId: 'o',
-  projectId: 'p',
-  domain: 'site.example',
-  profileName: 'profile',
-  loginUrl: null,
-  postLoginUrl: null,
-  allowedDomains: [],
-  browser: proxy === undefined ? null : { proxy },
-  credentialName: null,
-});
+const target = (proxy?: BrowserProxyConfig): LoginTarget =>
+  loginTarget(proxy === undefined ? {} : { browser: { proxy } });
 
 describe('the proxy of a login', () => {
   it.each([

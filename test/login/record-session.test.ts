@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../activities/browser/service.ts';
 import { recordSession } from '../../activities/login/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
+import { loginTarget } from './login-target.ts';
 
 type Answers = Record<'GET' | 'POST', [status: number, body: unknown]>;
 
@@ -36,12 +37,7 @@ async function record(
     server.closeAllConnections();
     server.close();
   };
-  const target: LoginTarget = {
-    ...{ connectionId: 'c', organizationId: 'o', projectId: 'p', domain: 'site.example', profileName: 'profile' },
-    ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: null },
-    ...more,
-  };
-  return { asked, id: await recordSession(service, target, 'b/1', signal) };
+  return { asked, id: await recordSession(service, loginTarget(more), 'b/1', signal) };
 }
 
 describe('the recording of a login', () => {
