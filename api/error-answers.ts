@@ -48,12 +48,6 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   void reply.send(known.toBody());
 }
 
-/** A single wrong field. */
-export function invalidField(field: string, rule: string): HoldfastError {
-  const message = `${field}: ${rule}`;
-  return new HoldfastError('invalid_input', message, { details: [{ code: 'invalid_input', message }] });
-}
-
 function withRetryHeaders(reply: FastifyReply, error: HoldfastError): FastifyReply {
   if (error.status === 401) void reply.header('www-authenticate', 'Bearer');
   // Clients try 409 again unless told otherwise; ours are final.

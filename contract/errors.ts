@@ -141,6 +141,12 @@ export class HoldfastError extends Error {
   }
 }
 
+/** The error of a single wrong field. `code`: what `details` say of it, where that is more than that it is wrong. */
+export function invalidField(field: string, rule: string, code = 'invalid_input'): HoldfastError {
+  const message = `${field}: ${rule}`;
+  return new HoldfastError('invalid_input', message, { details: [{ code, message }] });
+}
+
 /** True for a string that is one of {@link ERROR_CODES}. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import type { Dispatcher } from 'undici';
-import { HoldfastError } from '../contract/errors.ts';
+import { invalidField, type HoldfastError } from '../contract/errors.ts';
 import { pinnedLookup } from './lookup.ts';
 import type { EgressPolicy } from './policy.ts';
 import { canonicalHost, forbiddenRange, isListedHost } from './policy.ts';
@@ -23,10 +23,7 @@ export interface UserUrlRules {
  * `invalid_input` naming the field.
  */
 export function checkUserUrl(text: string, rules: UserUrlRules): URL {
-  const refuse = (why: string): HoldfastError => {
-    const message = `${rules.field}: ${why}`;
-    return new HoldfastError('invalid_input', message, { details: [{ code: 'invalid_url', message }] });
-  };
+  const refuse = (why: string): HoldfastError => invalidField(rules.field, why, 'invalid_url');
   if (!URL.canParse(text)) throw refuse('must be an absolute http or https URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refuse('only http and https URLs are allowed');

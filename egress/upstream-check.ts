@@ -1,5 +1,5 @@
 import { ProxyAgent, request } from 'undici';
-import { HoldfastError } from '../contract/errors.ts';
+import { invalidField } from '../contract/errors.ts';
 import { checkUserUrl, portOf } from './guard.ts';
 import type { EgressPolicy } from './policy.ts';
 import { startEgressProxy } from './proxy.ts';
@@ -67,7 +67,6 @@ async function checkedTarget(text: string, policy: EgressPolicy, resolver: Resol
     await resolveChecked(policy, url.hostname, portOf(url), resolver);
     return url;
   } catch {
-    const message = 'url: its host must resolve to a public address';
-    throw new HoldfastError('invalid_input', message, { details: [{ code: 'invalid_url', message }] });
+    throw invalidField('url', 'its host must resolve to a public address', 'invalid_url');
   }
 }

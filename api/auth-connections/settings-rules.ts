@@ -10,7 +10,7 @@ import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 import type { ProjectScope } from '../../store/scope.ts';
 import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { defined } from '../defined.ts';
-import { invalidField } from '../error-answers.ts';
+import { invalidField } from '../../contract/errors.ts';
 import { chosenProxy } from '../proxies/reference.ts';
 import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from './address-rules.ts';
 import { mergeTelemetry } from './telemetry-change.ts';

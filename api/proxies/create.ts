@@ -3,7 +3,7 @@ import { isForbiddenHost } from '../auth-connections/address-rules.ts';
 import { refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { invalidField } from '../error-answers.ts';
+import { invalidField } from '../../contract/errors.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 import { presentProxy } from './answer.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { HoldfastError } from '../../contract/errors.ts';
+import { invalidField, type HoldfastError } from '../../contract/errors.ts';
 import { BLOCKED_URLS } from './user-data.ts';
 
 /** Enterprise policies by name, as Chromium's policy files hold them. */
@@ -85,6 +85,5 @@ function isTexts(value: unknown): value is string[] {
 }
 
 function refused(field: string, rule: string): HoldfastError {
-  const message = `${field}: ${rule}`;
-  return new HoldfastError('invalid_input', message, { details: [{ code: 'chrome_policy', message }] });
+  return invalidField(field, rule, 'chrome_policy');
 }

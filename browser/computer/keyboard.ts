@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PressKey, TypeText } from '../../contract/computer.ts';
-import { HoldfastError } from '../../contract/errors.ts';
+import { invalidField } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
@@ -115,6 +115,6 @@ async function tap(target: InputTarget, definition: KeyDefinition, modifiers: nu
 function readKeys(text: string, field: string): TypedCharacter[] {
   const parsed = parseCombination(text);
   if ('keys' in parsed) return parsed.keys;
-  const message = `${field}: one of its parts is not the name of a key; use names such as Return, Tab, Ctrl, a`;
-  throw new HoldfastError('invalid_input', message, { details: [{ code: 'unknown_key', message }] });
+  const rule = 'one of its parts is not the name of a key; use names such as Return, Tab, Ctrl, a';
+  throw invalidField(field, rule, 'unknown_key');
 }

@@ -1,4 +1,4 @@
-import { HoldfastError } from '../../contract/errors.ts';
+import { invalidField } from '../../contract/errors.ts';
 import type { BrowserProxy, BrowserProxyConfig } from '../../contract/proxies.ts';
 import type { EgressProxy } from '../../egress/proxy.ts';
 import type { Upstream } from '../../egress/upstream.ts';
@@ -42,8 +42,8 @@ export async function chooseWay(
   { proxy, proxy_id: proxyId, disable_default_proxy: noDefault }: ProxyRequest,
 ): Promise<ChosenWay | undefined> {
   if (proxy !== undefined && proxy !== null) {
-    if (proxyId !== undefined && proxyId !== null) throw refused('proxy_id', 'cannot be combined with `proxy`');
-    if (noDefault !== undefined) throw refused('disable_default_proxy', 'cannot be combined with `proxy`');
+    if (proxyId !== undefined && proxyId !== null) throw invalidField('proxy_id', 'cannot be combined with `proxy`');
+    if (noDefault !== undefined) throw invalidField('disable_default_proxy', 'cannot be combined with `proxy`');
     if (proxy.mode !== undefined) return { shown: proxy.mode === 'direct' ? { mode: 'direct' } : null, upstream: null };
     return proxy.id === undefined
       ? await openProxy(store, projectId, { name: proxy.name ?? '' }, 'proxy.name')
@@ -76,13 +76,8 @@ async function openProxy(
       return { shown: { id, ...(name === null ? {} : { name }) }, upstream: match.proxy };
     }
     case 'none':
-      throw refused(field, 'the project has no such proxy; create it first');
+      throw invalidField(field, 'the project has no such proxy; create it first');
     case 'ambiguous':
-      throw refused(field, 'several proxies of the project have that name; give the id');
+      throw invalidField(field, 'several proxies of the project have that name; give the id');
   }
-}
-
-function refused(field: string, rule: string): HoldfastError {
-  const message = `${field}: ${rule}`;
-  return new HoldfastError('invalid_input', message, { details: [{ code: 'invalid_input', message }] });
 }
