@@ -18,6 +18,7 @@ import { fileReadRoutes } from './routes/files-read.ts';
 import { logsStreamRoute } from './routes/logs-stream.ts';
 import { processOutputRoute } from './routes/process-output.ts';
 import { processRoutes } from './routes/process.ts';
+import { profileRoutes } from './routes/profiles.ts';
 import { replayRoutes, replayViewRoute } from './routes/replays.ts';
 import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { unbuiltRoutes } from './routes/unbuilt.ts';
@@ -55,6 +56,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
       next();
     });
     tellCalls(guarded, deps);
+    if (deps.profileRecords !== null) profileRoutes(guarded, deps.profileRecords);
     createBrowserRoute(guarded, deps);
     listBrowsersRoute(guarded, deps);
     retrieveBrowserRoute(guarded, deps);

@@ -17,6 +17,7 @@ import { createWarmPool } from './chromium/warm-pool.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import { chooseIsolation } from './process/probe.ts';
+import type { ProfileRecords } from './profile/profile-records.ts';
 import type { ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
 import { createReplayStore } from './replay/replay-store.ts';
@@ -50,6 +51,8 @@ export interface BrowserServiceOptions {
   /** Name resolution of the egress proxies; the machine's own by default. */
   resolver?: Resolver;
   profiles: ProfileStore;
+  /** Given, the service serves `/profiles` itself: for one that no API stands before. */
+  profileRecords?: ProfileRecords;
   proxies: ProxyStore;
   logger?: Logger;
 }
@@ -120,6 +123,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     registry,
     lifecycle,
     profiles,
+    profileRecords: options.profileRecords ?? null,
     proxies: options.proxies,
     tokens: createSessionTokens(),
     cdpProxy: createCdpProxy(),

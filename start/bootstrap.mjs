@@ -23,7 +23,7 @@ const ENTRIES = {
   bench: 'bench/main.ts',
   api: 'start/roles/api.ts',
   worker: 'start/roles/worker.ts',
-  browser: 'start/roles/browser.ts',
+  browser: 'start/browser.ts',
   store: 'start/roles/store.ts',
   sandbox: 'start/roles/sandbox.ts',
 };

@@ -10,6 +10,7 @@ export interface DataLock {
   release(): Promise<void>;
 }
 
+const LOCK_FILE = 'supervisor.pid';
 /** Children of a killed start end by themselves within this time, in milliseconds; then they are killed. */
 const LEFTOVER_GRACE_MS = 6_000;
 /** A killed process is gone within this time, on a busy machine too. */
@@ -22,7 +23,7 @@ const KILLED_WITHIN_MS = 5_000;
 export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GRACE_MS): Promise<DataLock> {
   const folder = join(dataDir, 'run');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lockFile = join(folder, 'supervisor.pid');
+  const lockFile = join(folder, LOCK_FILE);
   const me = processIdentity(process.pid) ?? `${process.pid} `;
   for (;;) {
     try {
@@ -33,10 +34,10 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     }
-    const holder = await readText(lockFile);
-    if (holder !== '' && isSameProcess(holder)) {
+    const holder = await livingHolder(lockFile);
+    if (holder !== null) {
       throw new SetupError(
-        `Holdfast runs already on ${dataDir} (process ${holder.split(' ')[0] ?? '?'}). Stop that one, or set ` +
+        `Holdfast runs already on ${dataDir} (process ${holder}). Stop that one, or set ` +
           'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port.',
       );
     }
@@ -56,6 +57,16 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
       await rm(lockFile, { force: true });
     },
   };
+}
+
+/** Process id of the living start that has the folder; null when none has. */
+export async function lockHolder(dataDir: string): Promise<string | null> {
+  return livingHolder(join(dataDir, 'run', LOCK_FILE));
+}
+
+async function livingHolder(lockFile: string): Promise<string | null> {
+  const holder = await readText(lockFile);
+  return holder !== '' && isSameProcess(holder) ? (holder.split(' ')[0] ?? '?') : null;
 }
 
 async function endLeftovers(folder: string, graceMs: number): Promise<void> {

@@ -17,7 +17,7 @@ const NAMESPACE = 'default';
 /** Stages: what stores things first, then what works on it, then what answers callers. Stopping goes backwards. */
 const STAGE = { storage: 0, work: 1, front: 2 } as const;
 
-const roles = join(dirname(fileURLToPath(import.meta.url)), 'roles');
+const rolesFolder = join(dirname(fileURLToPath(import.meta.url)), 'roles');
 
 /** Ports that `npm start` will listen on with these settings. */
 export function neededPorts(settings: Settings): NeededPort[] {
@@ -26,9 +26,7 @@ export function neededPorts(settings: Settings): NeededPort[] {
   return [
     { port: ports.api, host, use: 'the API', setting: 'HOLDFAST_PORT' },
     ...(settings.sandbox ? [{ port: ports.sandbox, host, use: 'the sandbox site', setting: 'HOLDFAST_PORT + 1' }] : []),
-    ...(settings.browserBaseUrl === undefined
-      ? [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }]
-      : []),
+    ...(settings.browserBaseUrl === undefined ? loneBrowserPorts(settings) : []),
     ...(settings.externalTemporal
       ? []
       : [
@@ -38,23 +36,18 @@ export function neededPorts(settings: Settings): NeededPort[] {
   ];
 }
 
+/** Ports that the browser service listens on with these settings. */
+export function loneBrowserPorts({ ports, host }: Settings): NeededPort[] {
+  return [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }];
+}
+
 /** The processes of `npm start`, in the order in which they depend on each other. */
 export function planProcesses(
   settings: Settings,
   programs: Programs,
   env: NodeJS.ProcessEnv = process.env,
 ): ChildSpec[] {
-  const childEnv = environment(settings, programs, env);
-  const role = (name: string, stage: number): ChildSpec => ({
-    name,
-    kind: 'role',
-    program: process.execPath,
-    args: ['--import', 'tsx', join(roles, `${name}.ts`)],
-    env: childEnv,
-    stage,
-    readyWithinMs: 150_000,
-    stopWithinMs: 10_000,
-  });
+  const role = roles(environment(settings, programs, env));
   const specs: ChildSpec[] = [];
   if (programs.temporal !== undefined) specs.push(temporalServer(settings, programs.temporal, env));
   if (settings.databaseUrl === undefined) specs.push(role('store', STAGE.storage));
@@ -62,6 +55,30 @@ export function planProcesses(
   if (settings.browserBaseUrl === undefined) specs.push(role('browser', STAGE.work));
   specs.push(role('worker', STAGE.front), role('api', STAGE.front));
   return specs;
+}
+
+/** The processes of a browser service that nothing else of Holdfast runs beside. */
+export function planLoneBrowser(
+  settings: Settings,
+  chromium: string,
+  env: NodeJS.ProcessEnv = process.env,
+): ChildSpec[] {
+  const role = roles(environment({ ...settings, sandbox: false }, { temporal: undefined, chromium }, env));
+  return [role('store', STAGE.storage), role('browser', STAGE.work, 'lone-browser')];
+}
+
+/** Makes a part of ours: its name, when it starts, and its file, which is named like it unless told otherwise. */
+function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, file?: string) => ChildSpec {
+  return (name, stage, file = name) => ({
+    name,
+    kind: 'role',
+    program: process.execPath,
+    args: ['--import', 'tsx', join(rolesFolder, `${file}.ts`)],
+    env,
+    stage,
+    readyWithinMs: 150_000,
+    stopWithinMs: 10_000,
+  });
 }
 
 /** What the roles see: our settings as they are, and what the set-up found out. They parse the same variables again. */

@@ -1,9 +1,14 @@
+import { join } from 'node:path';
 import { SANDBOX_USERS } from '../sandbox/site.ts';
+import { localBaseUrl } from './connections.ts';
 import type { Keys } from './keys.ts';
 import type { Settings } from './settings.ts';
 
-/** What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. */
-export function quickStart(settings: Settings, keys: Keys): string {
+/**
+ * What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. `isKeyAccepted` is
+ * false when the key was revoked, or rotated, through the API: then it says how to get another instead of lines that fail.
+ */
+export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true): string {
   const base = settings.publicUrl;
   const sandbox = `http://localhost:${settings.ports.sandbox}`;
   const domain = settings.sandbox ? `localhost:${settings.ports.sandbox}` : 'example.com';
@@ -14,7 +19,7 @@ export function quickStart(settings: Settings, keys: Keys): string {
     'Holdfast is ready.',
     '',
     `  Base URL     ${base}`,
-    `  API key      ${keys.apiKey}`,
+    `  API key      ${isKeyAccepted ? keys.apiKey : 'revoked or rotated since (below)'}`,
     ...(settings.externalTemporal ? [] : [`  Temporal UI  http://localhost:${settings.ports.temporalUi}`]),
     `  Data         ${settings.dataDir} (logs in logs/)`,
   ];
@@ -23,6 +28,14 @@ export function quickStart(settings: Settings, keys: Keys): string {
     for (const user of SANDBOX_USERS) {
       lines.push(`    ${user.username.padEnd(6)} ${user.password.padEnd(24)} ${sandbox}${user.loginPath}`);
     }
+  }
+  if (!isKeyAccepted) {
+    const another =
+      settings.apiKey === undefined
+        ? `remove ${join(settings.dataDir, 'keys', 'api.key')} and start again`
+        : 'set HOLDFAST_API_KEY to another one and start again';
+    lines.push('', `  The API refuses this installation's own key. Use one that you made since, or ${another}.`, '');
+    return lines.join('\n');
   }
   lines.push(
     '',
@@ -44,4 +57,28 @@ export function quickStart(settings: Settings, keys: Keys): string {
     '',
   );
   return lines.join('\n');
+}
+
+/** What `npm run browser` prints when it runs by itself. */
+export function loneBrowserQuickStart(settings: Settings, keys: Keys): string {
+  const base = localBaseUrl(settings.host, settings.ports.browser);
+  return [
+    '',
+    'The browser service is ready.',
+    '',
+    `  Base URL     ${base}`,
+    `  API key      ${keys.browserApiKey}`,
+    `  Data         ${settings.dataDir} (logs in logs/)`,
+    '',
+    '  A browser, by the SDK (npm install @onkernel/sdk playwright-core):',
+    '',
+    "    import Kernel from '@onkernel/sdk';",
+    "    import { chromium } from 'playwright-core';",
+    `    const kernel = new Kernel({ apiKey: '${keys.browserApiKey}', baseURL: '${base}' });`,
+    "    const session = await kernel.browsers.create({ start_url: 'https://example.com' });",
+    '    const browser = await chromium.connectOverCDP(session.cdp_ws_url);',
+    '',
+    '  Ctrl-C stops it.',
+    '',
+  ].join('\n');
 }

@@ -21,6 +21,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     apiKey: KEY,
     registry: createSessionRegistry(1),
     lifecycle: { create, end: refused, endAll: () => Promise.resolve() },
+    profileRecords: null,
     profiles: { attach: refused, save: refused },
     proxies: { open: async () => ({ outcome: 'none' }) },
     tokens: createSessionTokens(),

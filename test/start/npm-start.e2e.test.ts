@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import Kernel from '@onkernel/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePortBlock } from '../setup/free-port-block.ts';
 
@@ -115,9 +116,20 @@ describe('npm start', () => {
     await ready(third);
     const keyOf = (text: string): string | undefined => /hf_live_\w+/.exec(text)?.[0];
     expect(keyOf(third.output())).toBe(keyOf(said));
+    // Its own key is rotated away: the next start says so, instead of printing lines that fail.
+    const kernel = new Kernel({ apiKey: keyOf(said) ?? '', baseURL: `http://localhost:${port}` });
+    const [own] = (await kernel.apiKeys.list()).getPaginatedItems();
+    await kernel.apiKeys.rotate(own?.id ?? '', { expire_in_days: 0 });
     third.npm.kill('SIGTERM');
     expect(await third.ended).toBe(0);
     expect(third.output()).toContain('Stopped.');
+    const fourth = npmStart();
+    await vi.waitFor(() => {
+      expect(fourth.output()).toMatch(/refuses this installation's own key.*remove .*api\.key and start again/);
+    }, READY_MS);
+    expect(fourth.output()).not.toContain('hf_live_');
+    fourth.npm.kill('SIGTERM');
+    expect(await fourth.ended).toBe(0);
     await vi.waitFor(async () => expect(await members()).toEqual([]), 5_000);
     expect(await readdir(join(dataDir, 'run'))).not.toContain('supervisor.pid');
   }, 600_000);

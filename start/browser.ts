@@ -1,0 +1,32 @@
+import { lockHolder } from './data-lock.ts';
+import { loadKeys } from './keys.ts';
+import { loneBrowserPorts, planLoneBrowser } from './processes.ts';
+import { loneBrowserQuickStart } from './quick-start.ts';
+import { runCommand } from './run-command.ts';
+import { runTree } from './run-tree.ts';
+import { parseSettings } from './settings.ts';
+import { findChromium } from './setup/chromium.ts';
+
+/**
+ * `npm run browser`: the browser service without the rest of Holdfast. Where there is a store for it already (the database
+ * at DATABASE_URL, or that of an `npm start` on the same folder) it is one process that uses it; else it brings its own.
+ */
+async function main(): Promise<void> {
+  const settings = parseSettings();
+  if (settings.databaseUrl !== undefined || (await lockHolder(settings.dataDir)) !== null) {
+    await import('./roles/browser.ts');
+    return;
+  }
+  await runTree({
+    name: 'the browser service',
+    dataDir: settings.dataDir,
+    ports: loneBrowserPorts(settings),
+    plan: async () => {
+      await loadKeys(settings);
+      return planLoneBrowser(settings, await findChromium(settings.chromiumPath));
+    },
+    ready: async () => loneBrowserQuickStart(settings, await loadKeys(settings)),
+  });
+}
+
+await runCommand(main);
