@@ -119,8 +119,9 @@ export function chromiumFlags(input: FlagInput): string[] {
     ...(choices.kioskMode ? ['--kiosk'] : []),
     ...(choices.stealth ? ['--disable-blink-features=AutomationControlled'] : []),
     ...(input.userAgent === null ? [] : [`--user-agent=${input.userAgent}`]),
-    // Without the test type, a bar that warns of the missing sandbox would take 56 pixels off every page.
-    ...(input.noSandbox ? ['--no-sandbox', '--disable-setuid-sandbox', '--test-type'] : []),
+    // Without the test type, a bar that warns of such flags would take 56 pixels off every page, with or without a sandbox.
+    '--test-type',
+    ...(input.noSandbox ? ['--no-sandbox', '--disable-setuid-sandbox'] : []),
     ...(hasSmallSharedMemory() ? ['--disable-dev-shm-usage'] : []),
     'about:blank',
   ];

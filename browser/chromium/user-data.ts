@@ -1,4 +1,6 @@
-import { chmod, mkdir, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sessionFolderOf } from '../process/session-folder.ts';
@@ -47,16 +49,24 @@ export async function createUserData(workDir: string, name: string): Promise<str
 
 /**
  * Removes it, with everything the browser and the session's processes left there, and the folder of the browser's own
- * socket, which a killed browser leaves behind. Files of processes that are just dying make it try again; a folder that was
- * made unreadable is opened first.
+ * socket, which a killed browser leaves behind. Files of processes that are just dying make it try again; what was made
+ * unreadable, or deeper than a path can be long, is left to the system's tools.
  */
 export async function removeUserData(folder: string): Promise<void> {
   await removeSocketFolder(folder);
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
-  await remove().catch(async () => {
-    await makeRemovable(folder);
-    await remove();
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 }).catch(async () => {
+    // Nobody works in the folder any more, so that no link can take the place of a folder meanwhile.
+    await runTool('chmod', ['-R', 'u+rwX', '--', folder]);
+    const code = await runTool('rm', ['-rf', '--', folder]);
+    if (code !== 0) throw new Error(`a session's folder could not be removed: rm ended with ${String(code)}`);
   });
+}
+
+/** Resolves with the exit code. These go from folder to folder by what they hold open, not by ever longer paths. */
+async function runTool(program: string, args: string[]): Promise<number | null> {
+  const child = spawn(program, args, { stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code;
 }
 
 /**
@@ -68,12 +78,4 @@ async function removeSocketFolder(userDataDir: string): Promise<void> {
   if (socket === null || path.dirname(path.dirname(socket)) !== tmpdir()) return;
   if (!SOCKET_FOLDER.test(path.basename(path.dirname(socket)))) return;
   await rm(path.dirname(socket), { recursive: true, force: true });
-}
-
-/** Nobody works in the folder any more, so that no link can take the place of a folder meanwhile. */
-async function makeRemovable(folder: string): Promise<void> {
-  await chmod(folder, 0o700);
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await makeRemovable(path.join(folder, entry.name));
-  }
 }

@@ -1,0 +1,95 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import Kernel from '@onkernel/sdk';
+import { inject } from 'vitest';
+import type { BrowserServiceOptions } from '../../browser/service.ts';
+import { API_KEY } from './memory-profiles.ts';
+
+/** A user id that nothing on the machine belongs to; no account has it. */
+const ORDINARY_ID = 61_500;
+/** Forbids to make user namespaces, in a user namespace made for that alone, and becomes the program with no capability. */
+const WITHOUT_NAMESPACES =
+  'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
+
+/** A service in a process of its own, with the public client beside it. */
+export interface ForkedService {
+  url: string;
+  kernel: Kernel;
+  workDir: string;
+  pid: number;
+  userId: number;
+  /** What it had logged when it was up, one JSON text each. */
+  logs: string[];
+  child: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** How {@link startServiceAsUser} starts it. */
+export interface ServiceUser {
+  /** As root where the tests are: then as a user that owns nothing; any other as who runs the tests. */
+  ordinary: boolean;
+  /** False: where no user namespace may be made. */
+  namespaces?: boolean;
+  options?: Partial<BrowserServiceOptions>;
+}
+
+export async function startServiceAsUser({
+  ordinary,
+  namespaces = true,
+  options = {},
+}: ServiceUser): Promise<ForkedService> {
+  const own = process.getuid?.() ?? -1;
+  const userId = ordinary && own === 0 ? ORDINARY_ID : own;
+  const identity = userId === own ? {} : { uid: userId, gid: userId };
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-user-'));
+  const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
+  await mkdir(temporary);
+  await mkdir(workDir);
+  await chmod(folder, 0o755);
+  for (const place of [workDir, temporary]) await chown(place, userId, identity.gid ?? process.getgid?.() ?? -1);
+
+  const program = path.join(import.meta.dirname, 'forked-service.ts');
+  const settings = JSON.stringify({ chromiumPath: inject('chromiumPath'), workDir, ...options });
+  const node = [process.execPath, '--import', 'tsx', program, settings];
+  const [command = '', ...args] = namespaces
+    ? node
+    : ['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c', WITHOUT_NAMESPACES, 'sh', ...node];
+  const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
+  const child = spawn(command, args, {
+    stdio,
+    env: { PATH: process.env.PATH, HOME: temporary, TMPDIR: temporary },
+    ...identity,
+  });
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = once(child, 'exit');
+      if (child.connected) child.disconnect();
+      await exited;
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    const { url, logs } = await new Promise<{ url: string; logs: string[] }>((resolve, reject) => {
+      child.once('message', (message) => resolve(message as { url: string; logs: string[] }));
+      child.once('error', reject);
+      child.once('exit', () => reject(new Error('the service did not start: may its user read the repository?')));
+    });
+    const kernel = new Kernel({ apiKey: API_KEY, baseURL: url, maxRetries: 0 });
+    return { url, kernel, workDir, pid: child.pid ?? -1, userId, logs, child, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Whether a program of an ordinary user may make user namespaces on this machine. */
+export async function namespacesAllowed(userId: number): Promise<boolean> {
+  const identity = process.getuid?.() === userId ? {} : { uid: userId, gid: userId };
+  const child = spawn('unshare', ['--user', 'true'], { stdio: 'ignore', ...identity });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code === 0;
+}
