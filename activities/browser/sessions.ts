@@ -2,7 +2,9 @@ import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 import { ProxyFault } from '../../contract/proxies.ts';
+import { createProfile } from './profiles.ts';
 import type { BrowserService } from './service.ts';
+import { failureOf, parseAnswer } from './service.ts';
 
 /** What is read of a session; a peer may answer more. */
 export const Session = z.object({
@@ -33,23 +35,24 @@ export interface SessionTarget {
 
 /**
  * Opens a session (`POST /browsers`) that secrets will be typed into. A call whose answer is lost leaves one behind: it
- * ends by its time-out.
+ * ends by its time-out. A service that keeps profiles of its own does not know a new connection's: it is made there.
  */
-export function createSession(
+export async function createSession(
   service: BrowserService,
   projectId: string,
   body: Partial<BrowserCreate>,
   signal?: AbortSignal,
 ): Promise<Session> {
-  return service.call({
-    method: 'POST',
-    path: '/browsers',
-    projectId,
-    body,
-    headers: { [MANAGED_AUTH_HEADER]: 'true' },
-    schema: Session,
-    signal,
-  });
+  const headers = { [MANAGED_AUTH_HEADER]: 'true' };
+  const call = { method: 'POST' as const, path: '/browsers', projectId, body, headers, signal };
+  const answer = await service.exchange({ ...call, schema: null });
+  const profile = body.profile?.name;
+  const mayBeUnknown = profile !== undefined && (answer.status === 404 || answer.status === 400);
+  if (mayBeUnknown && (await createProfile(service, projectId, profile, signal))) {
+    return service.call({ ...call, schema: Session });
+  }
+  if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
+  return parseAnswer(Session, answer.text);
 }
 
 /** The running session of that name, or null. Lets a retried opening find what the lost one opened. */

@@ -23,8 +23,11 @@ export interface LoosePeer {
   stop(): Promise<void>;
 }
 
-/** Answers by `METHOD path` without the session's part and the query; anything else is 404 without a body. */
-export async function startLoosePeer(answers: Record<string, LooseAnswer>): Promise<LoosePeer> {
+/**
+ * Answers by `METHOD path` without the session's part and the query; anything else is 404 without a body. Of several answers
+ * each is given once, the last for good.
+ */
+export async function startLoosePeer(answers: Record<string, LooseAnswer | LooseAnswer[]>): Promise<LoosePeer> {
   const asked: string[] = [];
   const bodies: string[] = [];
   const server = http.createServer((request, response) => {
@@ -34,7 +37,9 @@ export async function startLoosePeer(answers: Record<string, LooseAnswer>): Prom
       asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
       bodies.push(Buffer.concat(pieces).toString());
       const place = (request.url ?? '').split('?')[0]?.replace(/^\/browsers\/[^/]+\/?/, '') ?? '';
-      const answer = answers[`${request.method ?? ''} ${place}`] ?? { status: 404 };
+      const given = [answers[`${request.method ?? ''} ${place}`] ?? { status: 404 }].flat();
+      const before = asked.filter((line) => line === asked.at(-1)).length - 1;
+      const answer = given[Math.min(before, given.length - 1)] ?? { status: 404 };
       setTimeout(() => {
         response.writeHead(answer.status ?? 200, answer.headers);
         if (answer.cut === true) response.write(answer.body ?? '', () => response.destroy());

@@ -12,6 +12,7 @@ import {
 import { readLog } from '../../activities/browser/logs.ts';
 import { execProcess, followOutput, isRunning, killProcess, spawnProcess } from '../../activities/browser/process.ts';
 import { readWhole } from '../../activities/browser/service.ts';
+import { createSession } from '../../activities/browser/sessions.ts';
 import type { LooseAnswer, LoosePeer } from './loose-peer.ts';
 import { startLoosePeer } from './loose-peer.ts';
 
@@ -23,7 +24,7 @@ afterEach(async () => {
   await peer.stop();
 });
 
-async function answering(answers: Record<string, LooseAnswer>): Promise<LoosePeer['service']> {
+async function answering(answers: Record<string, LooseAnswer | LooseAnswer[]>): Promise<LoosePeer['service']> {
   peer = await startLoosePeer(answers);
   return peer.service;
 }
@@ -33,6 +34,35 @@ async function all<T>(events: AsyncIterable<T>): Promise<T[]> {
   for await (const event of events) found.push(event);
   return found;
 }
+
+describe('a session on a profile', () => {
+  const opened = (service: LoosePeer['service']): Promise<unknown> =>
+    createSession(service, 'p', { name: 'flow', profile: { name: 'of a person', save_changes: false } });
+
+  it.each([400, 404])(
+    'is opened once more where the service had no such profile, and said so by %d',
+    async (status) => {
+      const service = await answering({ 'POST /browsers': [{ status }, SESSION], 'POST /profiles': { status: 201 } });
+      expect(await opened(service)).toMatchObject({ session_id: 'b' });
+      expect(peer.asked).toEqual(['POST /browsers', 'POST /profiles', 'POST /browsers']);
+      expect(peer.bodies[1]).toBe('{"name":"of a person"}');
+      expect(peer.bodies[2]).toBe(peer.bodies[0]);
+    },
+  );
+
+  it.each([409, 404, 500])('is refused for what it was when the profile is not made (%d)', async (status) => {
+    const service = await answering({ 'POST /browsers': { status: 400 }, 'POST /profiles': { status } });
+    await expect(opened(service)).rejects.toMatchObject({ type: 'browser_error', nonRetryable: true });
+    expect(peer.asked).toEqual(['POST /browsers', 'POST /profiles']);
+  });
+
+  it('makes none where it was not refused', async () => {
+    const service = await answering({ 'POST /browsers': [{ status: 529 }, SESSION] });
+    await expect(opened(service)).rejects.toMatchObject({ type: 'browser_error', nonRetryable: false });
+    expect(await opened(service)).toMatchObject({ session_id: 'b' });
+    expect(peer.asked).toEqual(['POST /browsers', 'POST /browsers']);
+  });
+});
 
 describe('errors', () => {
   it.each([

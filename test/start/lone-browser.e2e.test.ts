@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,14 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBlock } from '../setup/free-port-block.ts';
-
-/** On a machine that does other things beside. */
-const READY_MS = 150_000;
+import { runLoneBrowser, type LoneBrowser } from './lone-browser.ts';
 
 describe('npm run browser, with nothing else of Holdfast', () => {
-  const all: { npm: ChildProcess; ended: Promise<number | null> }[] = [];
+  const all: LoneBrowser[] = [];
   const site = http.createServer((request, response) => {
     response.setHeader('set-cookie', 'seen=yes; Max-Age=86400');
     response.end(`<p>${request.headers.cookie ?? 'a stranger'}</p>`);
@@ -37,28 +34,14 @@ describe('npm run browser, with nothing else of Holdfast', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  function run(): { npm: ChildProcess; output: () => string; ended: Promise<number | null> } {
-    const npm = spawn('npm', ['run', 'browser'], {
-      env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
-        HOLDFAST_PORT: `${port}`,
-        HOLDFAST_DATA_DIR: dataDir,
-        HOLDFAST_ALLOW_PRIVATE_HOSTS: address,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  function run(): LoneBrowser {
+    const started = runLoneBrowser({
+      HOLDFAST_PORT: `${port}`,
+      HOLDFAST_DATA_DIR: dataDir,
+      HOLDFAST_ALLOW_PRIVATE_HOSTS: address,
     });
-    let text = '';
-    for (const stream of [npm.stdout, npm.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    const ended = new Promise<number | null>((resolve) => npm.once('close', (code) => resolve(code)));
-    all.push({ npm, ended });
-    return { npm, output: () => text, ended };
-  }
-
-  async function client(output: () => string): Promise<Kernel> {
-    await vi.waitFor(() => expect(output()).toContain('Ctrl-C stops it'), READY_MS);
-    const [, apiKey, baseURL] = /apiKey: '(\w+)', baseURL: '([^']+)'/.exec(output()) ?? [];
-    return new Kernel({ apiKey, baseURL, maxRetries: 0 });
+    all.push(started);
+    return started;
   }
 
   async function visit(kernel: Kernel): Promise<string | null> {
@@ -77,7 +60,7 @@ describe('npm run browser, with nothing else of Holdfast', () => {
     { timeout: 400_000 },
     async () => {
       const first = run();
-      const kernel = await client(first.output);
+      const kernel = new Kernel({ ...(await first.ready()), maxRetries: 0 });
       const profile = await kernel.profiles.create({ name: 'my own' });
       await expect(kernel.profiles.create({ name: 'my own' })).rejects.toMatchObject({ status: 409 });
       expect(await kernel.profiles.retrieve('my own')).toMatchObject({ id: profile.id, name: 'my own' });
@@ -87,7 +70,7 @@ describe('npm run browser, with nothing else of Holdfast', () => {
       process.kill(supervisor, 'SIGKILL');
       await first.ended;
       const second = run();
-      const again = await client(second.output);
+      const again = new Kernel({ ...(await second.ready()), maxRetries: 0 });
       expect(await visit(again)).toBe('seen=yes');
 
       expect((await again.profiles.list()).getPaginatedItems().map(({ name }) => name)).toEqual(['my own']);
