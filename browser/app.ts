@@ -13,6 +13,7 @@ import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
 import { fileUploadRoutes } from './routes/files-upload.ts';
+import { fileWatchRoutes } from './routes/files-watch.ts';
 import { fileWriteRoutes } from './routes/files-write.ts';
 import { fileReadRoutes } from './routes/files-read.ts';
 import { logsStreamRoute } from './routes/logs-stream.ts';
@@ -70,6 +71,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     fileReadRoutes(guarded, deps);
     fileWriteRoutes(guarded, deps);
     fileUploadRoutes(guarded, deps);
+    fileWatchRoutes(guarded, deps);
     logsStreamRoute(guarded, deps);
     unbuiltRoutes(guarded, deps);
     done();

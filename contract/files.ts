@@ -24,6 +24,22 @@ export const CreateDirectory = z.strictObject({ path: AbsolutePath, mode: FileMo
 /** Body of `delete_file` and `delete_directory`. */
 export const DeletePath = z.strictObject({ path: AbsolutePath });
 
+/** Body of `watch`: a folder; with `recursive` what is below it, too. */
+export const WatchFolder = z.strictObject({ path: AbsolutePath, recursive: z.boolean().optional() });
+
+/** Answer of `watch`. */
+export const FileWatch = z.object({ watch_id: z.string() });
+
+/** One change in a watched folder. `RENAME` names what something was called until now; `CREATE` its new name. */
+export const FileEvent = z.object({
+  type: z.enum(['CREATE', 'WRITE', 'DELETE', 'RENAME']),
+  path: z.string(),
+  name: z.string(),
+  /** Absent for what was gone before it could be looked at. */
+  is_dir: z.boolean().optional(),
+});
+export type FileEvent = z.infer<typeof FileEvent>;
+
 /** Body of `move`. */
 export const MovePath = z.strictObject({ src_path: AbsolutePath, dest_path: AbsolutePath });
 

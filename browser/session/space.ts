@@ -2,6 +2,8 @@ import { stat } from 'node:fs/promises';
 import type { Chromium } from '../chromium/launch.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import { createSessionFiles } from '../files/session-files.ts';
+import type { SessionWatches } from '../files/session-watches.ts';
+import { createSessionWatches } from '../files/session-watches.ts';
 import type { Isolation } from '../process/isolation.ts';
 import { SYSTEM_FOLDERS } from '../process/isolation.ts';
 import type { SessionFolder } from '../process/session-folder.ts';
@@ -13,9 +15,10 @@ import { createSessionProcesses } from '../process/session-processes.ts';
 export interface SessionSpace {
   folder: SessionFolder;
   files: SessionFiles;
+  watches: SessionWatches;
   /** Null where processes must not run. */
   processes: SessionProcesses | null;
-  /** Ends its processes. Its files go with the browser's folder. */
+  /** Ends its processes and watches. Its files go with the browser's folder. */
   close(): Promise<void>;
 }
 
@@ -43,7 +46,11 @@ export async function openSessionSpace(
           display: chromium.display,
           isFolder: (place) => (isolation.kind === 'none' ? isHostFolder(place) : isFolderInside(files, place)),
         });
-  return { folder, files, processes, close: async () => processes?.close() };
+  const watches = createSessionWatches(files, SYSTEM_FOLDERS);
+  const close = async (): Promise<void> => {
+    await Promise.all([processes?.close(), watches.close()]);
+  };
+  return { folder, files, watches, processes, close };
 }
 
 /** Folders of the machine that a session shows are looked up there; all others among its own. */

@@ -19,6 +19,9 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ['GET replays', 'ListReplays'],
   ['GET replays/:', 'DownloadReplay'],
   ['POST replays/:/stop', 'StopReplay'],
+  ['POST fs/watch', 'StartFsWatch'],
+  ['GET fs/watch/:/events', 'StreamFsEvents'],
+  ['DELETE fs/watch/:', 'StopFsWatch'],
   ['POST extensions', 'UploadExtensions'],
 ]);
 

@@ -11,6 +11,8 @@ it.each([
   ['POST', 'process/exec', 'ProcessExec', 'platform_api_call'],
   ['GET', 'process/:processId/stdout/stream', 'ProcessStdoutStream', 'platform_api_call'],
   ['GET', 'fs/list_files', 'ListFiles', 'platform_api_call'],
+  ['POST', 'fs/watch', 'StartFsWatch', 'platform_api_call'],
+  ['DELETE', 'fs/watch/:watchId', 'StopFsWatch', 'platform_api_call'],
   ['GET', 'logs/stream', 'LogsStream', 'platform_api_call'],
   ['POST', 'replays', 'StartReplay', 'platform_api_call'],
   ['POST', 'replays/:replayId/stop', 'StopReplay', 'platform_api_call'],

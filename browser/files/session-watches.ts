@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { HoldfastError } from '../../contract/errors.ts';
+import { withFaults } from './faults.ts';
+import { holdFolder } from './locate.ts';
+import type { SessionFiles } from './session-files.ts';
+import type { WatchEvents } from './watch-events.ts';
+import { createWatchEvents } from './watch-events.ts';
+import type { TreeWatch } from './watch-tree.ts';
+import { watchTree } from './watch-tree.ts';
+
+/** Watches that one session has at a time. */
+const MAX_WATCHES = 16;
+
+/** The watches of one session. */
+export interface SessionWatches {
+  /**
+   * Starts to watch a folder and gives the watch's id; whatever changes from then on is told. Throws `not_found`,
+   * `forbidden`, `invalid_request`, and `operation_failed` for what is too much.
+   */
+  start(path: string, recursive: boolean): Promise<string>;
+  /** Throws `not_found`. */
+  events(id: string): WatchEvents;
+  /** Throws `not_found`. */
+  stop(id: string): Promise<void>;
+  /** Ends them all, and their readers. None can be started after. */
+  close(): Promise<void>;
+}
+
+export function createSessionWatches(files: SessionFiles, systemFolders: ReadonlySet<string>): SessionWatches {
+  const watches = new Map<string, { watch: TreeWatch; events: WatchEvents }>();
+  let starting = 0;
+  let closed = false;
+
+  const startNow = async (path: string, recursive: boolean): Promise<string> => {
+    const events = createWatchEvents();
+    const watch = await withFaults(() =>
+      files.at(path, async (place) => {
+        const self = place.self();
+        if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: is not a folder');
+        const skip = place.name === null ? systemFolders : new Set<string>();
+        return watchTree({ handle: await holdFolder(`${self}/.`), path: place.path, recursive, skip }, events);
+      }),
+    );
+    const id = randomUUID();
+    watches.set(id, { watch, events });
+    if (closed) await end(id);
+    return id;
+  };
+  const find = (id: string) => {
+    const found = watches.get(id);
+    if (found === undefined) throw new HoldfastError('not_found', 'There is no such watch in the session');
+    return found;
+  };
+  const end = async (id: string): Promise<void> => {
+    const { watch } = find(id);
+    watches.delete(id);
+    await watch.close();
+  };
+
+  return {
+    start: async (path, recursive) => {
+      // One that ended by itself is kept for its reader as long as there is room.
+      const over = [...watches].find(([, { events }]) => events.hasEnded());
+      if (watches.size + starting >= MAX_WATCHES && over !== undefined) watches.delete(over[0]);
+      if (watches.size + starting >= MAX_WATCHES) {
+        throw new HoldfastError('operation_failed', `A session has at most ${String(MAX_WATCHES)} watches at once`);
+      }
+      starting += 1;
+      try {
+        return await startNow(path, recursive);
+      } finally {
+        starting -= 1;
+      }
+    },
+    events: (id) => find(id).events,
+    stop: end,
+    close: async () => {
+      closed = true;
+      await Promise.all([...watches.keys()].map(end));
+    },
+  };
+}
