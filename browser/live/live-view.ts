@@ -20,6 +20,8 @@ const MAX_WAITING = 64;
 const MAX_WAITING_ALL = 1024;
 /** JPEG quality of the pictures: text stays readable. */
 const QUALITY = 80;
+/** Unread words, in bytes, from which on a viewer is told nothing until half of them has gone; then the latest alone. */
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
 /** Shows sessions to people and takes their input. The caller has checked the token. */
 export interface LiveView {
@@ -66,11 +68,18 @@ function serve(session: Session, viewer: WebSocket): void {
   const { pages } = session.chromium;
   const size = { width: 0, height: 0 };
   let told = '';
+  /** Something was left untold: a page can change its address faster than anybody reads. */
+  let behind = false;
+  const catchUp = (): void => {
+    if (behind && viewer.bufferedAmount < MAX_UNREAD_BYTES / 2) tellPage();
+  };
   const tell = (message: ViewMessage): void => {
     const text = JSON.stringify(message);
-    if (text === told || viewer.readyState !== WebSocket.OPEN) return;
+    if (viewer.readyState !== WebSocket.OPEN) return;
+    behind = text !== told && viewer.bufferedAmount > MAX_UNREAD_BYTES;
+    if (behind || text === told) return;
     told = text;
-    viewer.send(text);
+    viewer.send(text, catchUp);
   };
   const tellPage = (): void => {
     const page = pages.active();
@@ -82,17 +91,32 @@ function serve(session: Session, viewer: WebSocket): void {
     const shown = dialog && { kind: dialog.type, message: dialog.message, defaultPrompt: dialog.defaultPrompt };
     tell({ type: 'page', title, url, ...size, dialog: shown });
   };
-  /** Resolves when the picture has left: the next one is taken then. */
-  const show = (frame: Frame): Promise<void> =>
+  const send = (frame: Frame): Promise<void> =>
     new Promise((resolve) => {
       if (size.width !== frame.width || size.height !== frame.height) {
         Object.assign(size, { width: frame.width, height: frame.height });
         tellPage();
       }
       viewer.send(frame.jpeg, { binary: true }, () => {
+        catchUp();
         resolve();
       });
     });
+  let next: Frame | null = null;
+  let sending: Promise<void> | null = null;
+  const sendLatest = async (): Promise<void> => {
+    for (let frame = next; frame !== null; frame = next) {
+      next = null;
+      await send(frame);
+    }
+    sending = null;
+  };
+  /** Resolves when the picture, or a later one, has left. A page that comes into use has a picture before that, too. */
+  const show = (frame: Frame): Promise<void> => {
+    next = frame;
+    sending ??= sendLatest();
+    return sending;
+  };
 
   const stopPictures = startScreencast(session.chromium, { quality: QUALITY }, show);
   const stopTelling = pages.onChange(tellPage);
@@ -102,7 +126,8 @@ function serve(session: Session, viewer: WebSocket): void {
   takeInput(session, viewer);
 
   const end = (): void => {
-    tell({ type: 'ended' });
+    // Said in any case: a viewer that is behind would take the closing for a broken line.
+    viewer.send(JSON.stringify({ type: 'ended' } satisfies ViewMessage));
     viewer.close(1000);
   };
   session.onEnd.add(end);

@@ -49,13 +49,14 @@ export function startScreencast(
   const follow = (): void => {
     changes = changes.then(() => show(stopped ? undefined : pages.active())).catch(() => undefined);
   };
-  const stopFrames = cdp.on('Page.screencastFrame', (event, from) => {
+  const stopFrames = cdp.on('Page.screencastFrame', ({ data, metadata, sessionId: number }, from) => {
     if (from === undefined || from !== sessionId) return;
-    const { deviceWidth, deviceHeight } = event.metadata;
-    const frame = { jpeg: Buffer.from(event.data, 'base64'), width: deviceWidth, height: deviceHeight };
-    void onFrame(frame)
+    // Nothing that waits for the picture's reader may hold the picture: he may never come.
+    const acknowledge = (): Promise<void> => cdp.send('Page.screencastFrameAck', { sessionId: number }, from);
+    const { deviceWidth: width, deviceHeight: height } = metadata;
+    void onFrame({ jpeg: Buffer.from(data, 'base64'), width, height })
       .catch(() => undefined)
-      .then(() => cdp.send('Page.screencastFrameAck', { sessionId: event.sessionId }, from))
+      .then(acknowledge)
       .catch(() => undefined);
   });
   const stopFollowing = pages.onChange(follow);

@@ -7,6 +7,8 @@ import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 export interface Holdings {
   /** Live objects after a collection, in bytes. */
   heap: number;
+  /** Buffers outside of the heap, in bytes. */
+  external: number;
   /** All its memory, in bytes: what waits in sockets and between threads, too. */
   resident: number;
   /** Open files, sockets and pipes. */
@@ -40,6 +42,7 @@ function measure(): Holdings {
   globalThis.gc?.();
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
-  const { heapUsed, rss } = process.memoryUsage();
-  return { heap: heapUsed, resident: rss, descriptors: readdirSync('/proc/self/fd').length, resources };
+  const { heapUsed, external, rss } = process.memoryUsage();
+  const descriptors = readdirSync('/proc/self/fd').length;
+  return { heap: heapUsed, external, resident: rss, descriptors, resources };
 }
