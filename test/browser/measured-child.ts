@@ -18,13 +18,21 @@ export interface MeasuredChild {
   begin(): Promise<Flooded>;
   /** A websocket that is closed with the service. */
   connect(address: string): Promise<Client>;
-  /** How much more memory than before the service holds at most meanwhile, in MB; other sessions are served. */
-  growth(action: () => Promise<void>): Promise<number>;
+  /** How much more memory than before the service takes at most meanwhile; other sessions are served. */
+  growth(action: () => Promise<void>): Promise<Growth>;
   /** What it holds on to now. */
   holdings(): Promise<Holdings>;
   /** Called before the service ends. */
   onStop(stop: () => void): void;
   stop(): Promise<void>;
+}
+
+/** In MB. */
+export interface Growth {
+  /** Of all its memory: of what waits in sockets and between threads, too, and of what is not given back at once. */
+  resident: number;
+  /** Of what is in use, on the heap and outside of it. */
+  held: number;
 }
 
 export interface Flooded {
@@ -50,7 +58,6 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
     child.send('measure');
     return heard();
   };
-  const resident = async (): Promise<number> => (await holdings()).resident;
   const { url } = await heard<{ url: string }>();
   const kernel = new Kernel({ apiKey: API_KEY, baseURL: url, maxRetries: 0 });
   const stops: (() => void)[] = [];
@@ -77,17 +84,22 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
       return { session, reader, page };
     },
     growth: async (action) => {
-      const before = await resident();
+      const before = await holdings();
+      const most: Growth = { resident: 0, held: 0 };
+      const look = async (): Promise<void> => {
+        const { resident, heap, external } = await holdings();
+        most.resident = Math.max(most.resident, (resident - before.resident) / MB);
+        most.held = Math.max(most.held, (heap + external - before.heap - before.external) / MB);
+      };
       const state = { over: false };
       const acted = action().finally(() => (state.over = true));
-      let most = 0;
       while (!state.over) {
         await kernel.browsers.list();
-        most = Math.max(most, await resident());
+        await look();
       }
       await acted;
-      most = Math.max(most, await resident());
-      return (most - before) / MB;
+      await look();
+      return most;
     },
     onStop: (stop) => void stops.push(stop),
     stop: async () => {
