@@ -5,8 +5,10 @@ import { MB, startMeasured } from './measured-child.ts';
 
 /** What the service may hold more meanwhile, for the viewer and for all else that it does. */
 const MOST_MORE_MB = 20;
-/** How often a page moves on, or another comes into use: each tells a viewer a megabyte. */
+/** How often a page moves on: each time a viewer is told a megabyte, and of what he does not read the system keeps some. */
 const CHANGES = 40;
+/** How often another page comes into use, whose picture is a megabyte. */
+const SWITCHES = 80;
 
 let service: MeasuredChild;
 
@@ -51,14 +53,14 @@ describe('a viewer that has stopped reading holds up nobody, and the service kee
     const looking = await watch(session);
     stuck.socket.pause();
     const grown = await service.growth(async () => {
-      for (let count = 0; count < CHANGES; count += 1) {
+      for (let count = 0; count < SWITCHES; count += 1) {
         const pictures = looking.pictures();
         const [shown, client] = count % 2 === 0 ? [page, reader] : [targetId, other];
         await client.call('Target.activateTarget', { targetId: shown });
         await looking.seesMoreThan(pictures);
       }
     });
-    expect(looking.bytes()).toBeGreaterThan(CHANGES * MB);
+    expect(looking.bytes()).toBeGreaterThan(SWITCHES * MB);
     expect(grown.held).toBeLessThan(MOST_MORE_MB);
   });
 });
