@@ -116,6 +116,24 @@ export interface Database {
     created_at: Date;
     deleted_at: Date | null;
   };
+  recordings: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    connection_id: string;
+    session_id: string;
+    bytes: number;
+    started_at: Date;
+    finished_at: Date;
+    expires_at: Date;
+  };
+  recording_parts: {
+    id: string;
+    organization_id: string;
+    recording_id: string;
+    number: number;
+    sealed_part: Buffer;
+  };
   submissions: {
     id: string;
     connection_id: string;

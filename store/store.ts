@@ -17,6 +17,7 @@ import {
 } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
 import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
+import { createRecordingQueries, type RecordingQueries } from './queries/recordings.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
@@ -63,6 +64,7 @@ export interface Store {
   changes: ConnectionChanges;
   credentials: CredentialQueries;
   proxies: ProxyQueries;
+  recordings: RecordingQueries;
   submissions: SubmissionQueries;
   typingLedger: TypingLedgerQueries;
   totpUses: TotpUseQueries;
@@ -109,6 +111,7 @@ export function createStore(options: StoreOptions): Store {
     timeline: createTimelineQueries(db),
     credentials: createCredentialQueries(db, vault, clock),
     proxies: createProxyQueries(db, vault, clock),
+    recordings: createRecordingQueries(db, vault, clock),
     submissions: createSubmissionQueries(db, vault, clock),
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),

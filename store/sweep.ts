@@ -13,6 +13,7 @@ export async function sweep(db: Db, now: Date): Promise<number> {
   const before = (age: number): Date => new Date(now.getTime() - age);
   const counts = [
     await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst(),
+    await db.deleteFrom('recordings').where('expires_at', '<=', now).executeTakeFirst(),
     await db.deleteFrom('handoffs').where('expires_at', '<=', now).executeTakeFirst(),
     await db.deleteFrom('totp_uses').where('at', '<=', before(TOTP_USES_KEPT_MS)).executeTakeFirst(),
     await db.deleteFrom('typing_ledger').where('at', '<=', before(LEDGER_KEPT_MS)).executeTakeFirst(),

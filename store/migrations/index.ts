@@ -2,10 +2,12 @@ import type { Migration } from 'kysely';
 import { initial } from './0001-initial.ts';
 import { connectionSearch } from './0002-connection-search.ts';
 import { proxies } from './0003-proxies.ts';
+import { recordings } from './0004-recordings.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
   '0001_initial': initial,
   '0002_connection_search': connectionSearch,
   '0003_proxies': proxies,
+  '0004_recordings': recordings,
 };

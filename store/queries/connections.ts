@@ -232,6 +232,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         await trx.deleteFrom('typing_ledger').where('connection_id', '=', id).execute();
         await trx.deleteFrom('timeline_events').where('connection_id', '=', id).execute();
         await trx.deleteFrom('connection_states').where('connection_id', '=', id).execute();
+        await trx.deleteFrom('recordings').where('connection_id', '=', id).execute();
         await notifyChange(trx, id, 'gone');
         return true;
       });

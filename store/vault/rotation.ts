@@ -30,6 +30,7 @@ const SEALED_COLUMNS = [
   { table: 'credentials', column: 'sealed_values', rowId: 'id' },
   { table: 'credentials', column: 'sealed_totp_secret', rowId: 'id' },
   { table: 'proxies', column: 'sealed_password', rowId: 'id' },
+  { table: 'recording_parts', column: 'sealed_part', rowId: 'id' },
 ] as const;
 
 /** How long a former key is kept after the new one became active, in milliseconds. */

@@ -138,6 +138,8 @@ onEachDatabase('connections', (context) => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'drop table recording_parts',
+      'drop table recordings',
       'drop table proxies',
       'drop index connections_search',
       'alter table connections drop column credential_name',
