@@ -17,6 +17,7 @@ import { fileWatchRoutes } from './routes/files-watch.ts';
 import { fileWriteRoutes } from './routes/files-write.ts';
 import { fileReadRoutes } from './routes/files-read.ts';
 import { logsStreamRoute } from './routes/logs-stream.ts';
+import { playwrightRoute } from './routes/playwright.ts';
 import { processOutputRoute } from './routes/process-output.ts';
 import { processRoutes } from './routes/process.ts';
 import { profileRoutes } from './routes/profiles.ts';
@@ -68,6 +69,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     telemetryEventsRoute(guarded, deps);
     processRoutes(guarded, deps);
     processOutputRoute(guarded, deps);
+    playwrightRoute(guarded, deps);
     fileReadRoutes(guarded, deps);
     fileWriteRoutes(guarded, deps);
     fileUploadRoutes(guarded, deps);

@@ -66,6 +66,7 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       TMPDIR: '/tmp',
       ...(display === null ? {} : { DISPLAY: display }),
     }),
+    placeOf: ({ name }) => `${INSIDE}/${name}`,
     wrap: async (folder, command) => {
       const bwrapOptions = [
         ...namespaces(options, command.user),
@@ -115,6 +116,7 @@ async function mounts(
     ...(await accounts(folder, id)),
     ...(await ownFolders(folder)),
     ...['--ro-bind', command.envFile, `${INSIDE}/env`],
+    ...command.shown.flatMap(({ name, source }) => ['--ro-bind', source, `${INSIDE}/${name}`]),
     ...displaySocket(command.display),
     ...['--remount-ro', '/'],
   ];

@@ -3,6 +3,13 @@ import type { FileOwner, SessionFolder } from './session-folder.ts';
 /** Who a process runs as, inside its session. */
 export type ProcessUser = 'user' | 'root';
 
+/** A file or folder of the machine that one command is shown, for reading. */
+export interface ShownFile {
+  /** A plain name, unlike any other that the command is shown. */
+  name: string;
+  source: string;
+}
+
 /** One command as the session sees it. */
 export interface SessionCommand {
   command: string;
@@ -16,6 +23,7 @@ export interface SessionCommand {
   optionsFile: string;
   /** Display of the session's browser, for example `:99`; null without one. */
   display: string | null;
+  shown: readonly ShownFile[];
 }
 
 /** A program, its arguments and its environment, ready to be started on this machine. */
@@ -37,6 +45,8 @@ export interface Isolation {
   systemFolders: ReadonlySet<string>;
   /** Environment that every process starts with. */
   environment(folder: SessionFolder, user: ProcessUser, display: string | null): Record<string, string>;
+  /** Where a command finds what it is shown. */
+  placeOf(shown: ShownFile): string;
   /** The command line that starts a command inside. Writes its options to `optionsFile`. */
   wrap(folder: SessionFolder, command: SessionCommand): Promise<HostCommand>;
 }

@@ -57,7 +57,7 @@ async function idInside(parent: string, abilities: BwrapAbilities, user: Process
   const envFile = path.join(folder.work, 'probe.env');
   const optionsFile = path.join(folder.work, 'probe.options');
   await writeFile(envFile, '', { mode: 0o600 });
-  const inside = { command: 'id', args: ['-u'], cwd: '/tmp', user, envFile, optionsFile, display: null };
+  const inside = { command: 'id', args: ['-u'], cwd: '/tmp', user, envFile, optionsFile, display: null, shown: [] };
   const { program, args, env } = await isolation.wrap(folder, inside);
   try {
     const { stdout } = await run(program, args, { env, timeout: TRY_TIMEOUT_MS });

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Socket } from 'node:net';
 import type { ProcessSignal, ProcessStatus } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { HostCommand } from './isolation.ts';
@@ -20,6 +21,8 @@ export interface RunningProcess {
   pid: number;
   startedAt: Date;
   hasTerminal: boolean;
+  /** The service's ends of its channels. */
+  channels: Socket[];
   /** Null while it runs. */
   exitCode(): number | null;
   /** Resolves with its exit code. */
@@ -69,6 +72,7 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
     pid: child.pid,
     startedAt,
     hasTerminal: child.hasTerminal,
+    channels: child.channels,
     exitCode: () => exitCode,
     ended,
     status: async () => {

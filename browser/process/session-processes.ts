@@ -5,7 +5,7 @@ import type { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
-import type { Isolation, ProcessUser } from './isolation.ts';
+import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
 import { killMarked } from './marked.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
@@ -52,6 +52,15 @@ export interface SessionProcesses {
   spawn(request: ProcessSpawn): Promise<SpawnedProcess>;
   /** Runs a command to its end; the signal ends it early, with nobody left to tell. */
   exec(request: ProcessExec, signal: AbortSignal): Promise<ExecResult>;
+  /** Starts a program of the service's own, which is shown files of the machine. Nobody else can ask about it. */
+  start(
+    request: ProcessExec,
+    connection: Connection,
+    onOutput: OutputListener,
+    shown?: readonly ShownFile[],
+  ): Promise<RunningProcess>;
+  /** Where such a program finds what it is shown. */
+  placeOf(shown: ShownFile): string;
   /** Throws `not_found`. */
   find(id: string): SpawnedProcess;
   /** Kills them all; resolves when all are gone. Nothing can be started after. */
@@ -75,13 +84,18 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
   const starting = new Set<Promise<unknown>>();
   let closed = false;
 
-  const start = (request: ProcessExec, connection: Connection, onOutput: OutputListener): Promise<RunningProcess> => {
+  const start = (
+    request: ProcessExec,
+    connection: Connection,
+    onOutput: OutputListener,
+    shown: readonly ShownFile[] = [],
+  ): Promise<RunningProcess> => {
     if (closed) return Promise.reject(new HoldfastError('not_found', 'The browser session has ended'));
     if (running.size + starting.size >= MAX_RUNNING) {
       const fault = `A session runs at most ${String(MAX_RUNNING)} processes at once`;
       return Promise.reject(new HoldfastError('operation_failed', fault));
     }
-    const start = startNow(request, connection, onOutput).finally(() => starting.delete(start));
+    const start = startNow(request, connection, onOutput, shown).finally(() => starting.delete(start));
     starting.add(start);
     return start;
   };
@@ -90,6 +104,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
+    shown: readonly ShownFile[],
   ): Promise<RunningProcess> => {
     const files = path.join(folder.work, randomUUID());
     const [envFile, optionsFile] = [`${files}.env`, `${files}.options`];
@@ -109,7 +124,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       const { command, args } = request;
       const wrapped = await isolation.wrap(folder, {
         ...{ command, args, cwd, user, envFile, optionsFile },
-        display: deps.display,
+        ...{ display: deps.display, shown },
       });
       const process = await startProcess({
         command: wrapped,
@@ -131,6 +146,8 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
   };
 
   return {
+    start,
+    placeOf: (shown) => isolation.placeOf(shown),
     spawn: async (request) => {
       const output = createOutputRing(OUTPUT_BYTES);
       const process = await start(request, connectionOf(request), (stream, data) => {

@@ -1,5 +1,6 @@
 import { spawn as spawnChild } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { spawn as spawnTerminal } from '@lydell/node-pty';
 import { HoldfastError } from '../../contract/errors.ts';
@@ -13,12 +14,16 @@ export interface TerminalSize {
 }
 
 /** How a command is connected. */
-export type Connection = { kind: 'pipes'; stdin: boolean } | { kind: 'terminal'; size: TerminalSize };
+/** `channels`: how many sockets to the service it has beside, from descriptor 3 on. */
+export type Connection =
+  { kind: 'pipes'; stdin: boolean; channels?: number } | { kind: 'terminal'; size: TerminalSize };
 
 /** A started command, whatever it is connected to. Its group is led by `pid`. */
 export interface StartedChild {
   pid: number;
   hasTerminal: boolean;
+  /** The service's ends of its channels. */
+  channels: Socket[];
   /** Resolves when it has ended and all its output was handed out: its exit code, 128 and the number for a signal. */
   ended: Promise<number>;
   /** Resolves when the bytes were taken over by the system; rejects when they cannot be. */
@@ -40,12 +45,12 @@ export function startChild(
 ): Promise<StartedChild> {
   return connection.kind === 'terminal'
     ? startInTerminal(command, connection.size, onOutput)
-    : startWithPipes(command, connection.stdin, onOutput);
+    : startWithPipes(command, connection, onOutput);
 }
 
 async function startWithPipes(
   { program, args, env }: HostCommand,
-  stdin: boolean,
+  { stdin, channels = 0 }: Extract<Connection, { kind: 'pipes' }>,
   onOutput: OutputListener,
 ): Promise<StartedChild> {
   const child = spawnChild(program, args, {
@@ -53,7 +58,7 @@ async function startWithPipes(
     cwd: '/',
     // A group of its own: signals reach all of it and nothing else.
     detached: true,
-    stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...Array.from({ length: channels }, () => 'pipe' as const)],
   });
   const lastOutput = { at: 0 };
   for (const stream of ['stdout', 'stderr'] as const) {
@@ -75,6 +80,7 @@ async function startWithPipes(
   return {
     pid: child.pid ?? -1,
     hasTerminal: false,
+    channels: child.stdio.slice(3).filter((end) => end instanceof Socket),
     ended,
     write: (data) =>
       new Promise((resolve, reject) => {
@@ -122,6 +128,7 @@ function startInTerminal(
   return Promise.resolve({
     pid: terminal.pid,
     hasTerminal: true,
+    channels: [],
     ended,
     write: (data) => {
       if (over) return Promise.reject(new Error('the terminal is closed'));

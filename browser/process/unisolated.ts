@@ -26,6 +26,7 @@ export function createUnisolated(): Isolation {
       TMPDIR: path.join(folder.root, 'tmp'),
       ...(display === null ? {} : { DISPLAY: display }),
     }),
+    placeOf: ({ source }) => source,
     wrap: (folder, { command, args, cwd, envFile }) =>
       Promise.resolve({
         program: '/bin/sh',

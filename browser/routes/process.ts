@@ -14,6 +14,7 @@ import {
   StdinWritten,
 } from '../../contract/processes.ts';
 import type { BrowserDeps } from '../deps.ts';
+import { whenGone } from '../http/when-gone.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ExecResult } from '../process/session-processes.ts';
 import { processesOf } from '../process/session-processes.ts';
@@ -81,15 +82,6 @@ export function processRoutes(app: FastifyInstance, deps: BrowserDeps): void {
         return Promise.resolve({ ok: true });
       }),
   );
-}
-
-/** Aborted when nobody waits for the answer any more. */
-function whenGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController();
-  reply.raw.once('close', () => {
-    gone.abort();
-  });
-  return gone.signal;
 }
 
 /**

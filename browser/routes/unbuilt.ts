@@ -5,7 +5,6 @@ import { withSession } from '../http/with-session.ts';
 
 /** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
 const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
-  ['POST', 'playwright/execute'],
   ['POST', 'curl'],
   ['POST', 'extensions'],
 ];

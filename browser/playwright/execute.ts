@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { PlaywrightExecute, PlaywrightResult } from '../../contract/playwright.ts';
+import type { CdpProxy } from '../cdp/proxy.ts';
+import { processesOf } from '../process/session-processes.ts';
+import type { Session } from '../session/session.ts';
+import { readAnswer, serveCdp } from './channel.ts';
+import { readProgram } from './program.ts';
+
+/** How much of each output is kept, in bytes. */
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+/** Memory that the code's own objects may take, in MB. */
+const MAX_HEAP_MB = 512;
+/** How long an answer may still come when the process has ended, in milliseconds. */
+const LATE_ANSWER_MS = 500;
+/** Exit code of a process whose time was over. */
+const TIMED_OUT_CODE = 124;
+
+const Answer = z.object({ success: z.boolean(), result: z.unknown().optional(), error: z.string().optional() });
+
+/**
+ * Runs a caller's code against the session's browser. It runs in a process of the session, like any that the caller could
+ * start there: in its sandbox, without a network, without anything of the service but Node, Playwright and a socket to the
+ * browser. What goes wrong in it is an answer, not an error. Throws `forbidden` where processes must not run.
+ */
+export async function executePlaywright(
+  session: Session,
+  proxy: CdpProxy,
+  { code, timeout_sec }: PlaywrightExecute,
+  gone: AbortSignal,
+): Promise<PlaywrightResult> {
+  const processes = processesOf(session);
+  const program = await readProgram(code);
+  if ('fault' in program) return { success: false, error: program.fault, stdout: '', stderr: '' };
+
+  const folder = await mkdtemp(path.join(session.space.folder.work, 'run-'));
+  try {
+    const programFile = path.join(folder, 'program.mjs');
+    await writeFile(programFile, program.module);
+    const shown = {
+      node: { name: 'node', source: await realpath(process.execPath) },
+      playwright: { name: 'playwright-core', source: playwrightFolder() },
+      runner: { name: 'runner.mjs', source: fileURLToPath(new URL('runner.mjs', import.meta.url)) },
+      program: { name: 'program.mjs', source: programFile },
+    };
+    const target = session.chromium.pages.active()?.targetId ?? '';
+    const cdpPath = `/${randomBytes(16).toString('hex')}`;
+    const outputs = { stdout: boundedText(), stderr: boundedText() };
+    const running = await processes.start(
+      {
+        command: processes.placeOf(shown.node),
+        args: [
+          `--max-old-space-size=${String(MAX_HEAP_MB)}`,
+          processes.placeOf(shown.runner),
+          `${processes.placeOf(shown.playwright)}/index.mjs`,
+          processes.placeOf(shown.program),
+        ],
+        env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: target },
+        timeout_sec,
+      },
+      { kind: 'pipes', stdin: false, channels: 2 },
+      (stream, data) => outputs[stream].push(data),
+      Object.values(shown),
+    );
+    const [cdp, answers] = running.channels;
+    if (cdp === undefined || answers === undefined) throw new Error('a process without its channels');
+    serveCdp(proxy, session, cdp, cdpPath);
+    const stop = (): void => void running.signal('KILL');
+    if (gone.aborted) stop();
+    gone.addEventListener('abort', stop);
+    const exitCode = running.ended.then((code) => {
+      // What the code left behind may hold its end open for ever.
+      setTimeout(() => answers.destroy(), LATE_ANSWER_MS).unref();
+      return code;
+    });
+    const answer = await readAnswer(answers);
+    gone.removeEventListener('abort', stop);
+    cdp.destroy();
+    return {
+      ...judge(answer, await exitCode, timeout_sec),
+      stdout: outputs.stdout.text(),
+      stderr: outputs.stderr.text(),
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function judge(answer: Buffer | null, exitCode: number, seconds: number): z.infer<typeof Answer> {
+  if (answer === null) return { success: false, error: 'The result is too long' };
+  const parsed = Answer.safeParse(jsonOf(answer));
+  if (parsed.success) return parsed.data;
+  const why =
+    exitCode === TIMED_OUT_CODE
+      ? `The code did not end within ${String(seconds)} seconds`
+      : `The code's process ended before it returned (exit code ${String(exitCode)})`;
+  return { success: false, error: why };
+}
+
+function jsonOf(data: Buffer): unknown {
+  try {
+    return JSON.parse(data.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps the beginning of an output. */
+function boundedText() {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  return {
+    push: (data: Buffer): undefined => {
+      const kept = data.subarray(0, Math.max(0, MAX_OUTPUT_BYTES - size));
+      size += kept.length;
+      if (kept.length > 0) pieces.push(Buffer.from(kept));
+    },
+    text: (): string => Buffer.concat(pieces).toString('utf8'),
+  };
+}
+
+function playwrightFolder(): string {
+  return path.dirname(createRequire(import.meta.url).resolve('playwright-core/package.json'));
+}

@@ -1,0 +1,172 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ServiceUnderTest, Site } from './service-under-test.ts';
+import { API_KEY, containing, eventually, startService, startSite } from './service-under-test.ts';
+
+let service: ServiceUnderTest;
+let site: Site;
+let id: string;
+let cdpUrl: string;
+beforeAll(async () => {
+  process.env.HOLDFAST_TEST_SECRET = 'a secret of the service';
+  service = await startService();
+  site = await startSite({ '/': '<title>Home</title><input id=a>', '/other': '<title>Other</title>' });
+  const session = await service.kernel.browsers.create({ timeout_seconds: 600, telemetry: { enabled: true } });
+  id = session.session_id;
+  cdpUrl = session.cdp_ws_url;
+});
+afterAll(async () => {
+  delete process.env.HOLDFAST_TEST_SECRET;
+  await service.stop();
+  site.close();
+});
+
+const run = (code: string, timeoutSec?: number) =>
+  service.kernel.browsers.playwright.execute(id, {
+    code,
+    ...(timeoutSec === undefined ? {} : { timeout_sec: timeoutSec }),
+  });
+
+describe('code run in a session', () => {
+  it('drives its page and gives what it returns and says', async () => {
+    const answer = await run(`
+      const address: string = '${site.origin}/';
+      await page.goto(address);
+      await page.fill('#a', 'typed');
+      console.log('said', 1);
+      console.error('complained');
+      return { title: await page.title(), value: await page.inputValue('#a'),
+        same: page.context() === context && context.browser() === browser, pages: context.pages().length };
+    `);
+    expect(answer).toEqual({
+      success: true,
+      result: { title: 'Home', value: 'typed', same: true, pages: 1 },
+      stdout: 'said 1\n',
+      stderr: 'complained\n',
+    });
+    // The page stays as the code left it, and the next code finds it.
+    expect((await run(`return page.inputValue('#a')`)).result).toBe('typed');
+  });
+
+  it('has the page that is in use', async () => {
+    const browser = await chromium.connectOverCDP(cdpUrl, { noDefaults: true });
+    const second = await browser.contexts()[0]?.newPage();
+    await second?.goto(`${site.origin}/other`);
+    await second?.bringToFront();
+    expect((await run('return page.title()')).result).toBe('Other');
+    await browser.contexts()[0]?.pages()[0]?.bringToFront();
+    expect((await run('return page.title()')).result).toBe('Home');
+    await second?.close();
+    await browser.close();
+  });
+
+  it('answers with what went wrong in it', async () => {
+    expect(await run('throw new TypeError("broken")')).toMatchObject({ success: false, error: 'TypeError: broken' });
+    expect(await run('const a = ;\nreturn a')).toMatchObject({ success: false, error: containing('line 1') });
+    expect(await run('const a = {}; a.a = a; return a')).toMatchObject({ success: false, error: containing('JSON') });
+    expect(await run('process.exit(3)')).toMatchObject({ success: false, error: containing('exit code 3') });
+    expect(await run('setTimeout(() => { throw new Error("late") }); await new Promise(() => {})')).toMatchObject({
+      success: false,
+      error: 'Error: late',
+    });
+    expect(await run('return "x".repeat(9_000_000)')).toMatchObject({ success: false, error: containing('too long') });
+    expect(await run('return undefined')).toMatchObject({ success: true });
+    const loud = await run('for (let i = 0; i < 40; i++) console.log("y".repeat(100_000)); return 1');
+    expect([loud.result, loud.stdout?.length]).toEqual([1, 1024 * 1024]);
+    await expect(run('')).rejects.toMatchObject({ status: 400, message: containing('code') });
+    await expect(run('1', 0)).rejects.toMatchObject({ status: 400, message: containing('timeout_sec') });
+  });
+
+  it('is ended at its time, even when it does nothing but turn', async () => {
+    expect(await run('for (;;);', 2)).toMatchObject({ success: false, error: containing('2 seconds') });
+    expect(await run('console.log("here"); await new Promise(() => {})', 2)).toMatchObject({ stdout: 'here\n' });
+    expect((await run('return 1')).result).toBe(1);
+    expect((await filesBelow(service.workDir)).filter((name) => name.includes('run-'))).toEqual([]);
+  });
+
+  it('reaches nothing of the service, of the machine or of its network', async () => {
+    const server = http.createServer((_, response) => response.end('reached'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { result } = await run(`
+      const fs = await import('node:fs');
+      const read = (place: string) => { try { return fs.readFileSync(place, 'utf8'); } catch (error) { return error.code; } };
+      return {
+        env: JSON.stringify(process.env) + read('/proc/1/environ') + read('/proc/self/environ'),
+        passwd: read('/etc/passwd').includes('session') || read('/etc/shadow'),
+        home: fs.readdirSync('/').includes('work'),
+        service: await fetch('http://127.0.0.1:${String(port)}/').then((a) => a.text(), () => 'none'),
+        uid: process.getuid(),
+        write: (() => { try { fs.writeFileSync('/run/holdfast/runner.mjs', ''); return 'written'; } catch { return 'refused'; } })(),
+      };
+    `);
+    expect(result).toMatchObject({ home: false, service: 'none', write: 'refused' });
+    expect(JSON.stringify(result)).not.toMatch(/a secret of the service|browser-key/);
+    expect(JSON.stringify(result)).not.toContain(API_KEY);
+    expect((result as { uid: number }).uid).not.toBe(0);
+    server.close();
+  });
+
+  it('is judged as any CDP client is', async () => {
+    const { result } = await run(`
+      const client = await context.newCDPSession(page);
+      return client.send('Page.navigate', { url: 'file:///etc/passwd' }).then(() => 'opened', (error) => error.message);
+    `);
+    expect(result).toContain('refused');
+  });
+
+  it('runs one after the other, and with the session ends', async () => {
+    const runs = await Promise.all(
+      [1, 2, 3].map((n) =>
+        run(`const t = Date.now(); await page.waitForTimeout(50); return [${String(n)}, t, Date.now()]`),
+      ),
+    );
+    const times = runs.map(({ result }) => result as [number, number, number]).sort((a, b) => a[1] - b[1]);
+    expect(times.every(([, begin], index) => index === 0 || begin >= (times[index - 1]?.[2] ?? 0))).toBe(true);
+    const { session_id: other } = await service.kernel.browsers.create({});
+    const code = `(await import('node:fs')).writeFileSync('/home/user/here', ''); await new Promise(() => {})`;
+    const long = service.kernel.browsers.playwright.execute(other, { code }).then(
+      ({ success }) => success,
+      (error: unknown) => error,
+    );
+    await eventually(() => service.kernel.browsers.fs.fileInfo(other, { path: '/home/user/here' }));
+    await service.kernel.browsers.deleteByID(other);
+    expect(await long).not.toBe(true);
+  });
+
+  it('is told with its code, except in a session that a person logs in with', async () => {
+    const code = 'return 7';
+    await run(code);
+    const told = async (session: string) =>
+      (await service.kernel.browsers.telemetry.events(session, { limit: 100, order: 'desc' })).items.filter((event) =>
+        JSON.stringify(event).includes('ExecutePlaywrightCode'),
+      );
+    await eventually(async () => {
+      expect(JSON.stringify(await told(id))).toContain(JSON.stringify({ code }).slice(1, -1));
+    });
+    const managed = await service.kernel.browsers.create(
+      { telemetry: { enabled: true } },
+      { headers: { 'x-holdfast-managed-auth': 'true' } },
+    );
+    await service.kernel.browsers.playwright.execute(managed.session_id, { code });
+    await eventually(async () => {
+      const events = JSON.stringify(await told(managed.session_id));
+      expect(events).toContain('ExecutePlaywrightCode');
+      expect(events).not.toContain(code);
+    });
+    await service.kernel.browsers.deleteByID(managed.session_id);
+  });
+});
+
+/** Names of what the service keeps for its sessions' processes. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const sessions = await readdir(folder);
+  const lists = await Promise.all(
+    sessions.map((name) => readdir(path.join(folder, name, 'Session', 'work')).catch(() => [])),
+  );
+  return lists.flat();
+}
