@@ -4,6 +4,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
+import { answerRecordings } from './recordings.ts';
 import { writeScope } from './scope.ts';
 
 /** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
@@ -29,11 +30,13 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
     route.config = { ...route.config, access: 'browser_token' };
     route.schema = { ...route.schema, hide: true };
   });
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', async (request, reply) => {
     if (!staysBelowBrowsers(request.url.split('?', 1)[0] ?? '')) {
       throw new HoldfastError('bad_request', 'the path has a part that leads out of /browsers');
     }
-    request.browserProject = await projectOf(request, store);
+    const projectId = (request.browserProject = await projectOf(request, store));
+    if (projectId !== null && (await answerRecordings(request, reply, parts, projectId))) return reply;
+    return undefined;
   });
 
   await app.register(httpProxy, {

@@ -3,12 +3,13 @@ import { deleteSession, updateSession } from '../browser/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { shownUrl } from './landing-url.ts';
+import { keepRecordings } from './record-session.ts';
 
 /**
  * Ends a good login: the session is saved to the profile, and what a person typed to the credential. A run that follows
  * a lost one finds the session gone; the flow then opens the profile anew and sees whether it was saved.
  */
-export async function finishLogin(deps: LoginDeps, input: FinishInput): Promise<FinishOutcome> {
+export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: AbortSignal): Promise<FinishOutcome> {
   const { target, sessionId } = input;
   const page = await deps.pages.of(target.projectId, sessionId);
   const postLoginUrl = shownUrl(page.url());
@@ -16,6 +17,7 @@ export async function finishLogin(deps: LoginDeps, input: FinishInput): Promise<
   await updateSession(deps.service, target.projectId, sessionId, {
     profile: { name: target.profileName, save_changes: true },
   });
+  await keepRecordings(deps, target, sessionId, signal);
   await deleteSession(deps.service, target.projectId, sessionId);
   const saved = input.saveCredentials ? await saveTyped(deps, target, input.keptId) : null;
   if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);

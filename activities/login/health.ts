@@ -9,7 +9,7 @@ import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { requireProxy } from './proxy-faults.ts';
 import { goTo, readLogin } from './read-login.ts';
-import { recordSession } from './record-session.ts';
+import { keepRecordings, recordSession } from './record-session.ts';
 import { strangersSessionBody } from './session-body.ts';
 
 /** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
@@ -34,7 +34,7 @@ export async function checkHealth(
   await requireProxy(deps, target);
   const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
   try {
-    const replayId = await recordSession(deps.service, target, session.session_id, signal);
+    const replayId = await recordSession(deps.service, target, session.session_id, CHECK_SESSION_SECONDS, signal);
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
     const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress), (url) =>
       readAsStranger(deps, target, `${name}-stranger`, url, signal),
@@ -53,6 +53,7 @@ export async function checkHealth(
     };
   } finally {
     await deps.pages.release(session.session_id);
+    await keepRecordings(deps, target, session.session_id, signal).catch(() => undefined);
     await deleteSession(deps.service, projectId, session.session_id).catch(() => undefined);
   }
 }

@@ -11,7 +11,7 @@ import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
-import { recordSession } from './record-session.ts';
+import { keepRecordings, recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { blameProxy, requireProxy } from './proxy-faults.ts';
 
@@ -39,7 +39,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           sessionId: session.session_id,
           liveViewUrl: session.browser_live_view_url ?? null,
           telemetryCaptured: isCaptured(session),
-          replayId: await recordSession(deps.service, target, session.session_id, signal),
+          replayId: await recordSession(deps.service, target, session.session_id, FLOW_SESSION_SECONDS, signal),
         };
       }),
     ),
@@ -79,13 +79,14 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
       }),
     ),
 
-    finishLogin: guard((input) => withHeartbeat(() => finishLogin(deps, input))),
+    finishLogin: guard((input) => withHeartbeat((signal) => finishLogin(deps, input, signal))),
 
     abandonLogin: guard(({ target, sessionId, keptId }) =>
-      withHeartbeat(async () => {
+      withHeartbeat(async (signal) => {
         if (keptId !== null) await deps.store.submissions.destroy(keptId);
         if (sessionId === null) return;
         await deps.pages.release(sessionId);
+        await keepRecordings(deps, target, sessionId, signal);
         await deleteSession(deps.service, target.projectId, sessionId);
       }),
     ),

@@ -1,4 +1,6 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { LoginTarget } from '../../contract/activities.ts';
+import type { BrowserCreate } from '../../contract/browsers.ts';
 import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import type { BrowserService } from '../browser/service.ts';
 import type { Session } from '../browser/sessions.ts';
@@ -22,7 +24,7 @@ export async function openLoginSession(
   const { projectId } = target;
   const session =
     (await findSessionByName(service, projectId, name)) ??
-    (await createSession(service, projectId, sessionBody(target, name, timeoutSeconds), signal));
+    (await create(service, target, sessionBody(target, name, timeoutSeconds), signal));
   const wanted = selectionOnCreate(target.browser?.telemetry);
   const seesTyping = TYPED_CATEGORIES.some((category) => wanted?.has(category) === true);
   if (!seesTyping || session.managed_auth === true) return session;
@@ -34,6 +36,23 @@ export async function openLoginSession(
     throw error;
   }
   return { ...session, telemetry: { browser: { ...session.telemetry?.browser, ...off } } };
+}
+
+/** Where a window is to be had for a recorder alone, a service that has none opens a session without. */
+async function create(
+  service: BrowserService,
+  { projectId, recordSession }: LoginTarget,
+  body: Partial<BrowserCreate>,
+  signal: AbortSignal,
+): Promise<Session> {
+  try {
+    return await createSession(service, projectId, body, signal);
+  } catch (error) {
+    const isRefused =
+      error instanceof ApplicationFailure && error.type === 'browser_error' && error.nonRetryable === true;
+    if (recordSession !== true || !isRefused) throw error;
+    return await createSession(service, projectId, { ...body, headless: true }, signal);
+  }
 }
 
 /** Whether telemetry of a session is captured. */

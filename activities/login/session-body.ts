@@ -5,11 +5,15 @@ import type { BrowserProxyConfig } from '../../contract/proxies.ts';
 /** A desktop size at which sites show their whole login form. */
 const VIEWPORT = { width: 1280, height: 800 };
 
-/** The session that a flow or a check asks for: on the connection's profile, saving nothing until it is told to. */
+/**
+ * The session that a flow or a check asks for: on the connection's profile, saving nothing until it is told to. One that is
+ * to be recorded has a window, for a recorder sees a display.
+ */
 export function sessionBody(target: LoginTarget, name: string, timeoutSeconds: number): Partial<BrowserCreate> {
   const telemetry = target.browser?.telemetry;
   return {
     ...strangersSessionBody(target, name, timeoutSeconds),
+    headless: target.recordSession !== true,
     profile: { name: target.profileName, save_changes: false },
     ...(telemetry === undefined ? {} : { telemetry }),
   };

@@ -1,5 +1,6 @@
 import type Kernel from '@onkernel/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_PROJECT_ID } from '../../store/store.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, type Person } from './person.ts';
 import { refusalOf } from './refusal.ts';
@@ -179,10 +180,13 @@ describe('a recorded connection', () => {
     expect(timeline.map(({ type }) => type)).toEqual(['health_check', 'login']);
     for (const { browser_session_id: id = '', replay_id: replayId = '' } of timeline) {
       expect(replayId).toMatch(/^rep_/);
-      const [replay] = await kernel.browsers.replays.list(id);
-      expect([replay?.replay_id, replay?.finished_at === null]).toEqual([replayId, false]);
+      const replays = await kernel.browsers.replays.list(id);
+      expect(replays.map((replay) => [replay.replay_id, typeof replay.finished_at])).toEqual([[replayId, 'string']]);
       const video = Buffer.from(await (await kernel.browsers.replays.download(replayId, { id })).arrayBuffer());
       expect(video.subarray(4, 8).toString('latin1')).toBe('ftyp');
+      // Made by a recorder inside the session, and fetched out of it before it ended.
+      const kept = await on.store.recordings.find(DEFAULT_PROJECT_ID, id, replayId);
+      expect(kept).toMatchObject({ bytes: video.length });
       const { id: otherProject } = await kernel.projects.create({ name: `no videos of ${replayId}` });
       const elsewhere = { headers: { 'X-Kernel-Project-Id': otherProject } };
       await expect(kernel.browsers.replays.download(replayId, { id }, elsewhere)).rejects.toMatchObject({

@@ -1,78 +1,145 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBrowserService } from '../../activities/browser/service.ts';
-import { recordSession } from '../../activities/login/record-session.ts';
+import { keepRecordings, recordSession } from '../../activities/login/record-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
+import type { RecordingQueries } from '../../store/queries/recordings.ts';
 import { loginTarget } from './login-target.ts';
+import type { PeerManners, RecordingPeer } from './recording-peer.ts';
+import { startRecordingPeer, VIDEO } from './recording-peer.ts';
 
-type Answers = Record<'GET' | 'POST', [status: number, body: unknown]>;
+type Kept = Parameters<RecordingQueries['keep']>;
 
-const NONE: [number, unknown] = [200, []];
-const STARTED: [number, unknown] = [201, { replay_id: 'rep_new', started_at: 'now', replay_view_url: null, more: 1 }];
+const FOLDER = '/tmp/recording';
+const REPLAYS: PeerManners['replays'] = { GET: [200, []], POST: [201, { replay_id: 'rep_new', more: 1 }] };
+const RECORDED = { recordSession: true };
 
-let stop: (() => Promise<void>) | undefined;
-afterEach(async () => {
-  await stop?.();
-});
+let peer: RecordingPeer;
+afterEach(() => peer.stop());
 
-/** Has `b/1` recorded at a browser service that answers as it is told; what was asked, and what came of it. */
 async function record(
-  answers: Answers,
-  more: Partial<LoginTarget> = { recordSession: true },
+  manners: PeerManners = {},
+  more: Partial<LoginTarget> = RECORDED,
   signal = new AbortController().signal,
-): Promise<{ asked: string[]; id: string | null }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method ?? ''} ${request.url ?? ''} ${String(request.headers['x-kernel-project-id'])}`);
-    const [status, body] = answers[request.method === 'POST' ? 'POST' : 'GET'];
-    response.statusCode = status;
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const service = createBrowserService({ baseUrl, apiKey: 'key' });
-  stop = async () => {
-    await service.close();
-    server.closeAllConnections();
-    server.close();
-  };
-  return { asked, id: await recordSession(service, loginTarget(more), 'b/1', signal) };
+): Promise<string | null> {
+  peer = await startRecordingPeer(manners);
+  return await recordSession(peer.service, loginTarget(more), 'b/1', 60, signal);
 }
 
-describe('the recording of a login', () => {
-  it('is started for a connection that asks for it, in its project', async () => {
-    const { asked, id } = await record({ GET: NONE, POST: STARTED });
-    expect(asked).toEqual(['GET /browsers/b%2F1/replays p', 'POST /browsers/b%2F1/replays p']);
-    expect(id).toBe('rep_new');
+/** What is kept of the session in the end. */
+async function keep(more: Partial<LoginTarget> = RECORDED): Promise<Kept[]> {
+  const kept: Kept[] = [];
+  const recordings: RecordingQueries = {
+    keep: (...call) => Promise.resolve(void kept.push(call)),
+    find: () => Promise.reject(new Error('not asked for')),
+    list: () => Promise.reject(new Error('not asked for')),
+    // eslint-disable-next-line require-yield -- nobody reads here
+    read: async function* () {
+      await Promise.reject(new Error('not asked for'));
+    },
+  };
+  const deps = { service: peer.service, store: { recordings } };
+  await keepRecordings(deps, loginTarget(more), 'b/1', new AbortController().signal);
+  return kept;
+}
+
+describe('the recorder of a login', () => {
+  it('is started inside the session, asked to finish, and its video found, fetched and kept', async () => {
+    const id = await record();
+    expect(id).toMatch(/^rep_\w{25}$/);
+    expect(peer.asked).toEqual(['GET fs/list_files', 'POST process/spawn', 'GET fs/list_files', 'PUT fs/write_file']);
+    peer.asked.length = 0;
+
+    const kept = await keep();
+    expect(peer.signals).toEqual(['INT']);
+    expect(peer.asked.filter((line) => /kill|list_files|zip/.test(line))).toEqual([
+      'GET fs/list_files',
+      'POST process/kill',
+      'GET fs/download_dir_zip',
+    ]);
+    expect(kept).toHaveLength(1);
+    const [scope, recording] = kept[0] ?? [];
+    expect(scope).toEqual({ organizationId: 'o', projectId: 'p' });
+    expect(recording).toMatchObject({ id, connectionId: 'c', sessionId: 'b/1' });
+    expect(recording?.video.toString()).toBe(VIDEO);
+    expect(recording?.startedAt.getTime()).toBeLessThanOrEqual(recording?.finishedAt.getTime() ?? 0);
   });
 
   it.each([{ recordSession: false }, {}])('is not for others', async (more) => {
-    expect(await record({ GET: NONE, POST: STARTED }, more)).toEqual({ asked: [], id: null });
+    expect(await record({ replays: REPLAYS }, more)).toBeNull();
+    expect(await keep(more)).toEqual([]);
+    expect(peer.asked).toEqual([]);
   });
 
-  it('goes on when an earlier try has started it', async () => {
+  it('goes on when an earlier try has started it, and its video is kept though its process is not known', async () => {
+    const id = await record();
+    peer.files.delete(`${FOLDER}/${String(id)}.json`);
+    expect(await recordSession(peer.service, loginTarget(RECORDED), 'b/1', 60, new AbortController().signal)).toBe(id);
+    const [[, recording] = []] = await keep();
+    expect(recording).toMatchObject({ id, startedAt: recording?.finishedAt });
+    expect(peer.signals).toEqual([]);
+  });
+
+  it.each([404, 422, 500])('may have ended by itself, of which the service knows nothing (%d)', async (forgotten) => {
+    const id = await record({ forgotten });
+    const { process_id: processId } = JSON.parse(String(peer.files.get(`${FOLDER}/${String(id)}.json`))) as Record<
+      string,
+      string
+    >;
+    expect(processId).toBe('proc/7');
+    await keep();
+    const [[, recording] = []] = await keep();
+    expect(recording?.video.toString()).toBe(VIDEO);
+  });
+
+  it('leaves alone what other programs put beside it', async () => {
+    const id = await record();
+    peer.files.set(`${FOLDER}/../../etc/passwd.mp4`, Buffer.from('x'));
+    peer.files.set(`${FOLDER}/notes.mp4`, Buffer.from('x'));
+    expect((await keep()).map(([, recording]) => recording.id)).toEqual([id]);
+  });
+
+  it.each([Buffer.from('no archive'), Buffer.alloc(0)])(
+    'fails no login when its video cannot be fetched',
+    async (archive) => {
+      await record({ archive });
+      expect(await keep()).toEqual([]);
+    },
+  );
+});
+
+describe('where no recorder runs inside the session', () => {
+  it.each<[string, PeerManners]>([
+    ['processes are refused', { spawn: 403 }],
+    ['there are none', { spawn: 404 }],
+    ['there is no room', { spawn: 529 }],
+    ['it ends at once', { endsAtOnce: true }],
+  ])('the service’s own replay is started: %s', async (_, manners) => {
+    expect(await record({ ...manners, replays: REPLAYS })).toBe('rep_new');
+    expect(peer.asked.slice(-2)).toEqual(['GET replays', 'POST replays']);
+    expect(await keep()).toEqual([]);
+  });
+
+  it('a replay goes on that an earlier try has started', async () => {
     const earlier = [
       { replay_id: 'rep_over', finished_at: '2026-01-01T00:00:00Z' },
       { replay_id: 'rep_runs', finished_at: null },
     ];
-    const { asked, id } = await record({ GET: [200, earlier], POST: [422, { code: 'operation_failed' }] });
-    expect(asked).toHaveLength(1);
-    expect(id).toBe('rep_runs');
+    const replays: PeerManners['replays'] = { GET: [200, earlier], POST: [422, { code: 'operation_failed' }] };
+    expect(await record({ spawn: 403, replays })).toBe('rep_runs');
+    expect(peer.asked.at(-1)).toBe('GET replays');
   });
 
-  it.each<[string, Answers]>([
+  it.each<[string, PeerManners['replays']]>([
     ['has no replays', { GET: [404, ''], POST: [404, ''] }],
-    ['does not record', { GET: NONE, POST: [501, { code: 'not_implemented' }] }],
-    ['has no recorder', { GET: NONE, POST: [422, { code: 'operation_failed' }] }],
-    ['fails', { GET: NONE, POST: [500, 'oops'] }],
-    ['answers nothing', { GET: NONE, POST: [200, ''] }],
-    ['answers nonsense', { GET: [200, { replays: [] }], POST: STARTED }],
-  ])('fails no login where the browser service %s', async (_, answers) => {
-    expect((await record(answers)).id).toBeNull();
+    ['does not record', { GET: [200, []], POST: [501, { code: 'not_implemented' }] }],
+    ['has no recorder', { GET: [200, []], POST: [422, { code: 'operation_failed' }] }],
+    ['fails', { GET: [200, []], POST: [500, 'oops'] }],
+    ['answers nothing', { GET: [200, []], POST: [200, ''] }],
+    ['answers nonsense', { GET: [200, { replays: [] }], POST: [201, { replay_id: 'rep_new' }] }],
+  ])('no login fails where the service %s', async (_, replays) => {
+    expect(await record({ spawn: 500, ...(replays === undefined ? {} : { replays }) })).toBeNull();
   });
 
-  it('ends with the activity that started it', async () => {
-    await expect(record({ GET: NONE, POST: STARTED }, undefined, AbortSignal.abort())).rejects.toThrow();
+  it('ends with the activity that asked for it', async () => {
+    await expect(record({ replays: REPLAYS }, undefined, AbortSignal.abort())).rejects.toThrow();
   });
 });

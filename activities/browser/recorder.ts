@@ -1,0 +1,124 @@
+import { fromBufferPromise } from 'yauzl';
+import { z } from 'zod';
+import { downloadFolder, listFiles, readFile, writeFile } from './files.ts';
+import { isRunning, killProcess, spawnProcess } from './process.ts';
+import type { BrowserService } from './service.ts';
+import { failure, readWhole } from './service.ts';
+import type { SessionTarget } from './sessions.ts';
+
+/** Where a recorder writes, in its session: the video, and beside it what is needed to end it. */
+const FOLDER = '/tmp/recording';
+const VIDEO = '.mp4';
+const NOTE = '.json';
+const Note = z.object({ process_id: z.string(), started_at: z.iso.datetime() });
+/** Pictures a second: what happens in a login is slow. */
+const FRAMERATE = 5;
+/** Largest video, in bytes; ffmpeg ends there. */
+const MAX_VIDEO_BYTES = 48 * 1024 * 1024;
+/** How long a recorder may take to begin, and to write the end of its video, in milliseconds. */
+const BEGIN_WITHIN_MS = 5000;
+const END_WITHIN_MS = 5000;
+const LOOK_EVERY_MS = 100;
+const MAX_NOTE_BYTES = 1024;
+
+/**
+ * Records the session's display: `$0` is the video, `$1` the seconds. Written in pieces that can be played as they are, so that
+ * a recorder that is killed loses seconds, not the video. A display has a number in every build of the interface; 1 is usual.
+ */
+const RECORD = [
+  'mkdir -p "${0%/*}" && exec ffmpeg -nostdin -loglevel error -f x11grab -framerate',
+  `${String(FRAMERATE)} -i "\${DISPLAY:-:1}" -t "$1" -fs ${String(MAX_VIDEO_BYTES - 1024 * 1024)}`,
+  "-vf 'crop=trunc(iw/2)*2:trunc(ih/2)*2' -an -c:v libx264 -preset ultrafast -crf 28 -pix_fmt yuv420p",
+  `-g ${String(2 * FRAMERATE)} -movflags +frag_keyframe+empty_moov+default_base_moof -f mp4 -n "$0"`,
+].join(' ');
+
+/** A video that was fetched out of its session. */
+export interface FetchedRecording {
+  id: string;
+  video: Buffer;
+}
+
+/**
+ * Starts a recorder inside a session with a window (`process/spawn`), for a video of that id. False when it does not run:
+ * the service has no ffmpeg, the session no display.
+ */
+export async function startRecorder(
+  service: BrowserService,
+  target: SessionTarget,
+  id: string,
+  maxSeconds: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const file = `${FOLDER}/${id}${VIDEO}`;
+  const startedAt = new Date();
+  const args = ['-c', RECORD, file, String(maxSeconds)];
+  const { processId } = await spawnProcess(service, target, { command: 'sh', args, timeout_sec: maxSeconds + 60 });
+  for (const end = Date.now() + BEGIN_WITHIN_MS; Date.now() < end;) {
+    signal.throwIfAborted();
+    if ((await recordedIn(service, target)).includes(id)) {
+      const note: z.infer<typeof Note> = { process_id: processId, started_at: startedAt.toISOString() };
+      await writeFile(service, target, `${FOLDER}/${id}${NOTE}`, Buffer.from(JSON.stringify(note)));
+      return true;
+    }
+    if (!(await isRunning(service, target, processId))) return false;
+    await pause();
+  }
+  await killProcess(service, target, processId, 'KILL');
+  return false;
+}
+
+/** Ids of the videos that recorders have begun in a session (`fs/list_files`). */
+export async function recordedIn(service: BrowserService, target: SessionTarget): Promise<string[]> {
+  const names = ((await listFiles(service, target, FOLDER)) ?? []).map(({ name }) => name);
+  return names.filter((name) => name.endsWith(VIDEO)).map((name) => name.slice(0, -VIDEO.length));
+}
+
+/**
+ * Asks a recorder for the end of its video (INT) and waits for it; answers when it was started. One that hangs is left: its
+ * video can be played as it is. Null when it is not known which process it was.
+ */
+export async function stopRecorder(service: BrowserService, target: SessionTarget, id: string): Promise<Date | null> {
+  const note = await readNote(service, target, id);
+  if (note === null) return null;
+  const { process_id: processId, started_at: startedAt } = note;
+  const hasEnded = async (): Promise<boolean> => !(await isRunning(service, target, processId));
+  if (!(await killProcess(service, target, processId, 'INT'))) return new Date(startedAt);
+  for (const end = Date.now() + END_WITHIN_MS; Date.now() < end && !(await hasEnded());) await pause();
+  return new Date(startedAt);
+}
+
+/** A worker that was lost may have started a recorder and left no note. */
+async function readNote(
+  service: BrowserService,
+  target: SessionTarget,
+  id: string,
+): Promise<z.infer<typeof Note> | null> {
+  try {
+    const text = await readWhole(await readFile(service, target, `${FOLDER}/${id}${NOTE}`), MAX_NOTE_BYTES);
+    return Note.parse(JSON.parse(text.toString()));
+  } catch {
+    return null;
+  }
+}
+
+/** The videos of a session, all at once (`fs/download_dir_zip`). */
+export async function fetchRecordings(service: BrowserService, target: SessionTarget): Promise<FetchedRecording[]> {
+  const archive = await readWhole(await downloadFolder(service, target, FOLDER), 2 * MAX_VIDEO_BYTES);
+  const fetched: FetchedRecording[] = [];
+  try {
+    const zip = await fromBufferPromise(archive, { lazyEntries: true });
+    for await (const entry of zip.eachEntry()) {
+      const name = entry.fileName.split('/').at(-1) ?? '';
+      if (!name.endsWith(VIDEO) || entry.uncompressedSize > MAX_VIDEO_BYTES) continue;
+      const video = await readWhole(await zip.openReadStreamPromise(entry), MAX_VIDEO_BYTES);
+      fetched.push({ id: name.slice(0, -VIDEO.length), video });
+    }
+  } catch {
+    throw failure('browser_error', 'the browser service answered something that is no archive', true);
+  }
+  return fetched;
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+}
