@@ -9,6 +9,7 @@ import { acceptEmptyJson } from './http/json-body.ts';
 import { serveWebsockets } from './routes/cdp.ts';
 import { computerRoutes } from './routes/computer.ts';
 import { createBrowserRoute } from './routes/create-browser.ts';
+import { curlRoute } from './routes/curl.ts';
 import { deleteBrowserRoute } from './routes/delete-browser.ts';
 import { liveViewRoute } from './routes/live-view.ts';
 import { listBrowsersRoute } from './routes/list-browsers.ts';
@@ -70,6 +71,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     processRoutes(guarded, deps);
     processOutputRoute(guarded, deps);
     playwrightRoute(guarded, deps);
+    curlRoute(guarded, deps);
     fileReadRoutes(guarded, deps);
     fileWriteRoutes(guarded, deps);
     fileUploadRoutes(guarded, deps);

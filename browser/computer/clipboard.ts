@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_CLIPBOARD_TEXT } from '../../contract/computer.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
-import { OWN_TARGET_URL } from '../chromium/pages.ts';
+import { withOwnPage } from '../chromium/own-page.ts';
 import type { Session } from '../session/session.ts';
 import { asHoldfastError } from './errors.ts';
 import { settleInput } from './settle.ts';
@@ -54,25 +54,13 @@ export async function writeClipboard(session: Session, { text }: { text: string 
 
 /**
  * No page of the session takes part: what it listens to, forbids or lacks (a clipboard of its own on plain http) makes no
- * difference, and its focus stays. Clients that follow targets see one of the type `other` come and go.
+ * difference.
  */
 async function withClipboardPage<T>(session: Session, action: (page: ClipboardPage) => Promise<T>): Promise<T> {
   await settleInput(session);
   const { cdp, pages } = session.chromium;
-  const browserContextId = pages.defaultContextId();
   try {
-    const { targetId } = await cdp.send('Target.createTarget', {
-      url: OWN_TARGET_URL,
-      background: true,
-      hidden: true,
-      ...(browserContextId === undefined ? {} : { browserContextId }),
-    });
-    try {
-      const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
-      return await action(await openField(cdp, sessionId));
-    } finally {
-      await cdp.send('Target.closeTarget', { targetId });
-    }
+    return await withOwnPage(cdp, pages.defaultContextId(), async (page) => action(await openField(cdp, page)));
   } catch (error) {
     throw asHoldfastError(error);
   }

@@ -4,10 +4,7 @@ import type { BrowserDeps } from '../deps.ts';
 import { withSession } from '../http/with-session.ts';
 
 /** Operations of the interface that this build does not have yet, by the part of a session they belong to. */
-const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [
-  ['POST', 'curl'],
-  ['POST', 'extensions'],
-];
+const UNBUILT: readonly (readonly [HTTPMethods, string])[] = [['POST', 'extensions']];
 
 /** They answer 501 (404 when the session is gone), so that a caller knows what is missing instead of guessing. */
 export function unbuiltRoutes(app: FastifyInstance, deps: BrowserDeps): void {

@@ -1,0 +1,163 @@
+import type { Protocol } from 'devtools-protocol';
+import type { Curl, CurlResult } from '../../contract/curl.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { CdpConnection } from '../cdp/connection.ts';
+import { withOwnPage } from '../chromium/own-page.ts';
+import { asHoldfastError } from '../computer/errors.ts';
+import type { Session } from '../session/session.ts';
+import { isWhole, readBody } from './body.ts';
+import { watchSetCookies } from './set-cookies.ts';
+
+/** Requests of one session that are under way at a time: each has a page of its own. */
+const MAX_AT_ONCE = 8;
+
+type Paused = Protocol.Fetch.RequestPausedEvent;
+
+const underWay = new WeakMap<Session, number>();
+
+/**
+ * Makes one request with the session's browser: its network stack, its way out, its cookies, which an answer may set.
+ *
+ * A hidden page is sent to the address, as by its address bar: so no other site's rules (CORS, same-site cookies) are in the
+ * way. The request is changed on its way out to what the caller wants, redirects are followed by the browser, and the answer
+ * is taken before a document comes of it: nothing of it runs, nothing is downloaded. Throws `operation_failed` when there is
+ * no answer, none in time, or one too long.
+ */
+export async function request(session: Session, wanted: Curl, gone: AbortSignal): Promise<CurlResult> {
+  const count = underWay.get(session) ?? 0;
+  if (count >= MAX_AT_ONCE) {
+    throw new HoldfastError('operation_failed', `A session makes at most ${String(MAX_AT_ONCE)} requests at once`);
+  }
+  underWay.set(session, count + 1);
+  const startedAt = performance.now();
+  const deadline = startDeadline(wanted.timeout_ms, gone);
+  try {
+    const { cdp, pages } = session.chromium;
+    const answer = await withOwnPage(cdp, pages.defaultContextId(), (page) =>
+      Promise.race([askFrom(cdp, page, wanted), deadline.passed]),
+    );
+    return { ...answer, duration_ms: Math.round(performance.now() - startedAt) };
+  } catch (error) {
+    throw asHoldfastError(error);
+  } finally {
+    deadline.stop();
+    underWay.set(session, (underWay.get(session) ?? 1) - 1);
+  }
+}
+
+async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<Omit<CurlResult, 'duration_ms'>> {
+  const setCookies = watchSetCookies(cdp, page);
+  let isFirst = true;
+  let stopListening: () => void = () => undefined;
+  const failed = (error: unknown): HoldfastError => asHoldfastError(error);
+  const arrived = new Promise<Paused>((resolve, reject) => {
+    const goOn = (sent: Promise<unknown>): void => {
+      sent.catch((error: unknown) => reject(failed(error)));
+    };
+    const stops = [
+      cdp.on('Fetch.requestPaused', (paused, from) => {
+        if (from !== page) return;
+        const { requestId, responseStatusCode } = paused;
+        if (paused.responseErrorReason !== undefined) {
+          goOn(cdp.send('Fetch.continueRequest', { requestId }, page));
+        } else if (responseStatusCode === undefined) {
+          goOn(cdp.send('Fetch.continueRequest', { requestId, ...(isFirst ? changesOf(paused, wanted) : {}) }, page));
+          isFirst = false;
+        } else if (isRedirect(paused)) goOn(cdp.send('Fetch.continueRequest', { requestId }, page));
+        else resolve(paused);
+      }),
+      // The caller has its own way to say who it is: headers.
+      cdp.on('Fetch.authRequired', ({ requestId }, from) => {
+        if (from !== page) return;
+        const authChallengeResponse = { response: 'CancelAuth' as const };
+        goOn(cdp.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }, page));
+      }),
+    ];
+    stopListening = () => {
+      for (const stop of stops) stop();
+    };
+    const patterns = (['Request', 'Response'] as const).map((requestStage) => ({ urlPattern: '*', requestStage }));
+    const navigate = async (): Promise<void> => {
+      await Promise.all([
+        cdp.send('Network.enable', {}, page),
+        cdp.send('Network.setBypassServiceWorker', { bypass: true }, page),
+        cdp.send('Network.setCacheDisabled', { cacheDisabled: true }, page),
+        cdp.send('Fetch.enable', { patterns, handleAuthRequests: true }, page),
+      ]);
+      // Not answered before there is a document or a fault; its own time-out says nothing of ours.
+      const { errorText } = await cdp.send('Page.navigate', { url: wanted.url }, page);
+      if (errorText !== undefined) reject(new HoldfastError('operation_failed', `The request failed: ${errorText}`));
+    };
+    navigate().catch((error: unknown) => {
+      if (!isTimeout(error)) reject(failed(error));
+    });
+  });
+  try {
+    const paused = await arrived;
+    const body = await readBody(cdp, page, paused.requestId);
+    const status = paused.responseStatusCode ?? 0;
+    const headers = headersOf(paused.responseHeaders ?? []);
+    const isBodiless = wanted.method === 'HEAD' || status === 204 || status === 304;
+    if (!isBodiless && !isWhole(headers, body)) {
+      throw new HoldfastError('operation_failed', 'The answer broke off');
+    }
+    const cookies = await setCookies.of(status);
+    return {
+      status,
+      headers: { ...headers, ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) },
+      body: body.toString(wanted.response_encoding),
+    };
+  } finally {
+    stopListening();
+    setCookies.stop();
+  }
+}
+
+/** What makes the browser's request the caller's. The browser's own headers stay where the caller names none. */
+function changesOf({ request: own }: Paused, { method, headers, body }: Curl) {
+  const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), { name, value }]));
+  const kept = Object.entries(own.headers)
+    .filter(([name]) => !given.has(name.toLowerCase()))
+    .map(([name, value]) => ({ name, value }));
+  return {
+    method,
+    headers: [...kept, ...given.values()],
+    ...(body === undefined ? {} : { postData: Buffer.from(body).toString('base64') }),
+  };
+}
+
+function isRedirect({ responseStatusCode, responseHeaders = [] }: Paused): boolean {
+  const leads = responseHeaders.some(({ name }) => name.toLowerCase() === 'location');
+  return leads && [301, 302, 303, 307, 308].includes(responseStatusCode ?? 0);
+}
+
+function headersOf(entries: Protocol.Fetch.HeaderEntry[]): Record<string, string[]> {
+  const headers = new Map<string, string[]>();
+  for (const { name, value } of entries) {
+    const key = name.toLowerCase();
+    // Some come as one entry with a line for each.
+    headers.set(key, [...(headers.get(key) ?? []), ...value.split('\n')]);
+  }
+  return Object.fromEntries(headers);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'reason' in error && error.reason === 'timeout';
+}
+
+function startDeadline(milliseconds: number, gone: AbortSignal): { passed: Promise<never>; stop: () => void } {
+  let stop: () => void = () => undefined;
+  const passed = new Promise<never>((_, reject) => {
+    const timer = setTimeout(() => {
+      reject(new HoldfastError('operation_failed', `There was no whole answer in ${String(milliseconds)} ms`));
+    }, milliseconds);
+    const leave = (): void => reject(new HoldfastError('operation_failed', 'Nobody waits for the answer any more'));
+    gone.addEventListener('abort', leave);
+    stop = () => {
+      clearTimeout(timer);
+      gone.removeEventListener('abort', leave);
+    };
+  });
+  passed.catch(() => undefined);
+  return { passed, stop };
+}
