@@ -7,6 +7,7 @@ import { judgeCommand } from '../cdp/guard.ts';
 import { tellsOfOwnWorld } from '../cdp/own-worlds.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
+import { countUntaken } from './untaken.ts';
 
 /** Memory a mapper may take, in MB: it keeps what a page says until its client has read it. */
 const MAX_THREAD_MB = 256;
@@ -17,7 +18,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Speaks WebDriver BiDi for one client of a session, over a protocol connection of its own. */
 export interface BidiMapper {
-  send(command: BidiCommand): void;
+  /** `bytes` is the size that the command came in. */
+  send(command: BidiCommand, bytes: number): void;
   /** Ends its thread and its connection to the browser. */
   close(): void;
 }
@@ -25,10 +27,12 @@ export interface BidiMapper {
 /** What comes back. `onClose` is called once, however it ends. */
 export interface BidiMapperEvents {
   onMessage(message: object): void;
+  /** With true when it has too many commands before it: none should be read until it is called with false. */
+  onBehind(behind: boolean): void;
   onClose(): void;
 }
 
-type FromThread = { ready: true } | { cdp: string } | { bidi: object };
+type FromThread = { ready: true } | { taken: number } | { cdp: string } | { bidi: object };
 
 /**
  * Starts a mapper and resolves when it takes commands. What it wants from the browser is judged as the commands of any
@@ -47,6 +51,18 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
   const activation = createActivationWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   let closed = false;
+  // A page says more than the mapper can follow, or a client asks more: both wait, and nobody else does.
+  const untaken = countUntaken((behind) => {
+    if (closed) return;
+    if (behind) browser.pause();
+    else browser.resume();
+    events.onBehind(behind);
+  });
+  const toThread = (message: { cdp: string } | { bidi: object }, bytes: number): void => {
+    if (closed) return;
+    thread.postMessage({ ...message, bytes });
+    untaken.sent(bytes);
+  };
 
   return new Promise((resolve, reject) => {
     const close = (): void => {
@@ -67,7 +83,8 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       const verdict = judgeCommand(command, context);
       if (verdict.kind === 'refuse') {
         const refusal = { error: { code: -32_000, message: verdict.message } };
-        thread.postMessage({ cdp: answerCommand(command, refusal) });
+        const cdp = answerCommand(command, refusal);
+        toThread({ cdp }, cdp.length);
       } else if (verdict.kind === 'disconnect') {
         close();
       } else {
@@ -80,16 +97,18 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     browser.on('message', (data) => {
       if (tellsOfOwnWorld(data)) return;
       activation.received(data);
-      if (!closed) thread.postMessage({ cdp: toText(data).toString('utf8') });
+      const text = toText(data);
+      toThread({ cdp: text.toString('utf8') }, text.length);
     });
     thread.on('message', (message: FromThread) => {
       if ('cdp' in message) toBrowser(message.cdp);
       else if ('bidi' in message) events.onMessage(message.bidi);
+      else if ('taken' in message) untaken.taken(message.taken);
       else {
         resolve({
           close,
-          send: (bidi) => {
-            if (!closed) thread.postMessage({ bidi });
+          send: (bidi, bytes) => {
+            toThread({ bidi }, bytes);
           },
         });
       }

@@ -65,6 +65,7 @@ function serve(session: Session, client: WebSocket): void {
   const close = (): void => {
     session.onEnd.delete(close);
     endMapper();
+    client.resume();
     client.close(1000);
   };
   session.onEnd.add(close);
@@ -76,44 +77,55 @@ function serve(session: Session, client: WebSocket): void {
     client.send(text);
     if (client.bufferedAmount > MAX_UNREAD_BYTES) client.terminate();
   };
-  const create = (command: BidiCommand): void => {
+  const create = (command: BidiCommand, bytes: number): void => {
     creation = command.id;
+    // Until it takes commands none is read: they would pile up.
+    client.pause();
     const starting = startBidiMapper(session, {
       onMessage: (message) => {
         send(JSON.stringify(named(message, creation)));
       },
+      onBehind: (behind) => {
+        if (behind) client.pause();
+        else client.resume();
+      },
       onClose: () => {
         // Ended by itself: the browser went, or the thread could not go on.
-        if (mapper === starting) client.close(1011, 'The BiDi session has ended');
+        if (mapper !== starting) return;
+        client.resume();
+        client.close(1011, 'The BiDi session has ended');
       },
     });
     mapper = starting;
     starting.then(
       (running) => {
-        running.send(command);
+        running.send(command, bytes);
+        client.resume();
       },
       () => {
+        client.resume();
         send(bidiError(command.id, 'session not created', 'The browser does not answer'));
       },
     );
   };
-  const forward = async (command: BidiCommand, to: Promise<BidiMapper>): Promise<void> => {
+  const forward = async (command: BidiCommand, bytes: number, to: Promise<BidiMapper>): Promise<void> => {
     try {
-      (await to).send(command);
+      (await to).send(command, bytes);
     } catch {
       send(bidiError(command.id, 'unknown error', 'The browser does not answer'));
     }
   };
 
   client.on('message', (data, isBinary) => {
-    const command = isBinary ? null : readBidiCommand(toText(data).toString('utf8'));
+    const text = toText(data);
+    const command = isBinary ? null : readBidiCommand(text.toString('utf8'));
     if (command === null) {
       send(bidiError(null, 'invalid argument', 'A message must be a JSON command with id, method and params'));
       return;
     }
     const { id, method } = command;
     if (method === 'session.new') {
-      if (mapper === null) create(command);
+      if (mapper === null) create(command, text.length);
       else send(bidiError(id, 'session not created', 'This connection has a session'));
     } else if (mapper === null) {
       if (method === 'session.status') send(bidiSuccess(id, { ready: true, message: '' }));
@@ -122,7 +134,7 @@ function serve(session: Session, client: WebSocket): void {
       send(bidiSuccess(id, {}));
       close();
     } else {
-      void forward(command, mapper);
+      void forward(command, text.length, mapper);
     }
   });
 }
