@@ -8,8 +8,8 @@ import type { Session } from '../session/session.ts';
 import { isWhole, readBody } from './body.ts';
 import { watchSetCookies } from './set-cookies.ts';
 
-/** Requests of one session that are under way at a time: each has a page of its own. */
-const MAX_AT_ONCE = 8;
+/** Requests of one session that are under way at a time: each has a page of its own, and a browser connects six times to a host. */
+const MAX_AT_ONCE = 6;
 
 type Paused = Protocol.Fetch.RequestPausedEvent;
 
