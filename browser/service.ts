@@ -16,6 +16,8 @@ import { removeLeftovers } from './chromium/leftovers.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
+import type { ProcessLimits } from './process/limits.ts';
+import { DEFAULT_LIMITS } from './process/limits.ts';
 import { chooseIsolation } from './process/probe.ts';
 import type { ProfileRecords } from './profile/profile-records.ts';
 import type { ProfileStore } from './profile/profile-store.ts';
@@ -47,6 +49,8 @@ export interface BrowserServiceOptions {
   allowUnsandboxedProcesses?: boolean;
   /** Give isolated processes the machine's network, past the egress proxy; off by default. */
   processNetwork?: boolean;
+  /** What a program of a session may take, where it differs from the usual. */
+  processLimits?: Partial<ProcessLimits>;
   policy: EgressPolicy;
   /** Name resolution of the egress proxies; the machine's own by default. */
   resolver?: Resolver;
@@ -79,6 +83,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
       workDir,
       allowUnsandboxed: options.allowUnsandboxedProcesses ?? false,
       network: options.processNetwork ?? false,
+      limits: { ...DEFAULT_LIMITS, ...options.processLimits },
     }),
   ]);
   if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'ended browsers of a dead service');

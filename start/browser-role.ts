@@ -28,6 +28,7 @@ export async function startBrowserRole(
     maxSessions: MAX_SESSIONS,
     allowUnsandboxedProcesses: settings.allowUnsandboxedProcesses,
     processNetwork: settings.processNetwork,
+    processLimits: settings.processLimits,
     policy: createEgressPolicy(settings.allowPrivateHosts),
     profiles: store.profiles,
     proxies: store.proxies,

@@ -5,6 +5,8 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseAllowedHosts } from '../egress/policy.ts';
 import { SetupError } from './setup/setup-error.ts';
+import type { ProcessLimitSettings } from './process-limits.ts';
+import { PROCESS_LIMITS, processLimits, wholeNumber } from './process-limits.ts';
 
 /** Plans, by the smallest health-check interval they allow. */
 const Plan = z.enum(['enterprise', 'startup', 'hobbyist', 'free']);
@@ -68,17 +70,9 @@ const DeploymentPart = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
 
-const PORT_RULE = `must be a whole number from 1 to ${HIGHEST_PORT}`;
-
 const Environment = z
   .object({
-    HOLDFAST_PORT: optional(
-      z
-        .string()
-        .regex(/^\d+$/, PORT_RULE)
-        .transform(Number)
-        .refine((port) => port >= 1 && port <= HIGHEST_PORT, PORT_RULE),
-    ),
+    HOLDFAST_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
     HOLDFAST_HOST: optional(z.string().refine((value) => isIP(value) !== 0, 'must be an IP address to listen on')),
     HOLDFAST_PUBLIC_URL: optional(HttpBase),
     HOLDFAST_API_KEY: optional(
@@ -101,6 +95,10 @@ const Environment = z
     BROWSER_API_KEY: optional(z.string()),
     BROWSER_ALLOW_UNSANDBOXED_PROCESSES: optional(z.enum(['on', 'off'], 'must be on or off')),
     BROWSER_ALLOW_PROCESS_NETWORK: optional(z.enum(['on', 'off'], 'must be on or off')),
+    BROWSER_PROCESS_MEMORY_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_MEMORY_MB),
+    BROWSER_PROCESS_COUNT: optional(PROCESS_LIMITS.BROWSER_PROCESS_COUNT),
+    BROWSER_PROCESS_FILE_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_FILE_MB),
+    BROWSER_PROCESS_NICE: optional(PROCESS_LIMITS.BROWSER_PROCESS_NICE),
     CHROMIUM_PATH: optional(z.string()),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
@@ -147,6 +145,8 @@ export interface Settings {
   allowUnsandboxedProcesses: boolean;
   /** Give isolated processes the machine's network, past the egress proxy. */
   processNetwork: boolean;
+  /** What a program of a session may take; what is not named is as usual. */
+  processLimits: ProcessLimitSettings;
   chromiumPath: string | undefined;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
@@ -189,6 +189,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     browserApiKey: read.BROWSER_API_KEY,
     allowUnsandboxedProcesses: read.BROWSER_ALLOW_UNSANDBOXED_PROCESSES === 'on',
     processNetwork: read.BROWSER_ALLOW_PROCESS_NETWORK === 'on',
+    processLimits: processLimits(read),
     chromiumPath: read.CHROMIUM_PATH,
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),

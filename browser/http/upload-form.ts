@@ -5,6 +5,7 @@ import { AbsolutePath } from '../../contract/processes.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import { receiveFile } from '../files/write-file.ts';
+import { dropRest } from './unread-body.ts';
 
 /** A form that was received whole: its parts by their names, in their order. */
 export interface UploadForm {
@@ -29,6 +30,7 @@ export async function withUploadForm(
     await receiveParts(request, files, form).catch(badForm);
     await action(form);
   } finally {
+    dropRest(request.raw);
     await Promise.all(form.files.map(({ file }) => file.discard()));
   }
 }

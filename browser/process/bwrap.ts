@@ -2,6 +2,8 @@ import { chown, readdir, readlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostCommand, Isolation, ProcessUser, SessionCommand } from './isolation.ts';
 import { HOST_ENVIRONMENT, START_SCRIPT, SYSTEM_FOLDERS } from './isolation.ts';
+import type { ProcessLimits } from './limits.ts';
+import { limitLines, niceCommand, processLimitLine, SHARED_MEMORY_BYTES } from './limits.ts';
 import { SESSION_ROOT_VARIABLE } from './marked.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
@@ -18,7 +20,7 @@ export interface BwrapAbilities {
   mode: BwrapMode;
   /** Containers may forbid to mount /proc; commands then run without one. */
   proc: boolean;
-  /** Whether a command may be the session's root user. */
+  /** Whether a command may have a user namespace to itself: it can be the session's root user there. */
   root: boolean;
 }
 
@@ -26,6 +28,7 @@ export interface BwrapAbilities {
 export interface BwrapOptions extends BwrapAbilities {
   /** Gives processes the machine's network, past the egress proxy: only where the operator asked for it by name. */
   network: boolean;
+  limits: ProcessLimits;
 }
 
 /** User and group that commands of a service run by root become: outside the ranges that distributions hand out. */
@@ -75,7 +78,10 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       ];
       await writeFile(command.optionsFile, bwrapOptions.map((option) => `${option}\0`).join(''), { mode: 0o600 });
       if (owner !== null) await chown(command.envFile, owner.uid, owner.gid);
-      return hostCommand(folder, command, [...becomes(mode, command.user), ...startOf(command)]);
+      return hostCommand(options.limits, folder, command, [
+        ...becomes(options, command.user),
+        ...startOf(options.limits, command),
+      ]);
     },
   };
 }
@@ -111,7 +117,9 @@ async function mounts(
     ...['--ro-bind', '/usr', '/usr'],
     ...(await systemLinks()),
     ...(options.proc ? ['--proc', '/proc'] : []),
-    ...['--dev', '/dev'],
+    // In its own file system, for what a program puts there is memory that belongs to no process.
+    ...['--dev', '/dev', '--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'],
+    ...['--remount-ro', '/dev'],
     ...etc.flatMap((place) => ['--ro-bind-try', place, place]),
     ...(await accounts(folder, id)),
     ...(await ownFolders(folder)),
@@ -182,34 +190,33 @@ function linkDisplay(display: string | null): string {
 }
 
 /** Programs by their full names: a session's own folders are not searched for what still holds a capability. */
-function becomes(mode: BwrapMode, user: ProcessUser): string[] {
+function becomes({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
   if (mode === 'map') return [];
   const none = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'];
   const id = String(SESSION_ID);
   const drop = ['/usr/bin/setpriv', `--reuid=${id}`, `--regid=${id}`, '--clear-groups', '--no-new-privs', ...none];
-  if (user === 'user') return drop;
-  // Root of a namespace in which there is nothing but this process: the id, without power over anything.
-  return [...drop, '/usr/bin/unshare', '--user', '--map-root-user', '--', '/usr/bin/setpriv', ...none];
+  if (user === 'user' && !root) return drop;
+  // In a namespace in which there is nothing but this program: its processes are counted there, and root is an id without
+  // power over anything.
+  const mapped = user === 'root' ? '--map-root-user' : '--map-current-user';
+  return [...drop, '/usr/bin/unshare', '--user', mapped, '--', '/usr/bin/setpriv', ...none];
 }
 
-function startOf({ command, args, cwd, display }: SessionCommand): string[] {
+function startOf(limits: ProcessLimits, { command, args, cwd, display }: SessionCommand): string[] {
   const signals = `--default-signal=${SENT_SIGNALS.replaceAll(' ', ',')}`;
-  return [
-    '/usr/bin/env',
-    signals,
-    '/bin/sh',
-    '-c',
-    `${linkDisplay(display)}${START_SCRIPT}`,
-    `${INSIDE}/env`,
-    cwd,
-    command,
-    ...args,
-  ];
+  const script = `${linkDisplay(display)}${processLimitLine(limits)}${START_SCRIPT}`;
+  return ['/usr/bin/env', signals, '/bin/sh', '-c', script, `${INSIDE}/env`, cwd, command, ...args];
 }
 
 /** The options travel in a file: what is on a command line, every user of the machine can read. */
-function hostCommand(folder: SessionFolder, command: SessionCommand, inside: string[]): HostCommand {
-  const script = `trap '' ${SENT_SIGNALS}; exec bwrap --args 9 -- "$@" 9<"$0"`;
+function hostCommand(
+  limits: ProcessLimits,
+  folder: SessionFolder,
+  command: SessionCommand,
+  inside: string[],
+): HostCommand {
+  const bwrap = [...niceCommand(limits), 'bwrap', '--args', '9', '--'].join(' ');
+  const script = `trap '' ${SENT_SIGNALS}; ${limitLines(limits)}exec ${bwrap} "$@" 9<"$0"`;
   const env = { ...HOST_ENVIRONMENT, [SESSION_ROOT_VARIABLE]: folder.root };
   return { program: '/bin/sh', args: ['-c', script, command.optionsFile, ...inside], env };
 }

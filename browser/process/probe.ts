@@ -5,6 +5,8 @@ import { promisify } from 'node:util';
 import type { BwrapAbilities, BwrapMode } from './bwrap.ts';
 import { createBwrapIsolation } from './bwrap.ts';
 import type { Isolation, ProcessUser } from './isolation.ts';
+import type { ProcessLimits } from './limits.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import { createSessionFolder, sessionFolderOf } from './session-folder.ts';
 import { createUnisolated } from './unisolated.ts';
 
@@ -21,13 +23,15 @@ export interface IsolationChoices {
   allowUnsandboxed: boolean;
   /** Give isolated processes the machine's network (BROWSER_ALLOW_PROCESS_NETWORK). */
   network: boolean;
+  limits: ProcessLimits;
 }
 
 /** Finds out by trying, once, what this machine lets us isolate processes with; null when they must not run at all. */
 export async function chooseIsolation(choices: IsolationChoices): Promise<Isolation | null> {
   const abilities = process.platform === 'linux' ? await probeBwrap(choices.workDir) : null;
-  if (abilities !== null) return createBwrapIsolation({ ...abilities, network: choices.network });
-  return choices.allowUnsandboxed ? createUnisolated() : null;
+  const { network, limits } = choices;
+  if (abilities !== null) return createBwrapIsolation({ ...abilities, network, limits });
+  return choices.allowUnsandboxed ? createUnisolated(limits) : null;
 }
 
 async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
@@ -36,10 +40,13 @@ async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
   try {
     const modes: BwrapMode[] = process.getuid?.() === 0 ? ['drop', 'map'] : ['map'];
     for (const mode of modes) {
-      for (const proc of [true, false]) {
-        const abilities = { mode, proc, root: true };
-        if ((await idInside(folder, abilities, 'user')) === null) continue;
-        return { ...abilities, root: (await idInside(folder, abilities, 'root')) === '0' };
+      // A command that becomes another user may still not be allowed a user namespace beside.
+      for (const root of mode === 'drop' ? [true, false] : [true]) {
+        for (const proc of [true, false]) {
+          const abilities = { mode, proc, root };
+          if ((await idInside(folder, abilities, 'user')) === null) continue;
+          return { ...abilities, root: root && (await idInside(folder, abilities, 'root')) === '0' };
+        }
       }
     }
     return null;
@@ -50,7 +57,7 @@ async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
 
 /** The user id that a command has inside; null when it cannot be started so. */
 async function idInside(parent: string, abilities: BwrapAbilities, user: ProcessUser): Promise<string | null> {
-  const isolation = createBwrapIsolation({ ...abilities, network: false });
+  const isolation = createBwrapIsolation({ ...abilities, network: false, limits: DEFAULT_LIMITS });
   // A folder for each try: what belonged to the user of one would be in the way of the next.
   const folder = sessionFolderOf(await mkdtemp(path.join(parent, 'try-')));
   await createSessionFolder(folder, isolation.owner);

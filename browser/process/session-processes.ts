@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { withFaults } from '../files/faults.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
 import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
@@ -120,11 +121,12 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       if (!(await deps.isFolder(cwd))) {
         throw new HoldfastError('invalid_request', 'cwd: there is no such folder in the session');
       }
-      await writeFile(envFile, exportLines(environment), { mode: 0o600 });
       const { command, args } = request;
-      const wrapped = await isolation.wrap(folder, {
-        ...{ command, args, cwd, user, envFile, optionsFile },
-        ...{ display: deps.display, shown },
+      const { display } = deps;
+      // A full disk is told as such.
+      const wrapped = await withFaults(async () => {
+        await writeFile(envFile, exportLines(environment), { mode: 0o600 });
+        return isolation.wrap(folder, { command, args, cwd, user, envFile, optionsFile, display, shown });
       });
       const process = await startProcess({
         command: wrapped,

@@ -9,6 +9,7 @@ import { unzipInto } from '../files/unzip.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from '../files/write-file.ts';
 import type { UploadForm } from '../http/upload-form.ts';
 import { filesWithPaths, pathField, withUploadForm } from '../http/upload-form.ts';
+import { givableBody } from '../http/unread-body.ts';
 import { withSession } from '../http/with-session.ts';
 import { octal } from './files-write.ts';
 import { SessionParams } from './params.ts';
@@ -51,7 +52,7 @@ function writeFileRoute(app: FastifyInstance, deps: BrowserDeps): void {
       async (request, reply) => {
         const { path, mode } = request.query;
         await withSession(deps, request, request.params.id, async ({ space }) => {
-          const content = request.body instanceof Readable ? request.body : Readable.from([]);
+          const content = request.body instanceof Readable ? givableBody(request.body) : Readable.from([]);
           const file = await receiveFile(space.files, content);
           await file.put(path, octal(mode)).finally(() => file.discard());
         });

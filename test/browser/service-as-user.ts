@@ -11,6 +11,9 @@ import { API_KEY } from './memory-profiles.ts';
 
 /** A user id that nothing on the machine belongs to; no account has it. */
 const ORDINARY_ID = 61_500;
+/** Makes its folder a file system of 64 MB, in a namespace made for that alone, and becomes the program with no capability. */
+const ON_SMALL_DISK =
+  'mount -t tmpfs -o size=64m,mode=0755 none "$WORK" && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
 /** Forbids to make user namespaces, in a user namespace made for that alone, and becomes the program with no capability. */
 const WITHOUT_NAMESPACES =
   'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
@@ -34,12 +37,15 @@ export interface ServiceUser {
   ordinary: boolean;
   /** False: where no user namespace may be made. */
   namespaces?: boolean;
+  /** True: its folder is a disk of 64 MB. */
+  smallDisk?: boolean;
   options?: Partial<BrowserServiceOptions>;
 }
 
 export async function startServiceAsUser({
   ordinary,
   namespaces = true,
+  smallDisk = false,
   options = {},
 }: ServiceUser): Promise<ForkedService> {
   const own = process.getuid?.() ?? -1;
@@ -55,13 +61,24 @@ export async function startServiceAsUser({
   const program = path.join(import.meta.dirname, 'forked-service.ts');
   const settings = JSON.stringify({ chromiumPath: inject('chromiumPath'), workDir, ...options });
   const node = [process.execPath, '--import', 'tsx', program, settings];
-  const [command = '', ...args] = namespaces
-    ? node
-    : ['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c', WITHOUT_NAMESPACES, 'sh', ...node];
+  const script = smallDisk ? ON_SMALL_DISK : WITHOUT_NAMESPACES;
+  const unshared = [
+    'unshare',
+    '--user',
+    '--map-current-user',
+    '--keep-caps',
+    '--mount',
+    'sh',
+    '-c',
+    script,
+    'sh',
+    ...node,
+  ];
+  const [command = '', ...args] = namespaces && !smallDisk ? node : unshared;
   const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
   const child = spawn(command, args, {
     stdio,
-    env: { PATH: process.env.PATH, HOME: temporary, TMPDIR: temporary },
+    env: { PATH: process.env.PATH, HOME: temporary, TMPDIR: temporary, WORK: workDir },
     ...identity,
   });
   const stop = async (): Promise<void> => {

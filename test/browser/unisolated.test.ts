@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeLeftovers } from '../../browser/chromium/leftovers.ts';
+import { DEFAULT_LIMITS } from '../../browser/process/limits.ts';
 import { createSessionFolder, sessionFolderOf } from '../../browser/process/session-folder.ts';
 import type { SessionProcesses } from '../../browser/process/session-processes.ts';
 import { createSessionProcesses, processesOf } from '../../browser/process/session-processes.ts';
@@ -17,7 +18,7 @@ beforeEach(async () => {
   const folder = sessionFolderOf(path.join(workDir, 'sessions/one'));
   await mkdir(path.dirname(folder.root), { recursive: true });
   await createSessionFolder(folder, null);
-  const isolation = createUnisolated();
+  const isolation = createUnisolated(DEFAULT_LIMITS);
   processes = createSessionProcesses({ isolation, folder, display: null, isFolder: () => Promise.resolve(true) });
 });
 afterEach(async () => {

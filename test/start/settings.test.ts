@@ -20,6 +20,17 @@ describe('settings', () => {
     expect([settings.allowUnsandboxedProcesses, settings.processNetwork]).toEqual([true, true]);
   });
 
+  test('programs of sessions are bounded as named, else as usual', () => {
+    expect(parseSettings({}).processLimits).toEqual({});
+    const named = { BROWSER_PROCESS_MEMORY_MB: '512', BROWSER_PROCESS_COUNT: '100', BROWSER_PROCESS_NICE: '0' };
+    expect(parseSettings({ ...named, BROWSER_PROCESS_FILE_MB: '1' }).processLimits).toEqual({
+      memoryBytes: 512 * 1024 * 1024,
+      processes: 100,
+      fileBytes: 1024 * 1024,
+      niceness: 0,
+    });
+  });
+
   test('an empty variable counts as not set', () => {
     expect(parseSettings({ HOLDFAST_PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' }).ports.api).toBe(8080);
   });
@@ -52,6 +63,10 @@ describe('settings', () => {
     ['BROWSER_BASE_URL', 'localhost:9000'],
     ['BROWSER_ALLOW_UNSANDBOXED_PROCESSES', 'true'],
     ['BROWSER_ALLOW_PROCESS_NETWORK', '1'],
+    ['BROWSER_PROCESS_MEMORY_MB', '4GB'],
+    ['BROWSER_PROCESS_COUNT', '0'],
+    ['BROWSER_PROCESS_FILE_MB', '-1'],
+    ['BROWSER_PROCESS_NICE', '20'],
     ['TEMPORAL_ADDRESS', 'a b'],
     ['HOLDFAST_TRUST_PROXY', '10.0.0.0/8,everyone'],
     ['HOLDFAST_ALLOWED_ORIGINS', 'https://app.example.com/path'],

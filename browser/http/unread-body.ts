@@ -1,0 +1,32 @@
+import type { Readable } from 'node:stream';
+import { finished, PassThrough } from 'node:stream';
+
+/** How much of a refused body is still read, in bytes; who sends more loses the connection. */
+const MAX_DROPPED = 64 * 1024 * 1024;
+
+/**
+ * A request's body, for a reader that may give it up before its end: the rest is then dropped. Left unread, it would stand
+ * before the next request on the same connection, which nobody would ever answer.
+ */
+export function givableBody(body: Readable): Readable {
+  const copy = new PassThrough();
+  finished(body, { writable: false }, (error) => {
+    if (error) copy.destroy(error);
+  });
+  copy.once('close', () => {
+    body.unpipe(copy);
+    dropRest(body);
+  });
+  return body.pipe(copy);
+}
+
+/** Reads what is left of a body that was given up. */
+export function dropRest(body: Readable): void {
+  if (body.destroyed || body.readableEnded) return;
+  let dropped = 0;
+  body.on('data', (piece: Buffer) => {
+    dropped += piece.length;
+    if (dropped > MAX_DROPPED) body.destroy();
+  });
+  body.resume();
+}
