@@ -23,7 +23,10 @@ function answer(content) {
   } catch {
     text = JSON.stringify({ success: false, error: 'The result cannot be written as JSON' });
   }
-  answers.end(text, () => process.exit(0));
+  // What was said comes first: the end would cut off what still waits for its reader.
+  const ways = [answers, process.stdout, process.stderr];
+  const sent = ways.map((way) => new Promise((resolve) => way.write(way === answers ? text : '', resolve)));
+  void Promise.all(sent).then(() => answers.end(() => process.exit(0)));
 }
 
 function fail(error) {
