@@ -11,6 +11,7 @@ import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
 import { answerCommand, readCommand, toText } from './messages.ts';
+import { acceptOddKeys } from './odd-keys.ts';
 import { tellsOfOwnWorld } from './own-worlds.ts';
 
 /** Connections that one session takes at a time. */
@@ -29,6 +30,7 @@ export interface CdpProxy {
 /** Each connection is a pair of websockets: the client's, and one to the session's browser on loopback. */
 export function createCdpProxy(): CdpProxy {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
+  const letIn = acceptOddKeys(server);
   const connections = new WeakMap<Session, number>();
 
   return {
@@ -58,6 +60,7 @@ export function createCdpProxy(): CdpProxy {
       // The client is let in once the browser listens: nothing has to be kept for it in between.
       browser.once('open', () => {
         browser.off('error', failed);
+        letIn(request);
         server.handleUpgrade(request, socket, head, (client) => {
           join(session, client, browser);
         });

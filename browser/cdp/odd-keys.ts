@@ -1,0 +1,31 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { WebSocketServer } from 'ws';
+
+/** Appended to a client's key before it is hashed (RFC 6455, section 4.2.2). */
+const HANDSHAKE_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+/** 16 bytes in base64 (RFC 6455, section 4.1). */
+const REGULAR_KEY = /^[+/0-9A-Za-z]{22}==$/;
+const KEY_HEADER = 'sec-websocket-key';
+
+/**
+ * Lets clients in whose handshake key is not as the RFC wants it. Chromium asks nothing of the key, so there are clients of CDP
+ * that send any word (rod sends `nil`); they still check the answer that belongs to it. Call the result for each
+ * request before it is upgraded.
+ */
+export function acceptOddKeys(server: WebSocketServer): (request: IncomingMessage) => void {
+  const odd = new WeakMap<IncomingMessage, string>();
+  server.on('headers', (headers, request) => {
+    const key = odd.get(request);
+    const line = headers.findIndex((header) => /^sec-websocket-accept:/i.test(header));
+    if (key === undefined || line === -1) return;
+    const answer = createHash('sha1').update(`${key}${HANDSHAKE_GUID}`).digest('base64');
+    headers[line] = `Sec-WebSocket-Accept: ${answer}`;
+  });
+  return (request) => {
+    const key = request.headers[KEY_HEADER];
+    if (key === undefined || REGULAR_KEY.test(key)) return;
+    odd.set(request, key);
+    request.headers[KEY_HEADER] = randomBytes(16).toString('base64');
+  };
+}
