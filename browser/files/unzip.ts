@@ -8,8 +8,8 @@ import type { SessionFiles } from './session-files.ts';
 import type { ReceivedFile } from './write-file.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from './write-file.ts';
 
-/** Most entries that are unpacked from one archive. */
-const MAX_ENTRIES = 200_000;
+/** What one archive may unpack to, where nothing else is said. */
+const UNPACKED = { entries: 200_000, bytes: MAX_UPLOAD_BYTES };
 /** The part of an entry's attributes that holds Unix permissions and kind, and the kind of a link. */
 const UNIX_SHIFT = 16;
 const KIND_MASK = 0o170000;
@@ -21,8 +21,13 @@ const LINK_KIND = 0o120000;
  * takes the way of any path of the session beside, so that none leads out. Throws `invalid_request` for what is no
  * archive and `payload_too_large` for what unpacks to too much.
  */
-export async function unzipInto(files: SessionFiles, archive: ReceivedFile, sessionPath: string): Promise<void> {
-  await withArchive(archive, assertUnpackable);
+export async function unzipInto(
+  files: SessionFiles,
+  archive: ReceivedFile,
+  sessionPath: string,
+  limits = UNPACKED,
+): Promise<void> {
+  await withArchive(archive, (zip) => assertUnpackable(zip, limits));
   await createFolder(files, sessionPath);
   await withArchive(archive, async (zip) => {
     for await (const entry of zip.eachEntry()) {
@@ -55,13 +60,13 @@ async function withArchive(archive: ReceivedFile, action: (zip: ZipFile) => Prom
   }
 }
 
-async function assertUnpackable(zip: ZipFile): Promise<void> {
+async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): Promise<void> {
   let entries = 0;
   let bytes = 0;
   for await (const entry of zip.eachEntry()) {
     entries += 1;
     bytes += entry.uncompressedSize;
-    if (entries > MAX_ENTRIES || bytes > MAX_UPLOAD_BYTES) {
+    if (entries > limits.entries || bytes > limits.bytes) {
       throw new HoldfastError('payload_too_large', 'zip_file: unpacks to more than a session takes');
     }
     if (isLink(entry)) throw new HoldfastError('invalid_request', 'zip_file: holds a link');

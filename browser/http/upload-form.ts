@@ -46,17 +46,28 @@ export function pathField(name: string, value: string | undefined): string {
  * Each file with its path. Clients write the two names as `files[0][file]` and `files[0][dest_path]`, with dots, or with no
  * index at all; then the first file goes with the first path.
  */
-export function filesWithPaths({ files, fields }: UploadForm): { file: ReceivedFile; path: string }[] {
-  const paths = new Map<string, string[]>();
+export function filesWithPaths(form: UploadForm): { file: ReceivedFile; path: string }[] {
+  return pairsOf(form, 'file', 'dest_path').map(({ file, field, text }) => ({ file, path: pathField(field, text) }));
+}
+
+/** Each file with the text that belongs to it, by the names of the two: `list[0][file]` and `list[0][text]`, say. */
+export function pairsOf(
+  { files, fields }: UploadForm,
+  fileMember: string,
+  textMember: string,
+): { file: ReceivedFile; field: string; text: string | undefined }[] {
+  const texts = new Map<string, string[]>();
   for (const { name, value } of fields) {
-    const entry = entryOf(name, 'dest_path');
-    if (entry !== null) paths.set(entry, [...(paths.get(entry) ?? []), value]);
+    const entry = entryOf(name, textMember);
+    if (entry !== null) texts.set(entry, [...(texts.get(entry) ?? []), value]);
   }
   if (files.length === 0) throw new HoldfastError('invalid_input', 'files: there is none');
   return files.map(({ name, file }) => {
-    const entry = entryOf(name, 'file');
+    const entry = entryOf(name, fileMember);
     if (entry === null) throw new HoldfastError('invalid_input', `${name.slice(0, 100)}: is no field of an upload`);
-    return { file, path: pathField(name.replace(/file(\]?)$/, 'dest_path$1'), paths.get(entry)?.shift()) };
+    const end = name.endsWith(']') ? `${fileMember}]` : fileMember;
+    const field = `${name.slice(0, -end.length)}${textMember}${name.endsWith(']') ? ']' : ''}`;
+    return { file, field, text: texts.get(entry)?.shift() };
   });
 }
 
