@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeLeftovers } from '../../browser/chromium/leftovers.ts';
 import { DEFAULT_LIMITS } from '../../browser/process/limits.ts';
@@ -70,12 +72,31 @@ describe('processes that nothing isolates', () => {
     process.env.HOLDFAST_TEST_SECRET = 'secret';
     const result = await processes.exec(ProcessExec.parse({ command: 'env' }), new AbortController().signal);
     delete process.env.HOLDFAST_TEST_SECRET;
-    let text = '';
-    for await (const piece of result.stdout.base64()) text += piece;
+    let encoded = '';
+    for await (const piece of result.stdout.base64()) encoded += piece;
     await result.dispose();
-    const lines = Buffer.from(text, 'base64').toString();
+    const lines = Buffer.from(encoded, 'base64').toString();
     expect(lines).toMatch(/^HOME=.*\/home\/user$/m);
     expect(lines).not.toContain('secret');
+  });
+
+  it('of the service itself have channels to it, and find what they are shown', async () => {
+    const file = path.join(workDir, 'program.mjs');
+    await writeFile(
+      file,
+      `import { Socket } from 'node:net';
+       const [first, second] = [3, 4].map((fd) => new Socket({ fd }));
+       first.on('data', (data) => { second.end('heard ' + data); first.destroy(); });`,
+    );
+    const shown = { name: 'program.mjs', source: file };
+    const request = ProcessExec.parse({ command: process.execPath, args: [processes.placeOf(shown)] });
+    const connection = { kind: 'pipes', stdin: false, channels: 2 } as const;
+    const running = await processes.start(request, connection, () => undefined, [shown]);
+    const [first, second] = running.channels;
+    const heard = text(second ?? Readable.from([]));
+    first?.write('a word');
+    expect(await heard).toBe('heard a word');
+    expect(await running.ended).toBe(0);
   });
 });
 
