@@ -34,11 +34,17 @@ export async function captureState(chromium: Chromium, baseline: ProfileState): 
   const contextId = pages.defaultContextId();
   const [cookies, sessionStorages] = await Promise.all([readCookies(cdp, contextId), readLiveSessionStorage(chromium)]);
   const visited = [...new Set([...pages.visitedOrigins(), ...sessionStorages.keys()])];
-  const read = await Promise.all(split(visited, PARALLEL_PAGES).map((origins) => readOrigins(chromium, origins)));
+  // An open page can tell of its own origin; for the others a page has to be opened.
+  const live = await readLiveOrigins(chromium);
+  const elsewhere = visited.filter((origin) => !live.has(origin));
+  const read = [
+    ...visited.flatMap((origin) => live.get(origin) ?? []),
+    ...(await Promise.all(split(elsewhere, PARALLEL_PAGES).map((origins) => readOrigins(chromium, origins)))).flat(),
+  ];
 
   const origins = new Map(baseline.origins.map((origin) => [origin.origin, origin]));
   let skipped = 0;
-  for (const { skipped: records, unread, ...origin } of read.flat()) {
+  for (const { skipped: records, unread, ...origin } of read) {
     skipped += records + unread.length;
     const before = origins.get(origin.origin);
     const sessionStorage = sessionStorages.get(origin.origin) ?? before?.sessionStorage ?? {};
@@ -60,22 +66,37 @@ async function readOrigins(chromium: Chromium, origins: string[]): Promise<z.inf
   }
 }
 
+/** Storage of the origins that open pages stand at. */
+async function readLiveOrigins(chromium: Chromium): Promise<Map<string, z.infer<typeof ReadOrigin>>> {
+  const { cdp } = chromium;
+  const found = await Promise.all(
+    openPages(chromium).map((page) =>
+      unlessLate(async () => {
+        const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
+        if (!/^https?:/.test(frameTree.frame.securityOrigin)) return null;
+        const origin = ReadOrigin.parse(await evaluateApart(cdp, page.sessionId, frameTree.frame.id, READ_STORAGE));
+        return origin.origin === frameTree.frame.securityOrigin ? origin : null;
+      }),
+    ),
+  );
+  return new Map(found.filter((origin) => origin !== null).map((origin) => [origin.origin, origin]));
+}
+
 /** Session storage by origin, of all open pages; where two differ, the page used last wins. */
 async function readLiveSessionStorage(chromium: Chromium): Promise<Map<string, Record<string, string>>> {
-  const contextId = chromium.pages.defaultContextId();
-  const pages = chromium.pages.all().filter((page) => page.browserContextId === contextId && page.dialog === null);
-  const found = await Promise.all(pages.map((page) => readPage(chromium, page)));
+  const found = await Promise.all(openPages(chromium).map((page) => readPage(chromium, page)));
   return new Map(found.flat().map(({ origin, sessionStorage }) => [origin, sessionStorage]));
+}
+
+/** Pages that a profile is made of, and that can answer. */
+function openPages({ pages }: Chromium): Page[] {
+  const contextId = pages.defaultContextId();
+  return pages.all().filter((page) => page.browserContextId === contextId && page.dialog === null);
 }
 
 async function readPage(chromium: Chromium, page: Page): Promise<z.infer<typeof ReadSessionStorage>[]> {
   const { cdp } = chromium;
-  const late = new Promise<null>((resolve) =>
-    setTimeout(() => {
-      resolve(null);
-    }, LIVE_PAGE_TIMEOUT_MS).unref(),
-  );
-  const reading = (async () => {
+  const read = await unlessLate(async () => {
     const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
     const frame = frameTree.frame;
     const results = [
@@ -89,9 +110,18 @@ async function readPage(chromium: Chromium, page: Page): Promise<z.infer<typeof 
       );
     }
     return results.filter(({ origin }) => /^https?:/.test(origin));
-  })();
-  // A page that closes or hangs has nothing to say; cookies and local storage do not depend on it.
-  return (await Promise.race([reading.catch(() => null), late])) ?? [];
+  });
+  return read ?? [];
+}
+
+/** What a page says of itself. One that closes or hangs says nothing (null); cookies do not depend on it. */
+async function unlessLate<Said>(ask: () => Promise<Said>): Promise<Said | null> {
+  const late = new Promise<null>((resolve) =>
+    setTimeout(() => {
+      resolve(null);
+    }, LIVE_PAGE_TIMEOUT_MS).unref(),
+  );
+  return Promise.race([ask().catch(() => null), late]);
 }
 
 function framesBelow(tree: Protocol.Page.FrameTree): Protocol.Page.Frame[] {
