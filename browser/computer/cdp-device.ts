@@ -46,6 +46,7 @@ export function createCdpDevice(session: Session, page: Page): InputDevice {
   };
 
   return {
+    keepsOrder: true,
     move: ({ x, y }, modifiers) => {
       const { buttons } = session.input;
       const button = buttons === 0 ? 'none' : heldButton(buttons);

@@ -9,6 +9,8 @@ export type Button = ClickMouse['button'];
  * pixels of the viewport, modifiers the bit field that the keyboard stands at.
  */
 export interface InputDevice {
+  /** Whether events arrive in their order although none waits for the one before. */
+  readonly keepsOrder: boolean;
   move(point: Point, modifiers: number): Promise<void>;
   /** `clickCount` is 2 for the second press of a double click. */
   press(button: Button, clickCount: number, modifiers: number): Promise<void>;

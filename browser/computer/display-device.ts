@@ -44,6 +44,8 @@ export function createDisplayDevice(session: Session, page: Page): InputDevice {
   };
 
   return {
+    // Some go by the display, others by the protocol.
+    keepsOrder: false,
     move: async (point, modifiers) => {
       await through(
         false,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PressKey, TypeText } from '../../contract/computer.ts';
 import { invalidField } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
+import type { InputDevice } from './device.ts';
 import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget, isStillInUse } from './input.ts';
@@ -10,6 +11,10 @@ import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
 
 /** Characters that are typed to where the first of them went. */
 const LOOK_AGAIN_AFTER = 32;
+/** Characters whose events are on their way at once: a fast typist's, not a whole text that nobody could stop. */
+const FLIGHT = 4;
+/** Shift among the modifiers of an event. */
+const SHIFT_BIT = 8;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -20,28 +25,56 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 export async function typeText(session: Session, { text, delay }: TypeText): Promise<void> {
   let target = inputTarget(session);
   let since = 0;
+  let flight: Promise<void>[] = [];
+  const land = async (): Promise<void> => {
+    const landing = flight;
+    flight = [];
+    await Promise.all(landing);
+  };
   for (const [index, { segment }] of [...graphemes.segment(text)].entries()) {
     if (index > 0 && delay > 0) await sleep(delay);
     // A dialog or another page may have come, or the focus may be elsewhere; looking at each key would take most of the time.
     if (delay > 0 || since >= LOOK_AGAIN_AFTER || !isStillInUse(session, target.page)) {
+      await land();
       target = inputTarget(session);
       since = 0;
     }
-    await typeSegment(target, segment);
+    const { device } = target;
+    const character = isControl(segment) ? undefined : keyOfCharacter(segment);
+    if (character !== undefined && delay === 0 && device.keepsOrder) {
+      flight.push(typeCharacter(device, character));
+      if (flight.length === FLIGHT) await land();
+    } else {
+      await land();
+      await typeSegment(target, segment);
+    }
     // Enter and Tab take the focus elsewhere.
-    since = /[\r\n\t]/.test(segment) ? LOOK_AGAIN_AFTER : since + 1;
+    since = isControl(segment) ? LOOK_AGAIN_AFTER : since + 1;
   }
+  await land();
+}
+
+function isControl(segment: string): boolean {
+  return /[\r\n\t]/.test(segment);
 }
 
 async function typeSegment(target: InputTarget, segment: string): Promise<void> {
   if (segment === '\n' || segment === '\r' || segment === '\r\n') return tap(target, ENTER, 0);
   if (segment === '\t') return tap(target, TAB, 0);
   const character = keyOfCharacter(segment);
-  if (character === undefined) return target.device.insertText(segment);
-  if (!character.shift) return tap(target, character.definition, 0);
-  await target.device.keyDown(SHIFT, 8);
-  await tap(target, character.definition, 8);
-  await target.device.keyUp(SHIFT, 0);
+  return character === undefined ? target.device.insertText(segment) : typeCharacter(target.device, character);
+}
+
+async function typeCharacter(device: InputDevice, { definition, shift }: TypedCharacter): Promise<void> {
+  const modifiers = shift ? SHIFT_BIT : 0;
+  const events = [
+    ...(shift ? [() => device.keyDown(SHIFT, modifiers)] : []),
+    () => device.keyDown(definition, modifiers),
+    () => device.keyUp(definition, modifiers),
+    ...(shift ? [() => device.keyUp(SHIFT, 0)] : []),
+  ];
+  if (device.keepsOrder) await Promise.all(events.map((event) => event()));
+  else for (const event of events) await event();
 }
 
 /**
@@ -94,7 +127,7 @@ async function pressTogether(
 ): Promise<void> {
   let modifiers = heldModifiers;
   // `!` and `A` stand for a key with Shift; inside a combination the modifiers are what the caller wrote.
-  const withShift = keys.length === 1 && keys[0]?.shift === true && (modifiers & 8) === 0;
+  const withShift = keys.length === 1 && keys[0]?.shift === true && (modifiers & SHIFT_BIT) === 0;
   const sequence = withShift ? [{ definition: SHIFT, shift: false }, ...keys] : keys;
   for (const { definition } of sequence) {
     modifiers |= definition.modifier ?? 0;
