@@ -3,7 +3,7 @@ import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText } from '../browser/computer.ts';
 import { failure, type BrowserService } from '../browser/service.ts';
 import type { SessionTarget } from '../browser/sessions.ts';
-import { clickSpot, hasFocus, isList, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
+import { clickSpot, hasFocus, isList, isShownWhole, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
 const FIND_TIMEOUT_MS = 5000;
@@ -38,14 +38,20 @@ export async function frameOf(page: Page, place: Place): Promise<Frame> {
 
 /** Puts `value` into a field by mouse and keyboard, replacing what is there. */
 export async function fillField(hands: Hands, field: ReadField, value: string): Promise<void> {
-  const frame = await frameOf(hands.page, field);
-  const locator = await visible(frame, field.selector);
-  if (await locator.evaluate(isList)) {
+  const locator = (await frameOf(hands.page, field)).locator(field.selector).first();
+  // Asked all at once: on a fast site what a login takes is the questions that it asks.
+  const [list, shown] = await Promise.all([
+    locator.evaluate(isList, null, { timeout: FIND_TIMEOUT_MS }),
+    locator.evaluate(isShownWhole, null, { timeout: FIND_TIMEOUT_MS }),
+  ]).catch(() => {
+    throw lost();
+  });
+  if (!shown) await scrollTo(locator);
+  if (list) {
     await chooseFrom(hands, locator, value);
     return;
   }
-  await focusByClick(hands, locator);
-  if ((await locator.evaluate(lengthOfValue)) > 0) {
+  if ((await focusByClick(hands, locator)) > 0) {
     await pressKey(hands.service, hands.computer, { keys: ['Ctrl+a'] });
     await pressKey(hands.service, hands.computer, { keys: ['BackSpace'] });
   }
@@ -102,20 +108,34 @@ export async function clickPlace(hands: Hands, place: Place): Promise<void> {
 async function visible(frame: Frame, selector: string): Promise<Locator> {
   const locator = frame.locator(selector).first();
   await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
-    throw failure('element_not_found', 'an element of the login form is gone', true);
+    throw lost();
   });
-  await locator.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+  await scrollTo(locator);
   return locator;
 }
 
-async function focusByClick(hands: Hands, locator: Locator): Promise<void> {
+/** Brings an element into view, and waits until it stands still. */
+async function scrollTo(locator: Locator): Promise<void> {
+  await locator.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+}
+
+function lost(): Error {
+  return failure('element_not_found', 'an element of the login form is gone', true);
+}
+
+/** Gives a field the focus; answers how many characters are in it then. */
+async function focusByClick(hands: Hands, locator: Locator): Promise<number> {
+  const look = (): Promise<[focused: boolean, length: number]> =>
+    Promise.all([locator.evaluate(hasFocus), locator.evaluate(lengthOfValue)]);
   const point = await pointOf(locator);
   if (point !== null) await clickMouse(hands.service, hands.computer, point);
-  if (await locator.evaluate(hasFocus)) return;
+  const [focused, length] = await look();
+  if (focused) return length;
   await locator.focus({ timeout: FIND_TIMEOUT_MS });
+  const [focusedNow, lengthNow] = await look();
   // Typing without the focus would type into something else: a password in a search box.
-  if (!(await locator.evaluate(hasFocus)))
-    throw failure('element_not_found', 'a field of the login form does not take the focus', true);
+  if (!focusedNow) throw failure('element_not_found', 'a field of the login form does not take the focus', true);
+  return lengthNow;
 }
 
 /** Some forms enable their button when the last field is filled, a moment after the last key. */
@@ -127,8 +147,10 @@ async function waitUntilEnabled(locator: Locator): Promise<void> {
 
 /** A point of an element in CSS pixels of the viewport, or null when something else would take the click there. */
 async function pointOf(locator: Locator): Promise<{ x: number; y: number } | null> {
-  const box = await locator.boundingBox({ timeout: FIND_TIMEOUT_MS });
+  const [box, spot] = await Promise.all([
+    locator.boundingBox({ timeout: FIND_TIMEOUT_MS }),
+    locator.evaluate(clickSpot, null, { timeout: FIND_TIMEOUT_MS }),
+  ]);
   if (box === null || box.width < 1 || box.height < 1) return null;
-  const spot = await locator.evaluate(clickSpot);
   return spot === null ? null : { x: Math.round(box.x + spot.x), y: Math.round(box.y + spot.y) };
 }

@@ -14,6 +14,23 @@ export function isList(element: Element): boolean {
   return element instanceof HTMLSelectElement;
 }
 
+/**
+ * True when nothing of an element lies outside of its window, or is cut off by what it scrolls in. In a frame, the frame may
+ * lie outside of the page's view.
+ */
+export function isShownWhole(element: Element): boolean {
+  if (window.top !== window) return false;
+  const box = element.getBoundingClientRect();
+  const inWindow = box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+  if (!inWindow) return false;
+  for (let around = element.parentElement; around !== null; around = around.parentElement) {
+    if (getComputedStyle(around).overflow === 'visible' || around === document.documentElement) continue;
+    const view = around.getBoundingClientRect();
+    if (box.top < view.top || box.bottom > view.bottom || box.left < view.left || box.right > view.right) return false;
+  }
+  return true;
+}
+
 /** True when a list stands on the entry of this name or value. */
 export function showsOption(element: Element, name: string): boolean {
   const option = element instanceof HTMLSelectElement ? element.selectedOptions[0] : undefined;
