@@ -1,25 +1,31 @@
-import type { Readable } from 'node:stream';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { Transform } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import { openPromise } from 'yauzl';
 import { HoldfastError } from '../../contract/errors.ts';
+import { assertUnpackable, isFolder, permissionsOf, UNPACKED } from './archive-check.ts';
 import { createFolder } from './change-tree.ts';
+import { asField } from './faults.ts';
+import { createRoom } from './room.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { ReceivedFile } from './write-file.ts';
-import { MAX_UPLOAD_BYTES, receiveFile } from './write-file.ts';
+import { receiveFile } from './write-file.ts';
 
-/** What one archive may unpack to, where nothing else is said. */
-const UNPACKED = { entries: 200_000, bytes: MAX_UPLOAD_BYTES };
-/** The part of an entry's attributes that holds Unix permissions and kind, and the kind of a link. */
-const UNIX_SHIFT = 16;
-const KIND_MASK = 0o170000;
-const LINK_KIND = 0o120000;
+/** A folder of an archive, or a file of it that was unpacked and has no place yet. */
+interface Unpacked {
+  place: string;
+  file: ReceivedFile | null;
+  mode: number | undefined;
+}
 
 /**
  * Unpacks a ZIP archive into a folder of the session, which is made when it is missing; files that are there already are
- * replaced. All names are read before anything is changed: links and names that climb (`..`) are refused then. Each name
- * takes the way of any path of the session beside, so that none leads out. Throws `invalid_request` for what is no
- * archive and `payload_too_large` for what unpacks to too much.
+ * replaced. A bad archive changes nothing: all of it is unpacked into the private folder and checked (names, sizes,
+ * checksums), then every place is looked at, and only then does each file get its place, by the way of any path of the
+ * session, so that no name leads out. Throws `invalid_request` for what is no archive and `payload_too_large` for what
+ * unpacks to too much.
  */
 export async function unzipInto(
   files: SessionFiles,
@@ -27,22 +33,43 @@ export async function unzipInto(
   sessionPath: string,
   limits = UNPACKED,
 ): Promise<void> {
-  await withArchive(archive, (zip) => assertUnpackable(zip, limits));
-  await createFolder(files, sessionPath);
-  await withArchive(archive, async (zip) => {
-    for await (const entry of zip.eachEntry()) {
-      const place = path.posix.join(sessionPath, entry.fileName);
-      if (entry.fileName.endsWith('/')) {
-        await createFolder(files, place);
-        continue;
+  const unpacked: Unpacked[] = [];
+  try {
+    await withArchive(archive, (zip) => assertUnpackable(zip, limits));
+    await withArchive(archive, async (zip) => {
+      for await (const entry of zip.eachEntry()) {
+        const place = `${sessionPath}/${entry.fileName}`;
+        const file = isFolder(entry) ? null : await unpack(files, zip, entry);
+        unpacked.push({ place, file, mode: permissionsOf(entry) });
       }
-      await createFolder(files, path.posix.dirname(place));
-      const content: Readable = await zip.openReadStreamPromise(entry);
-      // What an entry says of its size, the library holds it to.
-      const file = await receiveFile(files, content);
-      await file.put(place, permissionsOf(entry)).finally(() => file.discard());
+    });
+    await asField('dest_path', () => assertRoom(files, sessionPath, unpacked));
+    await createFolder(files, sessionPath);
+    for (const { place, file, mode } of unpacked) {
+      await createFolder(files, file === null ? place : path.posix.dirname(place));
+      await file?.put(place, mode);
     }
-  });
+  } finally {
+    for (const { file } of unpacked) await file?.discard();
+  }
+}
+
+async function unpack(files: SessionFiles, zip: ZipFile, entry: Entry): Promise<ReceivedFile> {
+  // What an entry says of its size, the library holds it to.
+  const content: Readable = await zip.openReadStreamPromise(entry);
+  const checked = content.pipe(sameAs(entry.crc32));
+  content.once('error', (error) => checked.destroy(error));
+  // Whoever stops reading has stopped for good.
+  checked.once('close', () => content.destroy());
+  return receiveFile(files, checked);
+}
+
+async function assertRoom(files: SessionFiles, sessionPath: string, unpacked: readonly Unpacked[]): Promise<void> {
+  const room = createRoom(files);
+  await room.forFolder(sessionPath);
+  for (const { place, file } of unpacked) {
+    await (file === null ? room.forFolder(place.replace(/\/+$/, '')) : room.forFile(place));
+  }
 }
 
 async function withArchive(archive: ReceivedFile, action: (zip: ZipFile) => Promise<void>): Promise<void> {
@@ -60,25 +87,16 @@ async function withArchive(archive: ReceivedFile, action: (zip: ZipFile) => Prom
   }
 }
 
-async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): Promise<void> {
-  let entries = 0;
-  let bytes = 0;
-  for await (const entry of zip.eachEntry()) {
-    entries += 1;
-    bytes += entry.uncompressedSize;
-    if (entries > limits.entries || bytes > limits.bytes) {
-      throw new HoldfastError('payload_too_large', 'zip_file: unpacks to more than a session takes');
-    }
-    if (isLink(entry)) throw new HoldfastError('invalid_request', 'zip_file: holds a link');
-  }
-}
-
-function isLink(entry: Entry): boolean {
-  return ((entry.externalFileAttributes >>> UNIX_SHIFT) & KIND_MASK) === LINK_KIND;
-}
-
-/** As they were when the archive was made; archives of other systems hold none. */
-function permissionsOf(entry: Entry): number | undefined {
-  const mode = (entry.externalFileAttributes >>> UNIX_SHIFT) & 0o777;
-  return mode === 0 ? undefined : mode;
+/** Fails at the end of what has another checksum: the library does not look at it. */
+function sameAs(expected: number): Transform {
+  let sum = 0;
+  return new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sum = crc32(piece, sum);
+      done(null, piece);
+    },
+    flush(done) {
+      done(sum === expected ? null : new HoldfastError('invalid_request', 'zip_file: has an entry that is damaged'));
+    },
+  });
 }
