@@ -14,6 +14,12 @@ export interface OpenDialog {
   defaultPrompt: string;
 }
 
+/**
+ * Why the page owes no answer any more. `moved`: a document took another's place a while ago, and an answer that the old
+ * one owed is lost; what was asked has been handled, or never will be.
+ */
+export type Interruption = 'dialog' | 'gone' | 'crashed' | 'moved';
+
 /** One page (tab or popup) of a session. */
 export interface Page {
   targetId: string;
@@ -24,6 +30,8 @@ export interface Page {
   url: string;
   title: string;
   dialog: OpenDialog | null;
+  /** Its renderer has ended; a navigation brings it another. */
+  crashed: boolean;
   /** Sessions on its frames that run in processes of their own. */
   frameSessions: Set<string>;
 }
@@ -33,8 +41,8 @@ export interface PageTracker {
   /** The page opened or brought to front last. Undefined when all are closed. */
   active(): Page | undefined;
   all(): Page[];
-  /** Resolves when a dialog opens on the page, or the page goes: input to it will get no answer then. */
-  interrupted(page: Page): { promise: Promise<void>; stop: () => void };
+  /** Resolves when what was asked of the page from now on may never be answered. */
+  interrupted(page: Page): { promise: Promise<Interruption>; stop: () => void };
   /** Calls back when another page is in use, or the one in use has another address, title or dialog. */
   onChange(listener: () => void): () => void;
   /** Notes that a client brought a page to front. */
@@ -50,6 +58,9 @@ export interface PageTracker {
   defaultContextId(): string | undefined;
 }
 
+/** How long a page may owe an answer after one of its documents gave way to another, in milliseconds. */
+const ANSWER_AFTER_MOVE_MS = 1_000;
+
 /** Follows targets from now on, and resolves when the first page is there. */
 export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const pages = new Map<string, Page>();
@@ -59,7 +70,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   let order: string[] = [];
   const origins = new Set<string>();
   const changed = new Set<() => void>();
-  const interruptions = new Map<Page, Set<() => void>>();
+  const interruptions = new Map<Page, Set<(why: Interruption) => void>>();
   let firstContext: string | undefined;
   let announceFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => (announceFirst = resolve));
@@ -71,8 +82,16 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const noteFrameUrl = (page: Page, url: string): void => {
     if (page.browserContextId === firstContext && isSameSite(page.url, url)) origins.add(new URL(url).origin);
   };
-  const interrupt = (page: Page): void => {
-    for (const wake of interruptions.get(page) ?? []) wake();
+  const interrupt = (page: Page, why: Interruption): void => {
+    for (const wake of interruptions.get(page) ?? []) wake(why);
+  };
+  const noteMove = (page: Page): void => {
+    const asked = [...(interruptions.get(page) ?? [])];
+    if (asked.length === 0) return;
+    const giveUp = (): void => {
+      for (const wake of asked) wake('moved');
+    };
+    setTimeout(giveUp, ANSWER_AFTER_MOVE_MS).unref();
   };
   const tellChange = (): void => {
     for (const tell of changed) tell();
@@ -103,6 +122,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       url: targetInfo.url,
       title: targetInfo.title,
       dialog: null,
+      crashed: false,
       frameSessions: new Set(),
     };
     firstContext ??= targetInfo.browserContextId;
@@ -119,11 +139,14 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     bySession.delete(sessionId);
     if (page === undefined) return;
     page.frameSessions.delete(sessionId);
-    if (page.sessionId !== sessionId) return;
+    if (page.sessionId !== sessionId) {
+      noteMove(page);
+      return;
+    }
     const wasActive = order.at(-1) === page.targetId;
     pages.delete(page.targetId);
     order = order.filter((id) => id !== page.targetId);
-    interrupt(page);
+    interrupt(page, 'gone');
     tellChange();
     // The browser may show another tab than the one before; input goes to what is in front.
     const next = order.at(-1);
@@ -140,14 +163,23 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page === undefined) return;
-    if (frame.parentId === undefined && sessionId === page.sessionId) noteUrl(page, frame.url);
-    else noteFrameUrl(page, frame.url);
+    noteMove(page);
+    if (frame.parentId === undefined && sessionId === page.sessionId) {
+      page.crashed = false;
+      noteUrl(page, frame.url);
+    } else noteFrameUrl(page, frame.url);
+  });
+  cdp.on('Target.targetCrashed', ({ targetId }) => {
+    const page = pages.get(targetId);
+    if (page === undefined) return;
+    page.crashed = true;
+    interrupt(page, 'crashed');
   });
   cdp.on('Page.javascriptDialogOpening', ({ type, message, defaultPrompt = '' }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page === undefined) return;
     page.dialog = { type, message, defaultPrompt };
-    interrupt(page);
+    interrupt(page, 'dialog');
     tellChange();
   });
   cdp.on('Page.javascriptDialogClosed', (_, sessionId) => {
@@ -174,10 +206,12 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     interrupted: (page) => {
       const wakers = interruptions.get(page) ?? new Set();
       interruptions.set(page, wakers);
-      let wake: () => void = () => undefined;
-      const promise = new Promise<void>((resolve) => (wake = resolve));
+      let wake: (why: Interruption) => void = () => undefined;
+      const promise = new Promise<Interruption>((resolve) => (wake = resolve));
       wakers.add(wake);
-      if (page.dialog !== null || !pages.has(page.targetId)) wake();
+      if (!pages.has(page.targetId)) wake('gone');
+      else if (page.crashed) wake('crashed');
+      else if (page.dialog !== null) wake('dialog');
       return {
         promise,
         stop: () => {

@@ -1,8 +1,9 @@
 import type { CdpCommand, CdpParams } from '../cdp/connection.ts';
+import { CdpError } from '../cdp/connection.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import type { Button, InputDevice } from './device.ts';
-import { asHoldfastError } from './errors.ts';
+import { asHoldfastError, pageCrashed } from './errors.ts';
 import type { KeyDefinition } from './keys.ts';
 
 type InputCommand = Extract<CdpCommand, 'Input.dispatchMouseEvent' | 'Input.dispatchKeyEvent' | 'Input.insertText'>;
@@ -18,14 +19,24 @@ export const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 
 export function createCdpDevice(session: Session, page: Page): InputDevice {
   const { cdp, pages } = session.chromium;
 
-  /** An event that opens a dialog or closes the page is never acknowledged: that counts as handled. */
+  /** It has left an event unanswered for as long as any may take. */
+  let silent = false;
+
+  /**
+   * An event that opens a dialog, closes the page or is on its way while another document comes may never be acknowledged:
+   * that counts as handled, and nothing is sent twice.
+   */
   const dispatch = async <M extends InputCommand>(method: M, params: CdpParams<M>): Promise<void> => {
     const interruption = pages.interrupted(page);
     try {
-      const dispatched = cdp.send<CdpCommand>(method, params, page.sessionId);
-      await Promise.race([dispatched, interruption.promise]);
+      const dispatched = cdp.send<CdpCommand>(method, params, page.sessionId).then(() => null);
       dispatched.catch(() => undefined);
+      // What is held is let go all the same, but a page that hangs is waited for once.
+      if (silent) return;
+      const why = await Promise.race([dispatched, interruption.promise]);
+      if (why === 'crashed') throw pageCrashed();
     } catch (error) {
+      silent = error instanceof CdpError && error.reason === 'timeout';
       if (pages.active() === page) throw asHoldfastError(error);
     } finally {
       interruption.stop();

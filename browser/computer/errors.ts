@@ -14,3 +14,8 @@ export function asHoldfastError(error: unknown): HoldfastError {
       return new HoldfastError('operation_failed', 'The browser refused the action');
   }
 }
+
+/** What a page without a renderer answers to everything. */
+export function pageCrashed(): HoldfastError {
+  return new HoldfastError('operation_failed', 'The page has crashed; navigate it, or open another');
+}

@@ -4,6 +4,7 @@ import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
 import type { InputDevice } from './device.ts';
 import { createDisplayDevice } from './display-device.ts';
+import { pageCrashed } from './errors.ts';
 
 /** Input to the page that is in use. */
 export interface InputTarget {
@@ -12,8 +13,8 @@ export interface InputTarget {
 }
 
 /**
- * The active page of a session as a target of input. Throws `operation_failed` when every page is closed, or when a
- * dialog holds the page: input would be lost without a word.
+ * The active page of a session as a target of input. Throws `operation_failed` when every page is closed, when it
+ * has crashed, or when a dialog holds it: input would be lost without a word.
  */
 export function inputTarget(session: Session): InputTarget {
   const page = readyPage(session);
@@ -30,12 +31,13 @@ export function viewerTarget(session: Session): InputTarget {
 
 /** Whether input that was meant for a page can go on to it. */
 export function isStillInUse(session: Session, page: Page): boolean {
-  return session.chromium.pages.active() === page && page.dialog === null;
+  return session.chromium.pages.active() === page && page.dialog === null && !page.crashed;
 }
 
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page');
+  if (page.crashed) throw pageCrashed();
   if (page.dialog !== null) {
     throw new HoldfastError(
       'operation_failed',

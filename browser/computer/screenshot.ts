@@ -1,24 +1,45 @@
 import type { Screenshot } from '../../contract/computer.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError } from './errors.ts';
+import { asHoldfastError, pageCrashed } from './errors.ts';
 import { viewerTarget } from './input.ts';
+
+/** How often a picture is asked for when the page moves on meanwhile: the answer goes with the document that owed it. */
+const MAX_ATTEMPTS = 10;
 
 /** A PNG of what the active page shows, or of a region of it. */
 export async function takeScreenshot(session: Session, { region }: Screenshot): Promise<Buffer> {
-  const { page } = viewerTarget(session);
-  const { cdp } = session.chromium;
-  try {
-    if (region === undefined) {
-      const { data } = await cdp.send('Page.captureScreenshot', { format: 'png' }, page.sessionId);
-      return Buffer.from(data, 'base64');
+  const { pages } = session.chromium;
+  for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    const { page } = viewerTarget(session);
+    const interruption = pages.interrupted(page);
+    try {
+      const captured = capture(session, page, region);
+      captured.catch(() => undefined);
+      const result = await Promise.race([captured, interruption.promise]);
+      if (result === 'crashed') throw pageCrashed();
+      // With a dialog, or without the page, the next look says why there is no picture.
+      if (typeof result !== 'string') return result;
+    } catch (error) {
+      throw asHoldfastError(error);
+    } finally {
+      interruption.stop();
     }
-    // A clip counts from the document's corner; callers count from the viewport's.
-    const { cssVisualViewport } = await cdp.send('Page.getLayoutMetrics', undefined, page.sessionId);
-    const { pageX, pageY } = cssVisualViewport;
-    const clip = { ...region, x: region.x + pageX, y: region.y + pageY, scale: 1 };
-    const { data } = await cdp.send('Page.captureScreenshot', { format: 'png', clip }, page.sessionId);
-    return Buffer.from(data, 'base64');
-  } catch (error) {
-    throw asHoldfastError(error);
   }
+  throw new HoldfastError('operation_failed', 'The page moves on too often for a picture of it; try again');
+}
+
+async function capture({ chromium }: Session, page: Page, region: Screenshot['region']): Promise<Buffer> {
+  const { cdp } = chromium;
+  if (region === undefined) {
+    const { data } = await cdp.send('Page.captureScreenshot', { format: 'png' }, page.sessionId);
+    return Buffer.from(data, 'base64');
+  }
+  // A clip counts from the document's corner; callers count from the viewport's.
+  const { cssVisualViewport } = await cdp.send('Page.getLayoutMetrics', undefined, page.sessionId);
+  const { pageX, pageY } = cssVisualViewport;
+  const clip = { ...region, x: region.x + pageX, y: region.y + pageY, scale: 1 };
+  const { data } = await cdp.send('Page.captureScreenshot', { format: 'png', clip }, page.sessionId);
+  return Buffer.from(data, 'base64');
 }
