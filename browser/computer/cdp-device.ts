@@ -8,6 +8,9 @@ import type { KeyDefinition } from './keys.ts';
 
 type InputCommand = Extract<CdpCommand, 'Input.dispatchMouseEvent' | 'Input.dispatchKeyEvent' | 'Input.insertText'>;
 
+/** What it needs of a session. */
+type InputSession = Pick<Session, 'input'> & { chromium: Pick<Session['chromium'], 'cdp' | 'pages'> };
+
 /** Pixels that one notch of a wheel scrolls. */
 const NOTCH_PX = 120;
 /** Alt, Ctrl and Meta turn a character key into a command: nothing is typed then. */
@@ -16,7 +19,7 @@ const COMMAND_MODIFIERS = 1 | 2 | 4;
 export const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
 
 /** Input through the browser's protocol: each call resolves when the page has handled it. */
-export function createCdpDevice(session: Session, page: Page): InputDevice {
+export function createCdpDevice(session: InputSession, page: Page): InputDevice {
   const { cdp, pages } = session.chromium;
 
   /** It has left an event unanswered for as long as any may take. */
