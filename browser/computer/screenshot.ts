@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Screenshot } from '../../contract/computer.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { CdpError } from '../cdp/connection.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import { asHoldfastError, pageCrashed } from './errors.ts';
@@ -7,6 +9,9 @@ import { viewerTarget } from './input.ts';
 
 /** How often a picture is asked for when the page moves on meanwhile: the answer goes with the document that owed it. */
 const MAX_ATTEMPTS = 10;
+/** Attempts that the browser may refuse. */
+const MAX_REFUSALS = 5;
+const BETWEEN_REFUSALS_MS = 100;
 
 /** A PNG of what the active page shows, or of a region of it. */
 export async function takeScreenshot(session: Session, { region }: Screenshot): Promise<Buffer> {
@@ -22,7 +27,10 @@ export async function takeScreenshot(session: Session, { region }: Screenshot): 
       // With a dialog, or without the page, the next look says why there is no picture.
       if (typeof result !== 'string') return result;
     } catch (error) {
-      throw asHoldfastError(error);
+      // Between two documents there is nothing to take a picture of.
+      const mayPass = error instanceof CdpError && error.reason === 'refused' && attempt < MAX_REFUSALS;
+      if (!mayPass) throw asHoldfastError(error);
+      await sleep(BETWEEN_REFUSALS_MS);
     } finally {
       interruption.stop();
     }
