@@ -8,40 +8,14 @@ let site: Site;
 
 beforeAll(async () => {
   service = await startService();
-  site = await startSite({
-    '/still': '<body>still',
-    // From one site to another and back, each in a process of its own.
-    '/moving': (request, response) => {
-      const port = String(site.port);
-      const next = request.headers.host?.startsWith('localhost') === true ? '127.0.0.1' : 'localhost';
-      const address = `http://${next}:${port}/moving`;
-      response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' });
-      response.end(
-        `<body>moving<script>setTimeout(() => { location.href = '${address}'; }, Math.random() * 60)</script>`,
-      );
-    },
-  });
+  site = await startSite({ '/still': '<body>still' });
 });
 afterAll(async () => {
   await service.stop();
   site.close();
 });
 
-describe('a page that does not stay', () => {
-  it('is shown all the same while it goes from site to site', { timeout: 60_000 }, async () => {
-    const { computer } = service.kernel.browsers;
-    const session = await service.kernel.browsers.create({ start_url: `${site.origin}/moving` });
-    const id = session.session_id;
-    await eventually(() => {
-      expect(site.requests.length).toBeGreaterThan(3);
-    });
-    for (let count = 0; count < 30; count += 1) {
-      const picture = await computer.captureScreenshot(id);
-      expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(0);
-    }
-    await service.kernel.browsers.deleteByID(id);
-  });
-
+describe('a page whose renderer has ended', () => {
   it('says that it has crashed, until it is navigated', async () => {
     const { computer } = service.kernel.browsers;
     const session = await service.kernel.browsers.create();
