@@ -60,7 +60,7 @@ describe('files, by the public client', () => {
 
   it('come in any size without a place in memory', async () => {
     const large = path.join(folder, 'large');
-    execFileSync('truncate', ['-s', '200M', large]);
+    execFileSync('truncate', ['-s', '600M', large]);
     const before = process.memoryUsage().external + process.memoryUsage().arrayBuffers;
     let most = 0;
     const watch = setInterval(() => {
@@ -69,8 +69,9 @@ describe('files, by the public client', () => {
     }, 20);
     await put('/home/user/large', createReadStream(large));
     clearInterval(watch);
-    expect((await fs().fileInfo(id, { path: '/home/user/large' })).size_bytes).toBe(200 * 1024 * 1024);
-    expect(most).toBeLessThan(100 * 1024 * 1024);
+    expect((await fs().fileInfo(id, { path: '/home/user/large' })).size_bytes).toBe(600 * 1024 * 1024);
+    // Far below all of it; what has passed waits for a collection, on a busy machine longer.
+    expect(most).toBeLessThan(250 * 1024 * 1024);
     await fs().deleteFile(id, { path: '/home/user/large' });
   });
 
