@@ -102,7 +102,7 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
       tell(moved ? 'RENAME' : 'DELETE', folder, name, before);
       return;
     }
-    if (before?.key !== now.key) await appear(folder, name, now, await wasElsewhere(now));
+    if (before?.key !== now.key) await appear(folder, name, now, wasElsewhere(now));
   };
 
   /** Looks among what else was told at once whether a name that is gone is another one by now. */
@@ -116,7 +116,7 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     return false;
   };
   const arrivals = new Set<string>();
-  const wasElsewhere = ({ key }: SeenEntry): Promise<boolean> => Promise.resolve(arrivals.delete(key));
+  const wasElsewhere = ({ key }: SeenEntry): boolean => arrivals.delete(key);
 
   const appear = async (
     folder: WatchedFolder,

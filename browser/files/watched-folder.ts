@@ -2,6 +2,7 @@ import type { BigIntStats, FSWatcher } from 'node:fs';
 import { watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, opendir } from 'node:fs/promises';
+import { placeOf } from './locate.ts';
 
 /** One entry of a folder, as it was last seen. */
 export interface SeenEntry {
@@ -69,10 +70,6 @@ export function inFolder(folder: WatchedFolder, name: string): string {
 /** Where a name in a folder is in the session. */
 export function pathOf(folder: WatchedFolder, name: string): string {
   return folder.path === '/' ? `/${name}` : `${folder.path}/${name}`;
-}
-
-function placeOf(handle: FileHandle): string {
-  return `/proc/self/fd/${String(handle.fd)}`;
 }
 
 function entryOf(stats: BigIntStats): SeenEntry {
