@@ -1,4 +1,4 @@
-import { OWN_TARGET_URL } from '../chromium/pages.ts';
+import { openOwnPage } from '../chromium/own-page.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { CdpError } from '../cdp/connection.ts';
@@ -21,19 +21,13 @@ export interface BlankPage {
  * bypassed: they would answer with the site's own pages.
  */
 export async function openBlankPage(cdp: CdpConnection, browserContextId: string | undefined): Promise<BlankPage> {
-  const { targetId } = await cdp.send('Target.createTarget', {
-    url: OWN_TARGET_URL,
-    background: true,
-    hidden: true,
-    ...(browserContextId === undefined ? {} : { browserContextId }),
-  });
-  const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
-  const page = await interceptPage(cdp, sessionId);
+  const own = await openOwnPage(cdp, browserContextId);
+  const page = await interceptPage(cdp, own.sessionId);
   return {
     runAt: page.runAt,
     close: async () => {
       page.stopListening();
-      await cdp.send('Target.closeTarget', { targetId });
+      await own.close();
     },
   };
 }
