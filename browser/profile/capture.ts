@@ -32,10 +32,13 @@ export interface Captured {
 export async function captureState(chromium: Chromium, baseline: ProfileState): Promise<Captured> {
   const { cdp, pages } = chromium;
   const contextId = pages.defaultContextId();
-  const [cookies, sessionStorages] = await Promise.all([readCookies(cdp, contextId), readLiveSessionStorage(chromium)]);
-  const visited = [...new Set([...pages.visitedOrigins(), ...sessionStorages.keys()])];
   // An open page can tell of its own origin; for the others a page has to be opened.
-  const live = await readLiveOrigins(chromium);
+  const [cookies, sessionStorages, live] = await Promise.all([
+    readCookies(cdp, contextId),
+    readLiveSessionStorage(chromium),
+    readLiveOrigins(chromium),
+  ]);
+  const visited = [...new Set([...pages.visitedOrigins(), ...sessionStorages.keys()])];
   const elsewhere = visited.filter((origin) => !live.has(origin));
   const read = [
     ...visited.flatMap((origin) => live.get(origin) ?? []),
