@@ -23,3 +23,20 @@ export const Profile = z.strictObject({
   last_used_at: z.string().nullable(),
 });
 export type Profile = z.infer<typeof Profile>;
+
+/** A profile as it is answered, of what is known of it. */
+export function presentProfile(record: {
+  id: string;
+  name: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+  lastUsedAt: Date | null;
+}): Profile {
+  return {
+    id: record.id,
+    name: record.name,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,11 +1,10 @@
-import { Profile, ProfileCreate } from '../../contract/profiles.ts';
+import { presentProfile, Profile, ProfileCreate } from '../../contract/profiles.ts';
 import { refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
-import { presentProfile } from './answer.ts';
 
 /** `POST /profiles`. A name is optional, and unique in its project. */
 export function registerCreateProfile(app: ApiServer, { store }: ApiParts): void {

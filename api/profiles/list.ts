@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { Profile } from '../../contract/profiles.ts';
+import { presentProfile, Profile } from '../../contract/profiles.ts';
 import { refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../pages.ts';
 import type { ApiParts } from '../parts.ts';
-import { presentProfile } from './answer.ts';
 
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),

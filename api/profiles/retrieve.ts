@@ -1,10 +1,9 @@
-import { Profile } from '../../contract/profiles.ts';
+import { presentProfile, Profile } from '../../contract/profiles.ts';
 import { IdOrNameParams, refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { findNear } from '../near-project.ts';
 import type { ApiParts } from '../parts.ts';
-import { presentProfile } from './answer.ts';
 
 /** `GET /profiles/{id or name}`. */
 export function registerRetrieveProfile(app: ApiServer, { store }: ApiParts): void {

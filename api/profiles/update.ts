@@ -1,11 +1,10 @@
 import { HoldfastError } from '../../contract/errors.ts';
-import { Profile, ProfileUpdate } from '../../contract/profiles.ts';
+import { presentProfile, Profile, ProfileUpdate } from '../../contract/profiles.ts';
 import { IdOrNameParams, refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { findNear } from '../near-project.ts';
 import type { ApiParts } from '../parts.ts';
-import { presentProfile } from './answer.ts';
 import { refuseInUse } from './in-use.ts';
 
 /** `PATCH /profiles/{id or name}`: a new name. 422 while a connection uses the profile. */

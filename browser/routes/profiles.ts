@@ -3,9 +3,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PAGE } from '../../contract/limits.ts';
-import { Profile, ProfileCreate, ProfileUpdate } from '../../contract/profiles.ts';
+import { presentProfile, Profile, ProfileCreate, ProfileUpdate } from '../../contract/profiles.ts';
 import { projectOf } from '../http/caller.ts';
-import type { ProfileRecord, ProfileRecords } from '../profile/profile-records.ts';
+import type { ProfileRecords } from '../profile/profile-records.ts';
 
 const Params = z.object({ id_or_name: z.string().min(1).max(255) });
 const Query = z.object({
@@ -19,7 +19,7 @@ export function profileRoutes(app: FastifyInstance, records: ProfileRecords): vo
   const routes = app.withTypeProvider<ZodTypeProvider>();
   routes.post('/profiles', { schema: { body: ProfileCreate, response: { 201: Profile } } }, async (request, reply) => {
     const record = await records.create(projectOf(request), request.body?.name ?? null);
-    return reply.code(201).send(profileView(record));
+    return reply.code(201).send(presentProfile(record));
   });
   routes.get(
     '/profiles',
@@ -30,19 +30,19 @@ export function profileRoutes(app: FastifyInstance, records: ProfileRecords): vo
       const { rows, hasMore } = await records.list(projectOf(request), { limit, offset, ...wanted });
       reply.header('x-has-more', String(hasMore));
       reply.header('x-next-offset', String(hasMore ? offset + rows.length : 0));
-      return rows.map(profileView);
+      return rows.map(presentProfile);
     },
   );
   const schema = { params: Params, response: { 200: Profile } };
   routes.get('/profiles/:id_or_name', { schema }, async (request) => {
     const record = await records.find(projectOf(request), request.params.id_or_name);
     if (record === null) throw noProfile();
-    return profileView(record);
+    return presentProfile(record);
   });
   routes.patch('/profiles/:id_or_name', { schema: { ...schema, body: ProfileUpdate } }, async (request) => {
     const record = await records.rename(projectOf(request), request.params.id_or_name, request.body.name);
     if (record === null) throw noProfile();
-    return profileView(record);
+    return presentProfile(record);
   });
   routes.delete('/profiles/:id_or_name', { schema: { params: Params } }, async (request, reply) => {
     if (!(await records.remove(projectOf(request), request.params.id_or_name))) throw noProfile();
@@ -52,14 +52,4 @@ export function profileRoutes(app: FastifyInstance, records: ProfileRecords): vo
 
 function noProfile(): HoldfastError {
   return new HoldfastError('not_found', 'The project has no such profile');
-}
-
-function profileView(record: ProfileRecord): Profile {
-  return {
-    id: record.id,
-    name: record.name,
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
-    last_used_at: record.lastUsedAt?.toISOString() ?? null,
-  };
 }
