@@ -5,19 +5,10 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ForkedService } from './service-as-user.ts';
-import { namespacesAllowed, startServiceAsUser } from './service-as-user.ts';
+import { namespacesAllowed, SERVICE_USERS, startServiceAsUser } from './service-as-user.ts';
 import { eventually } from './service-under-test.ts';
 
-const isRoot = process.getuid?.() === 0;
-/** As who the tests run, and where that is root as an ordinary user too. */
-const users = isRoot
-  ? [
-      { as: 'root', ordinary: false },
-      { as: 'an ordinary user', ordinary: true },
-    ]
-  : [{ as: 'an ordinary user', ordinary: true }];
-
-describe.each(users)('the sandbox of a service that runs as $as', ({ ordinary }) => {
+describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ordinary }) => {
   let service: ForkedService;
   let id: string;
   let other: string;

@@ -2,17 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Agent, fetch, FormData } from 'undici';
 import { API_KEY } from './memory-profiles.ts';
 import type { ForkedService } from './service-as-user.ts';
-import { startServiceAsUser } from './service-as-user.ts';
+import { SERVICE_USERS, startServiceAsUser } from './service-as-user.ts';
 
 const MEGABYTE = 1024 * 1024;
 const processLimits = { memoryBytes: 256 * MEGABYTE, processes: 60, fileBytes: 16 * MEGABYTE, niceness: 7 };
-const isRoot = process.getuid?.() === 0;
-const users = isRoot
-  ? [
-      { as: 'root', ordinary: false },
-      { as: 'an ordinary user', ordinary: true },
-    ]
-  : [{ as: 'an ordinary user', ordinary: true }];
 
 type ExecRequest = Parameters<ForkedService['kernel']['browsers']['process']['exec']>[1];
 
@@ -22,7 +15,7 @@ async function run(service: ForkedService, session: string, line: string, more: 
   return { code: answer.exit_code, out: text(answer.stdout_b64), err: text(answer.stderr_b64) };
 }
 
-describe.each(users)('a program of a service that runs as $as', ({ ordinary }) => {
+describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordinary }) => {
   let service: ForkedService;
   let id: string;
   let other: string;

@@ -18,6 +18,12 @@ const ON_SMALL_DISK =
 const WITHOUT_NAMESPACES =
   'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
 
+/** As who the tests run, and where that is root as an ordinary user too. */
+export const SERVICE_USERS = [
+  ...(process.getuid?.() === 0 ? [{ as: 'root', ordinary: false }] : []),
+  { as: 'an ordinary user', ordinary: true },
+];
+
 /** A service in a process of its own, with the public client beside it. */
 export interface ForkedService {
   url: string;
