@@ -1,21 +1,16 @@
-import { startBrowserService } from '../../browser/service.ts';
 import type { BrowserServiceOptions } from '../../browser/service.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
-import { API_KEY, memoryProfiles } from './memory-profiles.ts';
+import { startQuietService } from './quiet-service.ts';
 
 /** A service in a process of its own; its argument is JSON: what is set up differently. It ends with its channel. */
 const [options = '{}'] = process.argv.slice(2);
 const logs: string[] = [];
 const log = (fields: Record<string, unknown>, message: string): void =>
   void logs.push(JSON.stringify({ ...fields, message }));
-const service = await startBrowserService({
-  port: 0,
-  apiKey: API_KEY,
+const service = await startQuietService({
   maxSessions: 6,
   warmBrowsers: 0,
   policy: createEgressPolicy('localhost,127.0.0.1'),
-  profiles: memoryProfiles(),
-  proxies: { open: async () => ({ outcome: 'none' }) },
   logger: { info: log, warn: log, error: log },
   ...(JSON.parse(options) as Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir'>),
 });

@@ -1,7 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { startBrowserService } from '../../browser/service.ts';
-import { PUBLIC_ONLY } from '../../egress/policy.ts';
-import { API_KEY, memoryProfiles } from './memory-profiles.ts';
+import { startQuietService } from './quiet-service.ts';
 
 /** What a process holds on to. */
 export interface Holdings {
@@ -19,19 +17,7 @@ export interface Holdings {
 
 /** A service in a process of its own that answers every message with what it holds on to (run it with `--expose-gc`). */
 const [workDir = '', chromiumPath = ''] = process.argv.slice(2);
-const quiet = (): void => undefined;
-const service = await startBrowserService({
-  port: 0,
-  apiKey: API_KEY,
-  chromiumPath,
-  workDir,
-  maxSessions: 10,
-  warmBrowsers: 1,
-  policy: PUBLIC_ONLY,
-  profiles: memoryProfiles(),
-  proxies: { open: async () => ({ outcome: 'none' }) },
-  logger: { info: quiet, warn: quiet, error: quiet },
-});
+const service = await startQuietService({ chromiumPath, workDir, maxSessions: 10, warmBrowsers: 1 });
 process.on('message', (message) => {
   if (message === 'close') void service.close().then(() => process.exit(0));
   else process.send?.(measure());

@@ -1,22 +1,9 @@
-import { startBrowserService } from '../../browser/service.ts';
-import { PUBLIC_ONLY } from '../../egress/policy.ts';
-import { API_KEY, memoryProfiles } from './memory-profiles.ts';
+import { API_KEY } from './memory-profiles.ts';
+import { startQuietService } from './quiet-service.ts';
 
 /** A service in a process of its own, with one session and programs in it, for tests that kill it. */
 const [workDir = '', chromiumPath = ''] = process.argv.slice(2);
-const quiet = (): void => undefined;
-const { url } = await startBrowserService({
-  port: 0,
-  apiKey: API_KEY,
-  chromiumPath,
-  workDir,
-  maxSessions: 2,
-  warmBrowsers: 0,
-  policy: PUBLIC_ONLY,
-  profiles: memoryProfiles(),
-  proxies: { open: async () => ({ outcome: 'none' }) },
-  logger: { info: quiet, warn: quiet, error: quiet },
-});
+const { url } = await startQuietService({ chromiumPath, workDir, maxSessions: 2, warmBrowsers: 0 });
 const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };
 const created = await fetch(`${url}/browsers`, { method: 'POST', headers });
 const { session_id: id } = (await created.json()) as { session_id: string };

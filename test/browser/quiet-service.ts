@@ -1,0 +1,21 @@
+import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
+import { startBrowserService } from '../../browser/service.ts';
+import { PUBLIC_ONLY } from '../../egress/policy.ts';
+import { API_KEY, memoryProfiles } from './memory-profiles.ts';
+
+/** What such a service has to be told. */
+type Needed = Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir' | 'maxSessions' | 'warmBrowsers'>;
+
+/** Starts a service on a free port that has no store and logs nothing, unless told otherwise. */
+export function startQuietService(options: Needed & Partial<BrowserServiceOptions>): Promise<BrowserServiceHandle> {
+  const quiet = (): void => undefined;
+  return startBrowserService({
+    port: 0,
+    apiKey: API_KEY,
+    policy: PUBLIC_ONLY,
+    profiles: memoryProfiles(),
+    proxies: { open: async () => ({ outcome: 'none' }) },
+    logger: { info: quiet, warn: quiet, error: quiet },
+    ...options,
+  });
+}
