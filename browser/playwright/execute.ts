@@ -15,8 +15,6 @@ import { readProgram } from './program.ts';
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Memory that the code's own objects may take, in MB. */
 const MAX_HEAP_MB = 512;
-/** How long an answer may still come when the process has ended, in milliseconds. */
-const LATE_ANSWER_MS = 500;
 /** Exit code of a process whose time was over. */
 const TIMED_OUT_CODE = 124;
 
@@ -50,6 +48,7 @@ export async function executePlaywright(
     const target = session.chromium.pages.active()?.targetId ?? '';
     const cdpPath = `/${randomBytes(16).toString('hex')}`;
     const outputs = { stdout: boundedText(), stderr: boundedText() };
+    let answer: Promise<Buffer | null> = Promise.resolve(Buffer.alloc(0));
     const running = await processes.start(
       {
         command: processes.placeOf(shown.node),
@@ -62,26 +61,21 @@ export async function executePlaywright(
         env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: target },
         timeout_sec,
       },
-      { kind: 'pipes', stdin: false, channels: 2 },
+      {
+        kind: 'pipes',
+        stdin: false,
+        channels: [(cdp) => serveCdp(proxy, session, cdp, cdpPath), (answers) => (answer = readAnswer(answers))],
+      },
       (stream, data) => outputs[stream].push(data),
       Object.values(shown),
     );
-    const [cdp, answers] = running.channels;
-    if (cdp === undefined || answers === undefined) throw new Error('a process without its channels');
-    serveCdp(proxy, session, cdp, cdpPath);
     const stop = (): void => void running.signal('KILL');
     if (gone.aborted) stop();
     gone.addEventListener('abort', stop);
-    const exitCode = running.ended.then((code) => {
-      // What the code left behind may hold its end open for ever.
-      setTimeout(() => answers.destroy(), LATE_ANSWER_MS).unref();
-      return code;
-    });
-    const answer = await readAnswer(answers);
+    const exitCode = await running.ended;
     gone.removeEventListener('abort', stop);
-    cdp.destroy();
     return {
-      ...judge(answer, await exitCode, timeout_sec),
+      ...judge(await answer, exitCode, timeout_sec),
       stdout: outputs.stdout.text(),
       stderr: outputs.stderr.text(),
     };

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Socket } from 'node:net';
 import type { ProcessSignal, ProcessStatus } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { HostCommand } from './isolation.ts';
@@ -21,8 +20,6 @@ export interface RunningProcess {
   pid: number;
   startedAt: Date;
   hasTerminal: boolean;
-  /** The service's ends of its channels. */
-  channels: Socket[];
   /** Null while it runs. */
   exitCode(): number | null;
   /** Resolves with its exit code. */
@@ -72,7 +69,6 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
     pid: child.pid,
     startedAt,
     hasTerminal: child.hasTerminal,
-    channels: child.channels,
     exitCode: () => exitCode,
     ended,
     status: async () => {

@@ -13,17 +13,20 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** How a command is connected. */
-/** `channels`: how many sockets to the service it has beside, from descriptor 3 on. */
+/** Takes the service's end of a socket that a command has beside its streams. */
+export type ChannelListener = (end: Socket) => void;
+
+/**
+ * How a command is connected. `channels`: sockets to the service, from descriptor 3 on; each end is handed over as the
+ * command starts, for what nobody reads is lost when it ends.
+ */
 export type Connection =
-  { kind: 'pipes'; stdin: boolean; channels?: number } | { kind: 'terminal'; size: TerminalSize };
+  { kind: 'pipes'; stdin: boolean; channels?: readonly ChannelListener[] } | { kind: 'terminal'; size: TerminalSize };
 
 /** A started command, whatever it is connected to. Its group is led by `pid`. */
 export interface StartedChild {
   pid: number;
   hasTerminal: boolean;
-  /** The service's ends of its channels. */
-  channels: Socket[];
   /** Resolves when it has ended and all its output was handed out: its exit code, 128 and the number for a signal. */
   ended: Promise<number>;
   /** Resolves when the bytes were taken over by the system; rejects when they cannot be. */
@@ -50,7 +53,7 @@ export function startChild(
 
 async function startWithPipes(
   { program, args, env }: HostCommand,
-  { stdin, channels = 0 }: Extract<Connection, { kind: 'pipes' }>,
+  { stdin, channels = [] }: Extract<Connection, { kind: 'pipes' }>,
   onOutput: OutputListener,
 ): Promise<StartedChild> {
   const child = spawnChild(program, args, {
@@ -58,12 +61,10 @@ async function startWithPipes(
     cwd: '/',
     // A group of its own: signals reach all of it and nothing else.
     detached: true,
-    stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...Array.from({ length: channels }, () => 'pipe' as const)],
+    stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
   });
-  const lastOutput = { at: 0 };
   for (const stream of ['stdout', 'stderr'] as const) {
     child[stream]?.on('data', (data: Buffer) => {
-      lastOutput.at = performance.now();
       const full = onOutput(stream, data);
       if (full === undefined) return;
       child[stream]?.pause();
@@ -72,15 +73,18 @@ async function startWithPipes(
   }
   // A command that has closed its input, or ended: whoever writes learns it from the write itself.
   child.stdin?.on('error', () => undefined);
-  const ended = endOf(child, lastOutput);
+  const ended = endOf(child);
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error: NodeJS.ErrnoException) => reject(startFault(error)));
   });
+  for (const [number, take] of channels.entries()) {
+    const end = child.stdio[3 + number];
+    if (end instanceof Socket) take(end);
+  }
   return {
     pid: child.pid ?? -1,
     hasTerminal: false,
-    channels: child.stdio.slice(3).filter((end) => end instanceof Socket),
     ended,
     write: (data) =>
       new Promise((resolve, reject) => {
@@ -91,16 +95,20 @@ async function startWithPipes(
   };
 }
 
-function endOf(child: ChildProcess, lastOutput: { at: number }): Promise<number> {
+function endOf(child: ChildProcess): Promise<number> {
   return new Promise((resolve) => {
     let code = -1;
     child.once('exit', (exitCode, signal) => {
       code = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-      // Processes that it left behind may hold its output open for ever; what they say within the time still counts.
+      // Processes that it left behind may hold its ends open for ever; what they say within the time still counts.
+      const ends = child.stdio.filter((end) => end instanceof Socket);
+      const heard = (): number => ends.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+      let before = heard();
       const silence = setInterval(() => {
-        if (performance.now() - lastOutput.at < LATE_OUTPUT_MS || child.stdout?.isPaused() === true) return;
-        child.stdout?.destroy();
-        child.stderr?.destroy();
+        const now = heard();
+        const isOver = now === before && child.stdout?.isPaused() !== true;
+        before = now;
+        if (isOver) for (const end of ends) end.destroy();
       }, LATE_OUTPUT_MS);
       child.once('close', () => clearInterval(silence));
     });
@@ -128,7 +136,6 @@ function startInTerminal(
   return Promise.resolve({
     pid: terminal.pid,
     hasTerminal: true,
-    channels: [],
     ended,
     write: (data) => {
       if (over) return Promise.reject(new Error('the terminal is closed'));

@@ -1,7 +1,7 @@
+import type { Socket } from 'node:net';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeLeftovers } from '../../browser/chromium/leftovers.ts';
@@ -90,13 +90,11 @@ describe('processes that nothing isolates', () => {
     );
     const shown = { name: 'program.mjs', source: file };
     const request = ProcessExec.parse({ command: process.execPath, args: [processes.placeOf(shown)] });
-    const connection = { kind: 'pipes', stdin: false, channels: 2 } as const;
-    const running = await processes.start(request, connection, () => undefined, [shown]);
-    const [first, second] = running.channels;
-    const heard = text(second ?? Readable.from([]));
-    first?.write('a word');
-    expect(await heard).toBe('heard a word');
+    let heard = Promise.resolve('');
+    const channels = [(end: Socket) => void end.write('a word'), (end: Socket) => (heard = text(end))];
+    const running = await processes.start(request, { kind: 'pipes', stdin: false, channels }, () => undefined, [shown]);
     expect(await running.ended).toBe(0);
+    expect(await heard).toBe('heard a word');
   });
 });
 
