@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { EgressProxy } from '../../egress/proxy.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
@@ -16,7 +17,7 @@ import type { PageTracker } from './pages.ts';
 import { trackPages } from './pages.ts';
 import type { CommandLine } from './policy-mount.ts';
 import { underPolicy } from './policy-mount.ts';
-import { createUserData, removeUserData } from './user-data.ts';
+import { createUserData, removeUserData, sessionsFolder, temporaryFolderOf } from './user-data.ts';
 
 /** Longest a Chromium may take until it listens, in milliseconds. A loaded machine needs seconds, not more. */
 const START_TIMEOUT_MS = 30_000;
@@ -64,11 +65,13 @@ export async function launchChromium(
   viewport: { width: number; height: number },
 ): Promise<Chromium> {
   const display = choices.headless ? null : await startDisplay(viewport, choices.kioskMode);
-  const userDataDir = await createUserData(deps.workDir, name);
-  const egress = await deps.openEgress().catch(async (error: unknown) => {
-    await Promise.all([removeUserData(userDataDir), display?.stop()]);
-    throw error;
-  });
+  const userDataDir = path.join(sessionsFolder(deps.workDir), name);
+  const egress = await createUserData(userDataDir)
+    .then(deps.openEgress)
+    .catch(async (error: unknown) => {
+      await Promise.all([removeUserData(userDataDir), display?.stop()]);
+      throw error;
+    });
   const clear = (): Promise<unknown> => Promise.all([removeUserData(userDataDir), display?.stop(), egress.close()]);
   const { logs } = sessionFolderOf(userDataDir);
   if (display !== null) keepLog(display.said, partLogFile(logs, 'display'));
@@ -89,7 +92,12 @@ export async function launchChromium(
     // A group of its own, so that all its processes can be ended at once.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    env: { ...baseEnvironment(), HOME: userDataDir, ...(display === null ? {} : { DISPLAY: display.name }) },
+    env: {
+      ...baseEnvironment(),
+      HOME: userDataDir,
+      TMPDIR: temporaryFolderOf(userDataDir),
+      ...(display === null ? {} : { DISPLAY: display.name }),
+    },
   });
   if (child.stderr !== null) keepLog(child.stderr, partLogFile(logs, 'chromium'));
   const exited = new Promise<void>((resolve) => {
@@ -140,7 +148,7 @@ function prepare(command: CommandLine, { policy }: LaunchChoices, userDataDir: s
 
 /** What a program needs of the environment to run at all; keys and settings of the service stay out. */
 function baseEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
+  const kept = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   return Object.fromEntries(
     kept.flatMap((key) => {
       const value = process.env[key];

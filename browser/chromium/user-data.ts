@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { sessionFolderOf } from '../process/session-folder.ts';
@@ -8,8 +9,8 @@ import { sessionFolderOf } from '../process/session-folder.ts';
 /** Name of the folder, inside the work folder, that holds one folder per running browser. */
 const SESSIONS_FOLDER = 'sessions';
 
-/** How Chromium, under any of its names, calls the folder of its socket: `org.chromium.Chromium.x4Kf0a`. */
-const SOCKET_FOLDER = /^(?:org\.chromium\.Chromium|com\.google\.Chrome)\.\w+$/;
+/** Longest system's temporary folder, in bytes, below which a browser's own is made: a socket's path has 107 at most. */
+const LONGEST_TEMPORARY = 45;
 
 /**
  * Addresses no page and no client may open: they show the host's files or the browser's own insides. Preferences of a
@@ -30,11 +31,11 @@ export function sessionsFolder(workDir: string): string {
   return path.join(path.resolve(workDir), SESSIONS_FOLDER);
 }
 
-/** Makes the private (0700) user-data folder of one browser. */
-export async function createUserData(workDir: string, name: string): Promise<string> {
-  const folder = path.join(sessionsFolder(workDir), name);
+/** Makes the private (0700) user-data folder of one browser, and its temporary folder. */
+export async function createUserData(folder: string): Promise<void> {
   const profile = path.join(folder, 'Default');
   await mkdir(profile, { recursive: true, mode: 0o700 });
+  await mkdir(temporaryFolderOf(folder), { mode: 0o700 });
   await mkdir(sessionFolderOf(folder).logs, { recursive: true, mode: 0o700 });
   const preferences = {
     policy: { url_blocklist: BLOCKED_URLS },
@@ -44,16 +45,25 @@ export async function createUserData(workDir: string, name: string): Promise<str
     browser: { check_default_browser: false },
   };
   await writeFile(path.join(profile, 'Preferences'), JSON.stringify(preferences), { mode: 0o600 });
-  return folder;
 }
 
 /**
- * Removes it, with everything the browser and the session's processes left there, and the folder of the browser's own
- * socket, which a killed browser leaves behind. Files of processes that are just dying make it try again; what was made
- * unreadable, or deeper than a path can be long, is left to the system's tools.
+ * The browser's own temporary folder, which {@link createUserData} makes. A killed browser leaves there the folder of the
+ * socket by which a second start finds the first, and what it was about to unlink; that socket's path must be short, so
+ * the user-data folder cannot hold it.
+ */
+export function temporaryFolderOf(userDataDir: string): string {
+  const base = Buffer.byteLength(tmpdir()) > LONGEST_TEMPORARY ? '/tmp' : tmpdir();
+  return path.join(base, `hf-${createHash('sha256').update(userDataDir).digest('hex').slice(0, 12)}`);
+}
+
+/**
+ * Removes it, with everything the browser and the session's processes left there, and its temporary folder. Files of
+ * processes that are just dying make it try again; what was made unreadable, or deeper than a path can be long, is left
+ * to the system's tools.
  */
 export async function removeUserData(folder: string): Promise<void> {
-  await removeSocketFolder(folder);
+  await rm(temporaryFolderOf(folder), { recursive: true, force: true, maxRetries: 10, retryDelay: 30 });
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 30 }).catch(async () => {
     // Nobody works in the folder any more, so that no link can take the place of a folder meanwhile.
     await runTool('chmod', ['-R', 'u+rwX', '--', folder]);
@@ -67,15 +77,4 @@ async function runTool(program: string, args: string[]): Promise<number | null> 
   const child = spawn(program, args, { stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code;
-}
-
-/**
- * Chromium keeps the socket by which a second start finds the first in a folder of the system's temporary one (its path
- * must be short), and a link to it in the user-data folder.
- */
-async function removeSocketFolder(userDataDir: string): Promise<void> {
-  const socket = await readlink(path.join(userDataDir, 'SingletonSocket')).catch(() => null);
-  if (socket === null || path.dirname(path.dirname(socket)) !== tmpdir()) return;
-  if (!SOCKET_FOLDER.test(path.basename(path.dirname(socket)))) return;
-  await rm(path.dirname(socket), { recursive: true, force: true });
 }
