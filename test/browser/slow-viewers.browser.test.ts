@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('a viewer that has stopped reading holds up nobody, and the service keeps little for it:', () => {
-  it('of a page whose address never rests', { timeout: 180_000 }, async () => {
+  it('of a page whose address never rests', { timeout: 600_000 }, async () => {
     const { session, reader } = await service.begin();
     const stuck = await watch(session);
     const looking = await watch(session);
@@ -38,7 +38,7 @@ describe('a viewer that has stopped reading holds up nobody, and the service kee
     expect(stuck.told()).toBeLessThan(CHANGES / 2);
   });
 
-  it('of pages that are brought to front in turn', { timeout: 180_000 }, async () => {
+  it('of pages that are brought to front in turn', { timeout: 600_000 }, async () => {
     const { session, reader, page } = await service.begin();
     const noise = `document.body.innerHTML = '<canvas width=1900 height=950>'; {
       const canvas = document.querySelector('canvas'), picture = new ImageData(1900, 950);
