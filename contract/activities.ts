@@ -127,7 +127,8 @@ export interface HealthOutcome {
  * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
  * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
  * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
- * `network_error`, `browser_error`, `internal_error`, and those of {@link ProxyFailure}.
+ * `network_error`, `service_unavailable` (the browser service is down or full: worth waiting for), `browser_error`,
+ * `internal_error`, and those of {@link ProxyFailure}.
  */
 export type ActivityFailure =
   | 'session_gone'
@@ -136,6 +137,7 @@ export type ActivityFailure =
   | 'submission_gone'
   | 'element_not_found'
   | 'network_error'
+  | 'service_unavailable'
   | 'browser_error'
   | 'internal_error'
   | ProxyFailure;
@@ -157,7 +159,10 @@ export interface LoginActivities {
    * the site is given the time that a slow answer takes. May be retried.
    */
   readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
-  /** Types and presses, then reads the next page. At most once: never retried. */
+  /**
+   * Types and presses, then reads the next page. At most once: what it types is claimed first, and a try that finds it
+   * claimed ends with `entry_uncertain`. Hence it may be retried.
+   */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
   /** Waits until the page is no longer `external_action`, or `waitMs` is over. May be retried. */
   watchExternalAction(input: { target: LoginTarget; sessionId: string; waitMs: number }): Promise<Observation>;

@@ -14,7 +14,7 @@ export interface SupervisorOptions {
   onSpawn?: (name: string, pid: number) => Promise<void>;
   /** Called when a child is ready for the first time. */
   onReady?: (name: string) => void;
-  /** First pause before a restart, in milliseconds; doubled up to 64 times. */
+  /** First pause before a restart, in milliseconds; doubled up to five times. */
   backoffMs?: number;
 }
 
@@ -31,8 +31,8 @@ export interface Supervisor {
 }
 
 /** A child that ran this long starts over with the first pause. */
-const STEADY_MS = 60_000;
-const MOST_DOUBLINGS = 6;
+const STEADY_MS = 20_000;
+const MOST_DOUBLINGS = 5;
 
 /** Makes a supervisor of `specs`. A child that dies once all were ready is started again, after a pause that grows. */
 export function createSupervisor(specs: readonly ChildSpec[], options: SupervisorOptions): Supervisor {

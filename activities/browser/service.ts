@@ -48,6 +48,9 @@ export interface BrowserService {
   close(): Promise<void>;
 }
 
+/** Statuses of a service that is not there now. Not 502: with it a service that is there says that no browser starts. */
+const DOWN = new Set([503, 504]);
+
 /** Longest that one call may take, in milliseconds: a smooth drag or a save of a large profile fits. */
 const CALL_TIMEOUT_MS = 60_000;
 
@@ -60,7 +63,7 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
     const { statusCode: status, headers, body } = await send(dispatcher, base, settings.apiKey, call);
     const text = await body.text().catch(() => null);
     if (text === null && isRead && status < 400) {
-      throw failure('browser_error', 'the answer of the browser service broke off', false);
+      throw failure('service_unavailable', 'the answer of the browser service broke off', false);
     }
     return { status, retryAfter: headers['retry-after'], text: text ?? '' };
   };
@@ -110,7 +113,7 @@ async function send(
   } catch {
     // What was thrown may quote the request; only its kind goes on.
     call.signal?.throwIfAborted();
-    throw failure('browser_error', 'the browser service cannot be reached', false);
+    throw failure('service_unavailable', 'the browser service cannot be reached', false);
   }
 }
 
@@ -126,7 +129,7 @@ export async function readWhole(answer: Readable, maxBytes: number): Promise<Buf
       pieces.push(data);
     }
   } catch {
-    throw failure('browser_error', 'the answer of the browser service broke off', false);
+    throw failure('service_unavailable', 'the answer of the browser service broke off', false);
   }
   if (size > maxBytes) throw failure('browser_error', 'the answer of the browser service is too large', true);
   return Buffer.concat(pieces);
@@ -148,19 +151,19 @@ export function parseAnswer(schema: z.ZodType | null, text: string): unknown {
 }
 
 /**
- * The one mapping of the browser service's errors: a session that is gone, a request that can never succeed, and
- * everything that may pass. Bodies are not read: they may lack a code, or quote what was sent.
+ * The one mapping of the browser service's errors: a session that is gone, a request that can never succeed, a service
+ * that is down or full, and everything else that may pass. Bodies are not read: they may lack a code, or quote what was
+ * sent.
  */
 export function failureOf(status: number, retryAfter: string | string[] | undefined): ApplicationFailure {
   if (status === 404 || status === 410) return failure('session_gone', 'the browser session is gone', true);
   if (status === 429 || status === 529) {
     const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
-    return failure(
-      'browser_error',
-      'the browser service has no room now',
-      false,
-      Number.isFinite(seconds) ? seconds : 1,
-    );
+    const retryAfterSeconds = Number.isFinite(seconds) ? seconds : 1;
+    return failure('service_unavailable', 'the browser service has no room now', false, retryAfterSeconds);
+  }
+  if (DOWN.has(status)) {
+    return failure('service_unavailable', `the browser service is down (${String(status)})`, false);
   }
   if (status >= 500) return failure('browser_error', `the browser service failed (${String(status)})`, false);
   return failure('browser_error', `the browser service refused the request (${String(status)})`, true);

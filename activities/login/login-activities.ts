@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../browser/sessions.ts';
@@ -13,6 +14,7 @@ import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
+import { withPatience } from './patience.ts';
 import { blameProxy, requireProxy } from './proxy-faults.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
@@ -101,8 +103,10 @@ function guard<Input, Result>(run: (input: Input) => Promise<Result>): (input: I
     try {
       return await run(input);
     } catch (error) {
-      if (error instanceof ApplicationFailure || error instanceof CancelledFailure) throw error;
-      throw failure('internal_error', `an activity failed (${error instanceof Error ? error.name : 'unknown'})`, false);
+      if (error instanceof CancelledFailure) throw error;
+      if (error instanceof ApplicationFailure) throw withPatience(error, Context.current().info);
+      const kind = error instanceof Error ? error.name : 'unknown';
+      throw withPatience(failure('internal_error', `an activity failed (${kind})`, false), Context.current().info);
     }
   };
 }

@@ -58,7 +58,7 @@ describe('a session on a profile', () => {
 
   it('makes none where it was not refused', async () => {
     const service = await answering({ 'POST /browsers': [{ status: 529 }, SESSION] });
-    await expect(opened(service)).rejects.toMatchObject({ type: 'browser_error', nonRetryable: false });
+    await expect(opened(service)).rejects.toMatchObject({ type: 'service_unavailable', nonRetryable: false });
     expect(await opened(service)).toMatchObject({ session_id: 'b' });
     expect(peer.asked).toEqual(['POST /browsers', 'POST /browsers']);
   });
@@ -73,7 +73,8 @@ describe('errors', () => {
     [{ status: 403, body: '<html>' }, 'browser_error', true],
     [{ status: 500 }, 'browser_error', false],
     [{ status: 502, body: 'Bad Gateway' }, 'browser_error', false],
-    [{ status: 529 }, 'browser_error', false],
+    [{ status: 503 }, 'service_unavailable', false],
+    [{ status: 529 }, 'service_unavailable', false],
   ] as const)('%j becomes %s', async (answer, type, nonRetryable) => {
     const service = await answering({ 'POST computer/click_mouse': answer, 'POST process/spawn': answer });
     const error = { type, nonRetryable };
@@ -130,13 +131,13 @@ describe('answers', () => {
       'GET fs/read_file': half,
       'POST computer/screenshot': half,
     });
-    await expect(screenshot(service, target)).rejects.toMatchObject({ type: 'browser_error', nonRetryable: false });
+    const broken = { type: 'service_unavailable', nonRetryable: false };
+    await expect(screenshot(service, target)).rejects.toMatchObject(broken);
     await expect(readWhole(await downloadFolder(service, target, '/tmp'), 10)).rejects.toThrow('broke off');
     await expect(readWhole(await readFile(service, target, '/tmp/a'), 10)).rejects.toThrow('broke off');
     await expect(readWhole(await readFile(service, target, '/tmp/a'), 3)).rejects.toThrow('too large');
     await peer.stop();
     const cut = await answering({ 'GET fs/list_files': half, 'POST process/exec': half, 'POST computer/type': half });
-    const broken = { type: 'browser_error', nonRetryable: false };
     await expect(listFiles(cut, target, '/tmp')).rejects.toMatchObject(broken);
     await expect(execProcess(cut, target, { command: 'true', timeout_sec: 60 })).rejects.toMatchObject(broken);
     // Its status came: it has been typed.

@@ -8,6 +8,9 @@ import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 const LOST = ApplicationFailure.nonRetryable('an activity failed', 'internal_error');
 const GONE = ApplicationFailure.nonRetryable('the browser session is gone', 'session_gone');
 
+/** A browser service that is down, for longer than a supervisor takes to start it again. */
+const OUTAGE = Array.from({ length: 40 }, () => ApplicationFailure.retryable('it is down', 'service_unavailable'));
+
 let tests: WorkflowTests;
 
 beforeAll(async () => {
@@ -88,4 +91,17 @@ it('types a user name again after its session was lost, for it is no secret', as
   const id = await loginByCredential(tests);
   expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.sessions).toHaveLength(2);
+});
+
+it('waits for a browser service that is down for minutes, and asks nobody again', async () => {
+  tests.world.discovered = [...OUTAGE, LOGIN_PAGE];
+  tests.world.answers = [...OUTAGE, INSIDE];
+  const id = await tests.create();
+  await tests.client.login(id);
+  await tests.env.sleep('4 minutes');
+  await submitAll(tests, id, 'sub_1');
+  await tests.env.sleep('4 minutes');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  expect(new Set(tests.world.entered.map(({ submissionId }) => submissionId))).toEqual(new Set(['sub_1']));
+  expect(tests.world.abandoned).toEqual([]);
 });

@@ -20,6 +20,7 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'element_not_found':
     case 'browser_error':
       return code;
+    case 'service_unavailable':
     case 'session_gone':
     case 'entry_uncertain':
       return 'browser_error';

@@ -15,7 +15,10 @@ const FINAL = [
 /** A lost worker is noticed by a missing heartbeat within seconds, not at the end of a long time-out. */
 const HEARTBEAT = '8 seconds';
 
-/** Browser activities that may run again: reading, opening, finishing. */
+/**
+ * Browser activities that may run again: reading, opening, finishing. They wait for a browser service that is down; faults
+ * that stay are made final by the activities themselves.
+ */
 export const browsing = proxyActivities<Omit<LoginActivities, 'enterAnswer' | 'abandonLogin' | 'watchExternalAction'>>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '10 minutes',
@@ -23,18 +26,20 @@ export const browsing = proxyActivities<Omit<LoginActivities, 'enterAnswer' | 'a
   retry: {
     initialInterval: '500 milliseconds',
     backoffCoefficient: 2,
-    maximumInterval: '20 seconds',
-    maximumAttempts: 8,
+    maximumInterval: '5 seconds',
     nonRetryableErrorTypes: FINAL,
   },
 });
 
-/** Typing runs at most once: a second run could type a password twice. */
+/**
+ * Typing runs at most once: a second run could type a password twice. The ledger keeps it so, whatever is lost when; that
+ * an entering which has not claimed it is tried again spares the person the question.
+ */
 export const typing = proxyActivities<Pick<LoginActivities, 'enterAnswer'>>({
   startToCloseTimeout: '2 minutes',
   scheduleToCloseTimeout: '20 minutes',
   heartbeatTimeout: HEARTBEAT,
-  retry: { maximumAttempts: 1 },
+  retry: { initialInterval: '500 milliseconds', maximumInterval: '5 seconds', nonRetryableErrorTypes: FINAL },
 });
 
 /** Waiting for something outside; its length is bounded by its argument. */
@@ -42,7 +47,7 @@ export const watching = proxyActivities<Pick<LoginActivities, 'watchExternalActi
   startToCloseTimeout: '12 minutes',
   scheduleToCloseTimeout: '20 minutes',
   heartbeatTimeout: HEARTBEAT,
-  retry: { initialInterval: '1 second', maximumAttempts: 100, nonRetryableErrorTypes: FINAL },
+  retry: { initialInterval: '1 second', maximumInterval: '5 seconds', nonRetryableErrorTypes: FINAL },
 });
 
 /** Closing a session gives up after a while: the browser service ends what nobody uses. */

@@ -6,7 +6,7 @@ import { failureCodeOf } from './failures.ts';
 import { browsing, closing } from './proxies.ts';
 
 /** How often a flow opens a new session after the last one was lost. */
-const MAX_SESSIONS = 4;
+const MAX_SESSIONS = 8;
 
 /** Opens a session and leads it to the login page; a session that is lost on the way is replaced, a few times. */
 export async function discover(context: FlowContext, progress: Progress): Promise<Observation> {
