@@ -87,7 +87,7 @@ const visit = (page: Page, html: string, answer?: string): Promise<unknown> =>
   page.evaluate(`visit(${JSON.stringify(html)}, ${JSON.stringify(answer ?? '')})`);
 
 describe('a challenge that comes into sight', () => {
-  it('is told once it is solved or gone, by vendor, without its answer', { timeout: 40_000 }, async () => {
+  it('is told once it is solved or gone, by vendor, without its answer', { timeout: 120_000 }, async () => {
     const { id, page, close } = await open({ enabled: true });
     for (const html of Object.values(WIDGETS)) await visit(page, html, 'tok-4711');
     for (const html of Object.values(UNSOLVED)) await visit(page, html);

@@ -34,7 +34,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 });
 
-it(`${String(SESSIONS)} sessions, one after the other, leave nothing`, { timeout: 300_000 }, async () => {
+it(`${String(SESSIONS)} sessions, one after the other, leave nothing`, { timeout: 600_000 }, async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-many-'));
   const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
   await mkdir(temporary);
@@ -94,7 +94,7 @@ async function settled(service: ChildProcess, workDir: string): Promise<Holdings
   const folders = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
   await eventually(async () => {
     expect(await folders()).toEqual([expect.stringMatching(/^warm-/)]);
-  }, 20_000);
+  }, 60_000);
   service.send('measure');
   return messageOf<Holdings>(service);
 }

@@ -131,7 +131,7 @@ describe('capturing', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('leaves Playwright, Puppeteer and a BiDi client what they have without', { timeout: 30_000 }, async () => {
+  it('leaves Playwright, Puppeteer and a BiDi client what they have without', { timeout: 120_000 }, async () => {
     const session = await service.kernel.browsers.create({ telemetry: { browser: everything } });
     const first = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = first.contexts()[0]?.pages()[0];

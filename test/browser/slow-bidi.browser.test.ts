@@ -24,7 +24,7 @@ afterAll(async () => {
 describe('a client of WebDriver BiDi that a page floods with events', () => {
   it(
     'is cut off when it has stopped reading, and others of its session hear everything',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const { session, reader } = await service.begin();
       const stuck = await listen(session.webdriver_ws_url);
@@ -43,7 +43,7 @@ describe('a client of WebDriver BiDi that a page floods with events', () => {
 
   it(
     'hears everything when its mapper is behind, and nothing piles up before the mapper',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const { session, reader } = await service.begin();
       const client = await listen(session.webdriver_ws_url);

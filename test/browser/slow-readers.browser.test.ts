@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('a client that has stopped reading holds up nobody, and the service keeps little for it:', () => {
-  it('of CDP, flooded with events', { timeout: 90_000 }, async () => {
+  it('of CDP, flooded with events', { timeout: 300_000 }, async () => {
     const { session, reader, page } = await service.begin();
     const stuck = await service.connect(session.cdp_ws_url);
     await stuck.attach(page);
@@ -34,7 +34,7 @@ describe('a client that has stopped reading holds up nobody, and the service kee
     expect(reader.bytes()).toBeGreaterThan(FLOOD_MB * MB);
   });
 
-  it('of CDP, that says what the service answers itself', { timeout: 90_000 }, async () => {
+  it('of CDP, that says what the service answers itself', { timeout: 300_000 }, async () => {
     const { session, reader } = await service.begin();
     const stuck = await upgrade(session.cdp_ws_url);
     stuck.pause();
@@ -44,7 +44,7 @@ describe('a client that has stopped reading holds up nobody, and the service kee
     expect((await service.growth(() => flood(reader, 50))).resident).toBeLessThan(MOST_MORE_MB);
   });
 
-  it('of telemetry', { timeout: 90_000 }, async () => {
+  it('of telemetry', { timeout: 300_000 }, async () => {
     const { session, reader } = await service.begin();
     await service.kernel.browsers.update(session.session_id, {
       telemetry: { browser: { console: { enabled: true } } },

@@ -67,7 +67,7 @@ async function toldBy(id: string): Promise<TelemetryEnvelope['event'][]> {
 describe('what is typed', () => {
   it(
     'is in no event of a login, whichever field it goes into and whatever its page does with it',
-    { timeout: 40_000 },
+    { timeout: 120_000 },
     async () => {
       const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create(
         { telemetry: { enabled: true, browser: everything } },

@@ -17,7 +17,7 @@ export async function until(
   id: string,
   wanted: (document: ConnectionDocument) => boolean,
 ): Promise<ConnectionDocument> {
-  for (let i = 0; i < 400; i += 1) {
+  for (let i = 0; i < 2400; i += 1) {
     const document = await tests.client.read(id);
     if (wanted(document)) return document;
     await new Promise((resolve) => setTimeout(resolve, 25));
