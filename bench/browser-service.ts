@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type Kernel from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
 import { WebSocket } from 'ws';
-import { memoryUnder, startBrowserUnderMeasure } from './browser-under-measure.ts';
+import { browserUnder, memoryUnder, startBrowserUnderMeasure } from './browser-under-measure.ts';
 import { median, secondsOf } from './figure.ts';
 import type { Figure } from './figure.ts';
 
@@ -27,6 +27,7 @@ export async function measureBrowserService(chromiumPath: string): Promise<Figur
     return [
       ...(await measureStart(chromiumPath, cold.kernel, warm.kernel)),
       ...(await measureRoundTrip(cold.kernel, cold.workDir)),
+      ...(await measureDeath(cold.kernel, cold.workDir)),
       ...(await measureMemory(cold.kernel, cold.workDir)),
       ...(await measureRate(warm.kernel)),
     ];
@@ -120,6 +121,25 @@ async function roundTrip(url: string): Promise<number> {
   const each = (performance.now() - began) / ROUND_TRIPS;
   socket.terminate();
   return each;
+}
+
+/** From the `kill -9` of a session's Chromium until reading the session says that it has ended. */
+async function measureDeath(kernel: Kernel, workDir: string): Promise<Figure[]> {
+  const times: number[] = [];
+  for (let run = 0; run <= RUNS; run += 1) {
+    const { session_id: id } = await kernel.browsers.create();
+    const pid = await browserUnder(workDir);
+    const began = performance.now();
+    process.kill(pid, 'SIGKILL');
+    while (
+      await kernel.browsers.retrieve(id).then(
+        () => true,
+        () => false,
+      )
+    );
+    if (run > 0) times.push(performance.now() - began);
+  }
+  return [{ name: 'A killed Chromium, until its session says so', value: secondsOf(times), aim: 'under 1 s' }];
 }
 
 async function measureMemory(kernel: Kernel, workDir: string): Promise<Figure[]> {

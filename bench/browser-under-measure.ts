@@ -35,14 +35,28 @@ export async function startBrowserUnderMeasure(chromium: string, warm: number): 
   };
 }
 
+/** Process id of the only Chromium whose command line names the folder. */
+export async function browserUnder(folder: string): Promise<number> {
+  for (const { pid, line } of await processesUnder(folder))
+    if (line.includes('--user-data-dir=') && !line.includes('--type=')) return Number(pid);
+  throw new Error('no Chromium runs there');
+}
+
 /** Memory of all processes whose command line names the folder, in MB: what two of them share is counted once. */
 export async function memoryUnder(folder: string): Promise<number> {
   let kilobytes = 0;
-  for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
-    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    if (!line.includes(`${folder}/sessions/`)) continue;
+  for (const { pid } of await processesUnder(folder)) {
     const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
     kilobytes += Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0);
   }
   return kilobytes / 1024;
+}
+
+async function processesUnder(folder: string): Promise<{ pid: string; line: string }[]> {
+  const found: { pid: string; line: string }[] = [];
+  for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (line.includes(`${folder}/sessions/`)) found.push({ pid, line });
+  }
+  return found;
 }
