@@ -1,12 +1,10 @@
-import { Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../browser/sessions.ts';
-import { failure } from '../browser/service.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './discover.ts';
 import { enterAnswer } from './enter.ts';
+import { guard } from './faults.ts';
 import { finishLogin } from './finish.ts';
 import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -14,7 +12,6 @@ import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
-import { withPatience } from './patience.ts';
 import { blameProxy, requireProxy } from './proxy-faults.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
@@ -94,19 +91,5 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     ),
 
     checkHealth: guard(({ target, checkId }) => withHeartbeat((signal) => checkHealth(deps, target, checkId, signal))),
-  };
-}
-
-/** No foreign error leaves an activity: its message could hold a page's words or an address with a token. */
-function guard<Input, Result>(run: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
-  return async (input) => {
-    try {
-      return await run(input);
-    } catch (error) {
-      if (error instanceof CancelledFailure) throw error;
-      if (error instanceof ApplicationFailure) throw withPatience(error, Context.current().info);
-      const kind = error instanceof Error ? error.name : 'unknown';
-      throw withPatience(failure('internal_error', `an activity failed (${kind})`, false), Context.current().info);
-    }
   };
 }

@@ -1,0 +1,42 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { HoldfastError } from '../../contract/errors.ts';
+import { failure } from '../browser/service.ts';
+
+/** How long a fault that may pass is tried against, in milliseconds. A person may be waiting in front of it. */
+const MAX_TRYING_MS = 2 * 60_000;
+
+/** Makes an activity of `run`. No foreign error leaves it: its message could hold a page's words or an address with a token. */
+export function guard<Input, Result>(run: (input: Input) => Promise<Result>): (input: Input) => Promise<Result> {
+  return async (input) => {
+    try {
+      return await run(input);
+    } catch (error) {
+      if (error instanceof CancelledFailure) throw error;
+      throw withPatience(asFailure(error));
+    }
+  };
+}
+
+function asFailure(error: unknown): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  if (error instanceof HoldfastError && error.code === 'unavailable')
+    return failure('service_unavailable', 'the store does not answer', false);
+  return failure('internal_error', `an activity failed (${error instanceof Error ? error.name : 'unknown'})`, false);
+}
+
+/**
+ * The failure of one try, final when the activity has been tried long enough. A browser service or a store that is down or
+ * full comes back: it is waited for as long as the activity may take, and its restarts, however many, are not counted as
+ * tries. Times are the server's alone, for a worker's clock may be wrong.
+ */
+function withPatience(error: ApplicationFailure): ApplicationFailure {
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = Context.current().info;
+  const tryingMs = currentAttemptScheduledTimestampMs - scheduledTimestampMs;
+  if (error.type === 'service_unavailable' || tryingMs < MAX_TRYING_MS) return error;
+  return ApplicationFailure.create({
+    type: error.type ?? 'internal_error',
+    message: error.message,
+    nonRetryable: true,
+  });
+}

@@ -1,0 +1,33 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, it } from 'vitest';
+import { guard } from '../../activities/login/faults.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+
+/** What an activity ends with whose work throws this, so long after it was first due. */
+function failureOf(thrown: Error, triedMs: number): Promise<unknown> {
+  const times = { scheduledTimestampMs: 5_000, currentAttemptScheduledTimestampMs: 5_000 + triedMs };
+  const activity = guard(() => Promise.reject(thrown));
+  return new MockActivityEnvironment(times).run(activity, null).catch((error: unknown) => error);
+}
+
+it.each([
+  ['browser_error', 119_000, false],
+  ['browser_error', 120_000, true],
+  ['session_gone', 120_000, true],
+  ['service_unavailable', 9 * 60_000, false],
+])('a %s after %i ms is final: %s', async (type, triedMs, isFinal) => {
+  const failure = await failureOf(ApplicationFailure.retryable('what happened', type), triedMs);
+  expect(failure).toMatchObject({ type, message: 'what happened', nonRetryable: isFinal });
+});
+
+it('a store that does not answer is waited for', async () => {
+  const failure = await failureOf(new HoldfastError('unavailable', 'The store does not answer'), 9 * 60_000);
+  expect(failure).toMatchObject({ type: 'service_unavailable', nonRetryable: false });
+});
+
+it('a foreign error leaves its words behind', async () => {
+  const failure = await failureOf(new TypeError('a page said: secret'), 0);
+  expect(failure).toMatchObject({ type: 'internal_error', nonRetryable: false });
+  expect((failure as Error).message).not.toContain('secret');
+});
