@@ -69,7 +69,8 @@ function report(figures: readonly Figure[]): string {
     'start of ours has more to do than that of Playwright: a folder of its own, the space of its processes, the tracking of its',
     'pages and a second connection through our proxy. A script with capture is timed beside the same without, in turns.',
     '',
-    '`npm run bench -- kills`, which is not in this run, kills processes at random moments while people log in.',
+    'Killed processes (`npm run bench -- kills`, only when it is named) end at random moments, a second one soon after the',
+    'first is back, while people log in. A password is given again when the session that it went into is lost.',
     '',
   ].join('\n');
 }
