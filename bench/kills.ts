@@ -37,12 +37,6 @@ export async function measureKills(tree: ProcessTree): Promise<Figure[]> {
   const practice = createPractice(tree.sandboxUrl);
   const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, maxRetries: 8 });
   const tally: Tally = { succeeded: 0, answers: 0, lost: [] };
-  const passwordsSeen = async (): Promise<number> => {
-    const counts = await Promise.all(USERS.map(([user]) => practice.counts(user)));
-    return counts.reduce((sum, each) => sum + each.passwords, 0);
-  };
-  // Logins of other parts of the bench came before.
-  const seenBefore = await passwordsSeen();
   const kills = new Map<Role, number>();
   const state = { over: false };
   const killing = killAtRandom(tree, kills, state);
@@ -56,7 +50,8 @@ export async function measureKills(tree: ProcessTree): Promise<Figure[]> {
   await Promise.all(Array.from({ length: AT_ONCE }, person));
   state.over = true;
   await killing;
-  const passwords = (await passwordsSeen()) - seenBefore;
+  const seen = await Promise.all(USERS.map(([user]) => practice.counts(user)));
+  const passwords = seen.reduce((sum, each) => sum + each.passwords, 0);
   const byRole = [...kills].map(([role, count]) => `${role} ${count}`).join(', ');
   return [
     { name: `\`kill -9\` of a process, logins meanwhile`, value: `${killsOf(kills)} (${byRole}), ${begun} logins` },
