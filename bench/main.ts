@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { say } from '../start/say.ts';
 import { findChromium } from '../start/setup/chromium.ts';
-import { startProcessTree } from '../test/e2e/process-tree.ts';
+import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
 import { measureBrowserService } from './browser-service.ts';
 import { tableOf } from './figure.ts';
 import type { Figure } from './figure.ts';
@@ -38,13 +38,23 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
     if (wanted('browser')) add(await measureBrowserService(chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
-    if (parts.includes('kills')) add(await measureKills(tree));
+    if (parts.includes('kills')) add(await inTreeOfItsOwn(measureKills));
     if (wanted('telemetry')) add(await measureTelemetry(tree));
     if (wanted('worker-memory')) add(await measureWorkerMemory(tree));
     // Late, for it loads the machine fully. The check by timer is waited for at the end.
     if (wanted('reads')) add(await measureReads(tree));
     if (histories) add(await histories.check);
     return figures;
+  } finally {
+    await tree.remove();
+  }
+}
+
+/** For what would disturb the other parts, or count what they did. */
+async function inTreeOfItsOwn(part: (tree: ProcessTree) => Promise<Figure[]>): Promise<Figure[]> {
+  const tree = await startProcessTree();
+  try {
+    return await part(tree);
   } finally {
     await tree.remove();
   }
