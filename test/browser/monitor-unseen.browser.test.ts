@@ -2,6 +2,7 @@ import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { pageScript } from '../../browser/telemetry/monitor/page-script.ts';
 import { connectRaw } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
@@ -129,6 +130,20 @@ describe('capturing', () => {
     });
     await client.close();
     await service.kernel.browsers.deleteByID(id);
+  });
+
+  it('tells of a key once, though a document is given its script twice', async () => {
+    const session = await service.kernel.browsers.create();
+    const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
+    const page = browser.contexts()[0]?.pages()[0];
+    await page?.goto(`${site.origin}/`);
+    const script = pageScript('tellHere', { interaction: true, captcha: false, typed: true }) ?? '';
+    await page?.evaluate('globalThis.told = []; globalThis.tellHere = (said) => told.push(JSON.parse(said).kind);');
+    for (const turn of [1, 2]) await page?.evaluate(`${script}; ${String(turn)}`);
+    await page?.keyboard.press('Tab');
+    expect(await page?.evaluate('told')).toEqual(['key']);
+    await browser.close();
+    await service.kernel.browsers.deleteByID(session.session_id);
   });
 
   it('leaves Playwright, Puppeteer and a BiDi client what they have without', { timeout: 120_000 }, async () => {

@@ -11,7 +11,8 @@ export interface WantedOfScript {
 
 /**
  * The script for each frame, or null where none is needed. `binding` is the function by which it tells. A document that has
- * changed its process gets that function a moment after the script has begun: until then it keeps what it has to say.
+ * changed its process gets that function a moment after the script has begun: until then it keeps what it has to say. Such a
+ * document may be given the script twice, as it begins and as one that is there: the second does nothing.
  */
 export function pageScript(binding: string, wanted: WantedOfScript): string | null {
   const parts = [
@@ -20,6 +21,9 @@ export function pageScript(binding: string, wanted: WantedOfScript): string | nu
   ];
   if (parts.length === 0) return null;
   return String.raw`(() => {
+  const begun = Symbol.for('${binding}');
+  if (globalThis[begun]) return;
+  globalThis[begun] = true;
   const RETRY_MS = 50;
   const MAX_KEPT = 100;
   const kept = [];
