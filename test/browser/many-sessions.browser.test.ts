@@ -39,7 +39,7 @@ it(`${String(SESSIONS)} sessions, one after the other, leave nothing`, { timeout
   const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
   await mkdir(temporary);
   child = fork(path.join(import.meta.dirname, 'measured-service.ts'), [workDir, inject('chromiumPath')], {
-    execArgv: ['--expose-gc', '--import', 'tsx'],
+    execArgv: ['--import', 'tsx'],
     // What Chromium writes beside its own folder is seen, too.
     env: { ...process.env, TMPDIR: temporary },
   });

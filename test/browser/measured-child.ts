@@ -48,7 +48,7 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
   const folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-slow-'));
   const program = path.join(import.meta.dirname, 'measured-service.ts');
   const child = fork(program, [path.join(folder, 'work'), chromiumPath], {
-    execArgv: ['--expose-gc', '--import', 'tsx'],
+    execArgv: ['--import', 'tsx'],
   });
   const heard = async <Message>(): Promise<Message> => {
     const [message] = (await once(child, 'message')) as [Message];

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { collectGarbage } from './held-memory.ts';
 import { startQuietService } from './quiet-service.ts';
 
 /** What a process holds on to. */
@@ -15,7 +16,7 @@ export interface Holdings {
   resources: Record<string, number>;
 }
 
-/** A service in a process of its own that answers every message with what it holds on to (run it with `--expose-gc`). */
+/** A service in a process of its own that answers every message with what it holds on to. */
 const [workDir = '', chromiumPath = ''] = process.argv.slice(2);
 const service = await startQuietService({ chromiumPath, workDir, maxSessions: 10, warmBrowsers: 1 });
 process.on('message', (message) => {
@@ -25,9 +26,7 @@ process.on('message', (message) => {
 process.send?.({ url: service.url });
 
 function measure(): Holdings {
-  // The first leaves the freeing of buffers to another thread; the second waits for that.
-  globalThis.gc?.();
-  globalThis.gc?.();
+  collectGarbage();
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
   const { heapUsed, external, rss } = process.memoryUsage();
