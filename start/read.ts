@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Browser } from 'playwright-core';
-import { readWhenSettled } from '../activities/login/read/read-page.ts';
+import { readWhenSettled } from '../activities/login/reading/read-page.ts';
 import type { PageReading } from '../contract/reading.ts';
 import { findChromium } from './setup/chromium.ts';
 import { SetupError } from './setup/setup-error.ts';

@@ -34,7 +34,7 @@ const VitestReport = z.object({
 });
 
 /** Folders with a tsconfig of their own: code that runs in a page, with the DOM's types. */
-const TYPE_ROOTS = ['.', 'api/hosted/page', 'activities/login/page', 'browser/live/page'];
+const TYPE_ROOTS = ['.', 'api/hosted/page', 'reader/page', 'browser/live/page'];
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);

@@ -6,7 +6,7 @@ import {
   type WorkerOptions as TemporalWorkerOptions,
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
-import { createBrowserService, type BrowserServiceSettings } from '../activities/browser/service.ts';
+import { createBrowserService, type BrowserServiceSettings } from '../browser-client/service.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createPages } from '../activities/login/pages.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';

@@ -1,6 +1,6 @@
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
-import type { BrowserService } from '../browser/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
 import type { Pages } from './pages.ts';
 
 /** What the login activities are made of; tests hand in their own. */

@@ -1,6 +1,6 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import type { Page } from 'playwright-core';
-import { failure } from '../browser/service.ts';
+import { failure } from '../../browser-client/service.ts';
 import { authorUrl, mayTypeInto } from './allowed-site.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { HoldfastError } from '../../contract/errors.ts';
-import { failure } from '../browser/service.ts';
+import { failure } from '../../browser-client/service.ts';
 
 /** How long a fault that may pass is tried against, in milliseconds. A person may be waiting in front of it. */
 const MAX_TRYING_MS = 2 * 60_000;

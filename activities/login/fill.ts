@@ -1,8 +1,8 @@
 import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
-import { clickMouse, pressKey, typeText } from '../browser/computer.ts';
-import { failure, type BrowserService } from '../browser/service.ts';
-import type { SessionTarget } from '../browser/sessions.ts';
+import { clickMouse, pressKey, typeText } from '../../browser-client/computer.ts';
+import { failure, type BrowserService } from '../../browser-client/service.ts';
+import type { SessionTarget } from '../../browser-client/sessions.ts';
 import { clickSpot, hasFocus, isList, isShownWhole, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */

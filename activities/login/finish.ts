@@ -1,5 +1,5 @@
 import type { CredentialFacts, FinishInput, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
-import { deleteSession, updateSession } from '../browser/sessions.ts';
+import { deleteSession, updateSession } from '../../browser-client/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { shownUrl } from './landing-url.ts';

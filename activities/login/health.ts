@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { createSession, deleteSession, updateSession } from '../browser/sessions.ts';
+import { createSession, deleteSession, updateSession } from '../../browser-client/sessions.ts';
 import { homeUrl } from './candidates.ts';
 import { credentialFacts } from './credential-facts.ts';
 import { followSignInLink } from './discover.ts';

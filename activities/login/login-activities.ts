@@ -1,5 +1,5 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
-import { deleteSession } from '../browser/sessions.ts';
+import { deleteSession } from '../../browser-client/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './discover.ts';

@@ -2,9 +2,9 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserCreate } from '../../contract/browsers.ts';
 import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
-import type { BrowserService } from '../browser/service.ts';
-import type { Session } from '../browser/sessions.ts';
-import { createSession, deleteSession, findSessionByName, updateSession } from '../browser/sessions.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import type { Session } from '../../browser-client/sessions.ts';
+import { createSession, deleteSession, findSessionByName, updateSession } from '../../browser-client/sessions.ts';
 import { sessionBody } from './session-body.ts';
 
 /** Categories whose events would carry what a person types, from a service that does not leave it out by itself. */

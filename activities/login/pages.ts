@@ -1,7 +1,7 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { failure } from '../browser/service.ts';
-import type { BrowserService } from '../browser/service.ts';
-import { deleteSession, retrieveSession } from '../browser/sessions.ts';
+import { failure } from '../../browser-client/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;

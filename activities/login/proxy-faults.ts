@@ -1,7 +1,7 @@
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { failure } from '../browser/service.ts';
-import { retrieveSession } from '../browser/sessions.ts';
+import { failure } from '../../browser-client/service.ts';
+import { retrieveSession } from '../../browser-client/sessions.ts';
 import type { LoginDeps } from './deps.ts';
 
 /** Fails when the target's proxy is not there any more: its session would be refused, and must not go out another way. */

@@ -4,8 +4,8 @@ import type { PageReading } from '../../contract/reading.ts';
 import type { LoginDeps } from './deps.ts';
 import { frameOf } from './fill.ts';
 import { lengthOfValue } from './page-checks.ts';
-import { seeFrames } from './read/frames.ts';
-import { readOffers } from './read/offers.ts';
+import { seeFrames } from './reading/frames.ts';
+import { readOffers } from '../../reader/offers.ts';
 import { readLogin } from './read-login.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
-import { failure } from '../browser/service.ts';
+import { failure } from '../../browser-client/service.ts';
 import { shownUrl } from './landing-url.ts';
-import { readWhenSettled } from './read/read-page.ts';
+import { readWhenSettled } from './reading/read-page.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;

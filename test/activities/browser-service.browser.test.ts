@@ -8,7 +8,7 @@ import {
   screenshot,
   scroll,
   setCursor,
-} from '../../activities/browser/computer.ts';
+} from '../../browser-client/computer.ts';
 import {
   createFolder,
   deleteFile,
@@ -22,8 +22,8 @@ import {
   uploadFiles,
   uploadZip,
   writeFile,
-} from '../../activities/browser/files.ts';
-import { readLog } from '../../activities/browser/logs.ts';
+} from '../../browser-client/files.ts';
+import { readLog } from '../../browser-client/logs.ts';
 import {
   execProcess,
   followOutput,
@@ -32,9 +32,9 @@ import {
   resizeTerminal,
   spawnProcess,
   writeInput,
-} from '../../activities/browser/process.ts';
-import type { BrowserService } from '../../activities/browser/service.ts';
-import { createBrowserService, readWhole } from '../../activities/browser/service.ts';
+} from '../../browser-client/process.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import { createBrowserService, readWhole } from '../../browser-client/service.ts';
 import type { ServiceUnderTest } from '../browser/service-under-test.ts';
 import { API_KEY, startService } from '../browser/service-under-test.ts';
 

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { BrowserService } from '../../activities/browser/service.ts';
-import { createBrowserService } from '../../activities/browser/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 
 /** One answer of a peer. `cut`: the connection breaks after the body. */
 export interface LooseAnswer {

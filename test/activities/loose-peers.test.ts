@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { clickMouse, mousePosition, screenshot, typeText } from '../../activities/browser/computer.ts';
+import { clickMouse, mousePosition, screenshot, typeText } from '../../browser-client/computer.ts';
 import {
   createFolder,
   downloadFolder,
@@ -8,11 +8,11 @@ import {
   readFile,
   uploadZip,
   writeFile,
-} from '../../activities/browser/files.ts';
-import { readLog } from '../../activities/browser/logs.ts';
-import { execProcess, followOutput, isRunning, killProcess, spawnProcess } from '../../activities/browser/process.ts';
-import { readWhole } from '../../activities/browser/service.ts';
-import { createSession } from '../../activities/browser/sessions.ts';
+} from '../../browser-client/files.ts';
+import { readLog } from '../../browser-client/logs.ts';
+import { execProcess, followOutput, isRunning, killProcess, spawnProcess } from '../../browser-client/process.ts';
+import { readWhole } from '../../browser-client/service.ts';
+import { createSession } from '../../browser-client/sessions.ts';
 import type { LooseAnswer, LoosePeer } from './loose-peer.ts';
 import { startLoosePeer } from './loose-peer.ts';
 

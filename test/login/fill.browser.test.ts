@@ -1,9 +1,9 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createBrowserService, type BrowserService } from '../../activities/browser/service.ts';
+import { createBrowserService, type BrowserService } from '../../browser-client/service.ts';
 import { authorUrl, mayTypeInto } from '../../activities/login/allowed-site.ts';
 import { fillField, frameOf, type Hands } from '../../activities/login/fill.ts';
-import { readWhenSettled } from '../../activities/login/read/read-page.ts';
+import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { API_KEY, startService, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
 

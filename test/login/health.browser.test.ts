@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createBrowserService } from '../../activities/browser/service.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 import type { LoginDeps } from '../../activities/login/deps.ts';
 import { checkHealth } from '../../activities/login/health.ts';
 import { createPages } from '../../activities/login/pages.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createBrowserService } from '../../activities/browser/service.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 import { isCaptured, openLoginSession } from '../../activities/login/open-session.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BrowserService } from '../../activities/browser/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
 import { blameProxy } from '../../activities/login/proxy-faults.ts';
 import { sessionBody } from '../../activities/login/session-body.ts';
 import type { LoginTarget } from '../../contract/activities.ts';

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import type { BrowserService } from '../../activities/browser/service.ts';
-import { createBrowserService } from '../../activities/browser/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 
 /** How a browser service treats a recorder. */
 export interface PeerManners {

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { readWhenSettled } from '../../activities/login/read/read-page.ts';
+import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 

@@ -1,6 +1,6 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { readPage, readWhenSettled, settle } from '../../activities/login/read/read-page.ts';
+import { readPage, readWhenSettled, settle } from '../../activities/login/reading/read-page.ts';
 import { SANDBOX_USERS, startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';
 

@@ -22,7 +22,7 @@ export function quietScript(options: { quietMs: number; timeoutMs: number; chang
 /** Bundles one page-side source as an IIFE that defines `pageSide`. */
 function bundle(source: string): string {
   const result = buildSync({
-    entryPoints: [join(import.meta.dirname, '../page', source)],
+    entryPoints: [join(import.meta.dirname, 'page', source)],
     bundle: true,
     write: false,
     format: 'iife',

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { ApplicationFailure } from '@temporalio/common';
 import { Agent, FormData, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { ActivityFailure } from '../../contract/activities.ts';
+import type { ActivityFailure } from '../contract/activities.ts';
 
 /** Where the browser service is. `apiKey` is sent as a bearer token. */
 export interface BrowserServiceSettings {

@@ -1,4 +1,4 @@
-import type { ReadField } from '../../../contract/reading.ts';
+import type { ReadField } from '../contract/reading.ts';
 import { joinBoxes } from './code-boxes.ts';
 import { wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ControlFacts, TextFacts } from './facts.ts';

@@ -9,8 +9,8 @@ import type {
   Scroll,
   SetCursor,
   TypeText,
-} from '../../contract/computer.ts';
-import { MousePosition } from '../../contract/computer.ts';
+} from '../contract/computer.ts';
+import { MousePosition } from '../contract/computer.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
 import { readWhole } from './service.ts';
 import type { SessionTarget } from './sessions.ts';

@@ -1,4 +1,4 @@
-import type { ControlFacts, Region } from '../read/facts.ts';
+import type { ControlFacts, Region } from '../facts.ts';
 import { labelText, nearText, referenced } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';

@@ -1,4 +1,4 @@
-import type { PageReading } from '../../../contract/reading.ts';
+import type { PageReading } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';

@@ -1,4 +1,4 @@
-import type { ReadChoice } from '../../../contract/reading.ts';
+import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { LoginGroup, SeenFrame } from './login-group.ts';
 import { maskedDestination } from './mask.ts';

@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
-import { collectorScript } from './collector-script.ts';
-import type { ChildFrameFacts, FrameFacts } from './facts.ts';
-import type { SeenFrame } from './login-group.ts';
+import { collectorScript } from '../../../reader/collector-script.ts';
+import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
+import type { SeenFrame } from '../../../reader/login-group.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { FormData } from 'undici';
 import { z } from 'zod';
-import { FileInfo } from '../../contract/files.ts';
+import { FileInfo } from '../contract/files.ts';
 import type { BrowserService } from './service.ts';
 import { failure, failureOf, parseAnswer } from './service.ts';
 import type { SessionTarget } from './sessions.ts';

@@ -1,4 +1,4 @@
-import type { GroupFacts } from '../read/facts.ts';
+import type { GroupFacts } from '../facts.ts';
 import { boxOf } from './visible.ts';
 import { classNames, closest, composedParent, idOf, oneLine, type Tree } from './walk.ts';
 import { textOf } from './labels.ts';

@@ -1,4 +1,4 @@
-import type { ReadChoice } from '../../../contract/reading.ts';
+import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './login-group.ts';
 import { anyOf, normalize } from './normalize.ts';

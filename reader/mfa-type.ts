@@ -1,4 +1,4 @@
-import type { MfaType } from '../../../contract/reading.ts';
+import type { MfaType } from '../contract/reading.ts';
 import type { z } from 'zod';
 import type { ClickableFacts } from './facts.ts';
 import { maskedDestination } from './mask.ts';

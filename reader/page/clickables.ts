@@ -1,4 +1,4 @@
-import type { ClickableFacts } from '../read/facts.ts';
+import type { ClickableFacts } from '../facts.ts';
 import { extraOf, regionOf } from './controls.ts';
 import { labelText, nearText, referenced, textOf } from './labels.ts';
 import type { Sight } from './visible.ts';

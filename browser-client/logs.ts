@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SupervisedPart } from '../../contract/logs.ts';
+import type { SupervisedPart } from '../contract/logs.ts';
 import { readFrames } from './frames.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';

@@ -1,4 +1,4 @@
-import type { TextFacts } from '../read/facts.ts';
+import type { TextFacts } from '../facts.ts';
 import { regionOf } from './controls.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';

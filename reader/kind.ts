@@ -1,4 +1,4 @@
-import type { PageKind, PageReading, ReadChoice, ReadField } from '../../../contract/reading.ts';
+import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
 import { asksNewPassword, type SeenFrame } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import {

@@ -1,4 +1,4 @@
-import type { PageReading } from '../../../contract/reading.ts';
+import type { PageReading } from '../contract/reading.ts';
 import { readChoices } from './choices.ts';
 import { readFields } from './fields.ts';
 import { kindOf } from './kind.ts';

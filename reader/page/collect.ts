@@ -1,4 +1,4 @@
-import type { ChildFrameFacts, FrameFacts } from '../read/facts.ts';
+import type { ChildFrameFacts, FrameFacts } from '../facts.ts';
 import { clickableFacts, isClickable } from './clickables.ts';
 import { controlFacts, isControl } from './controls.ts';
 import { createGroups } from './groups.ts';

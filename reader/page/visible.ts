@@ -1,4 +1,4 @@
-import type { Box } from '../read/facts.ts';
+import type { Box } from '../facts.ts';
 import { composedParent } from './walk.ts';
 
 /** What a visitor can see of an element. */

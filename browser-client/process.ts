@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProcessSignal, ProcessSpawn } from '../../contract/processes.ts';
+import type { ProcessSignal, ProcessSpawn } from '../contract/processes.ts';
 import { readFrames } from './frames.ts';
 import type { BrowserService } from './service.ts';
 import { failure, failureOf, parseAnswer } from './service.ts';

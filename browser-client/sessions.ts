@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
-import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
-import { ProxyFault } from '../../contract/proxies.ts';
+import type { BrowserCreate, BrowserUpdate } from '../contract/browsers.ts';
+import { MANAGED_AUTH_HEADER } from '../contract/browsers.ts';
+import { ProxyFault } from '../contract/proxies.ts';
 import { createProfile } from './profiles.ts';
 import type { BrowserService } from './service.ts';
 import { failureOf, parseAnswer } from './service.ts';

@@ -1,4 +1,4 @@
-import type { ReadChoice } from '../../../contract/reading.ts';
+import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { FORGOT, SIGN_UP } from './words.ts';
