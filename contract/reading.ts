@@ -9,6 +9,10 @@ export const DiscoveredFieldType = z.enum(['text', 'email', 'password', 'tel', '
 /** MFA methods (wire.md). */
 export const MfaType = z.enum(['sms', 'call', 'email', 'totp', 'push', 'password', 'switch']);
 
+/** How a one-time code reaches the person; `unknown` when the page does not say. */
+export const CodeChannel = z.enum(['sms', 'email', 'call', 'totp', 'unknown']);
+export type CodeChannel = z.infer<typeof CodeChannel>;
+
 /** A field that the reader found. Nothing in it is a value that somebody typed. */
 export const ReadField = z.object({
   type: ReadFieldType,
@@ -24,6 +28,8 @@ export const ReadField = z.object({
   frame: z.array(z.string()),
   /** Number of single-character boxes when one code is spread over several inputs; else 1. */
   boxes: z.number().int().min(1),
+  /** Of `code` and `totp_code` fields; absent reads as `unknown`. */
+  channel: CodeChannel.optional(),
 });
 export type ReadField = z.infer<typeof ReadField>;
 
@@ -44,6 +50,8 @@ export const ReadChoice = z.object({
   xpath: z.string(),
   provider: z.string().optional(),
   mfa_type: MfaType.optional(),
+  /** What an `auth_method` or `sign_in_method` asks for, where the page says so. */
+  uses: z.enum(['password', 'passkey']).optional(),
   masked_destination: z.string().nullable(),
   description: z.string().nullable(),
   frame: z.array(z.string()),

@@ -6,7 +6,7 @@ import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';
 import { normalize } from './normalize.ts';
 import { isAccountList, isAnotherAccount, isPerson } from './accounts.ts';
-import { otherWayOf } from './other-ways.ts';
+import { otherWayOf, usedBy } from './other-ways.ts';
 import { outsideInstruction } from './signs.ts';
 import { ssoOf } from './sso.ts';
 
@@ -57,7 +57,7 @@ interface Context {
 }
 
 type Judged = Pick<ReadChoice, 'type' | 'label'> &
-  Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'masked_destination' | 'description'>>;
+  Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'uses' | 'masked_destination' | 'description'>>;
 
 function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
   const texts = frame.facts.texts.filter(
@@ -97,11 +97,11 @@ function judge(button: ClickableFacts, context: Context): Judged | undefined {
     if (mfa && !(context.outside && mfa !== 'switch' && !OFFERS.test(normalize(button.text)))) {
       const masked = maskedDestination(button.text) ?? null;
       const type = mfa === 'other' ? {} : { mfa_type: mfa };
-      return { type: 'mfa_method', label, description, masked_destination: masked, ...type };
+      return { type: 'mfa_method', label, description, masked_destination: masked, ...type, ...usedBy(button) };
     }
   }
   const way = otherWayOf(button, context.login);
-  return way ? { type: way, label, description } : undefined;
+  return way ? { type: way, label, description, ...usedBy(button) } : undefined;
 }
 
 /** A clickable row and the button inside it are one choice: the first, outer one stays. */

@@ -1,5 +1,6 @@
 import type { ReadField } from '../contract/reading.ts';
 import { joinBoxes } from './code-boxes.ts';
+import { codeChannel } from './code-channel.ts';
 import { wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ControlFacts, TextFacts } from './facts.ts';
 import type { LoginGroup } from './login-group.ts';
@@ -31,18 +32,22 @@ function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadFie
   const { control, meaning } = meant;
   const texts = textsAround(group);
   const type = fieldType(meaning, control, group, texts);
+  const label = labelOf(control, group, boxes) || WORDS_OF_TYPE[type];
+  const hint = hintOf(type, control, texts);
+  const channel = codeChannel(type, label, hint);
   return {
     type,
     discovered_type: discoveredType(type, control),
     name: control.name || control.id || identifierWords(labelOf(control, group, boxes)).replaceAll(' ', '_') || type,
-    label: labelOf(control, group, boxes) || WORDS_OF_TYPE[type],
+    label,
     selector: control.selector,
     placeholder: control.placeholder || null,
-    hint: hintOf(type, control, texts),
+    hint,
     // A list that stands on one of its entries already need not be answered.
     required: control.tag === 'select' ? !control.filled : control.required || type !== 'text',
     frame: [...group.frame.path],
     boxes,
+    ...(channel === null ? {} : { channel }),
   };
 }
 

@@ -20,16 +20,21 @@ const SMS = anyOf(
   'sms, text, text me, text message, text a code, mobile phone, phone number, message, kurznachricht, par sms, mensaje de texto, sms bericht',
   'смс, ショートメッセージ, 短信, 簡訊, 문자',
 );
-const CALL = anyOf(
+/** Words of a phone call. */
+export const CALL = anyOf(
   'call, call me, voice, voice call, phone call, anruf, anrufen, appel, appel vocal, llamada, llamar, chiamata, ligacao, bellen',
   'звонок, 電話をかける, 音声通話, 语音, 電話, 전화',
 );
-const MAIL = anyOf('email, e mail, mail, correo, courriel, posta, почта, письмо, メール, 邮件, 邮箱, 電子郵件, 이메일');
+/** Words of e-mail. */
+export const MAIL = anyOf(
+  'email, e mail, mail, correo, courriel, posta, почта, письмо, メール, 邮件, 邮箱, 電子郵件, 이메일',
+);
 const PUSH = anyOf(
   'push, push notification, send push, duo push, notification, approve, prompt, tap yes, okta verify, approve a request',
   'benachrichtigung, notificacion, notifica, notificacao, powiadomienie, melding, уведомление, 通知, 推送, 알림',
 );
-const PASSWORD_INSTEAD = anyOf(
+/** Words of a way that asks for the password. */
+export const PASSWORD_INSTEAD = anyOf(
   'use password, password instead, enter your password, use my password, use your password, password, passwort, mot de passe, contrasena',
   'senha, wachtwoord, haslo, пароль, パスワード, 密码, 비밀번호',
 );

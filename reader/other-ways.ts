@@ -1,5 +1,6 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
+import { PASSWORD_INSTEAD } from './mfa-type.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { FORGOT, SIGN_UP } from './words.ts';
 
@@ -27,6 +28,15 @@ const PASSKEY = anyOf(
 /** `Send me a sign-in code`, `Email me a login link`, whatever stands between. */
 const SENDS = /^(send|e-?mail|text|mail|get)( me)?( an?| the)? ([a-z-]+ ){0,3}(code|link) \|/;
 const NO_CHOICE = /learn more|what is|about|help|create|add|set ?up|register|manage|download|resend|send again/;
+
+const ONE_TIME = /one[ -]?time|einmal|usage unique|un solo uso/;
+
+/** What a way to sign in asks for, where its words say so. */
+export function usedBy(button: ClickableFacts): Pick<ReadChoice, 'uses'> {
+  const said = normalize(`${button.text} | ${button.ariaLabel}`);
+  if (PASSKEY.test(said)) return { uses: 'passkey' };
+  return PASSWORD_INSTEAD.test(said) && !ONE_TIME.test(said) ? { uses: 'password' } : {};
+}
 
 /** Another way to sign in than the one in front of the person, or undefined. */
 export function otherWayOf(button: ClickableFacts, login: boolean): ReadChoice['type'] | undefined {

@@ -136,13 +136,27 @@ describe('what a login does next', () => {
   it.each([
     [page('form', { fields: [field('totp_code', 'otp')] }), 'totp_required'],
     [CODE_PAGE, 'sms_code_required'],
-    [page('form', { fields: [field('code', 'code', { label: 'Code from your e-mail' })] }), 'email_code_required'],
+    [page('form', { fields: [field('code', 'code', { channel: 'email' })] }), 'email_code_required'],
+    [page('form', { fields: [field('code', 'code', { channel: 'call' })] }), 'customer_input_required'],
+    [page('form', { fields: [field('code', 'code', { channel: 'unknown' })] }), 'customer_input_required'],
     [page('form', { fields: [field('text', 'customer_number')] }), 'customer_input_required'],
     [page('external_action'), 'external_action_required'],
     [page('choice', { choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' })] }), 'mfa_required'],
     [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] }), 'account_choice_required'],
   ])('says what it lacks when nobody is there (%#)', (reading, code) => {
     expect(decide(situation(reading, { mode: 'unattended' }, STORED))).toMatchObject({ do: 'fail', code });
+  });
+
+  it('tries the saved secret once on a code field that says nothing of where its code comes from', () => {
+    const code = page('form', { fields: [field('code', 'code', { channel: 'unknown' })] });
+    const withSecret = { ...STORED, hasTotpSecret: true };
+    expect(decide(situation(code, {}, withSecret))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ source: { kind: 'totp' } }] },
+    });
+    const last = { ...entered('credential', code), typed: { password: false, code: true, totp: true } };
+    expect(decide(situation(code, { last }, withSecret))).toMatchObject({ do: 'ask' });
+    expect(decide(situation(CODE_PAGE, {}, withSecret))).toMatchObject({ do: 'ask' });
   });
 
   it('takes the way that the credential can go', () => {

@@ -50,7 +50,9 @@ export function choice(type: ReadChoice['type'], label: string, more: Partial<Re
 }
 
 export const LOGIN_PAGE = page('form', { fields: [field('identifier', 'user'), field('password', 'password')] });
-export const CODE_PAGE = page('form', { fields: [field('code', 'code', { label: 'Code we texted you' })] });
+export const CODE_PAGE = page('form', {
+  fields: [field('code', 'code', { label: 'Code we texted you', channel: 'sms' })],
+});
 export const INSIDE = page('logged_in', { url: 'https://site.example/account' });
 
 /** A login that fails like an activity does. */

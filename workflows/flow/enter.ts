@@ -131,9 +131,19 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
 }
 
 function noteRequirements(progress: Progress, answer: Answer): void {
-  for (const { field } of answer.entries) {
-    const { type, discovered_type, name, label, hint } = field;
+  for (const { field, source } of answer.entries) {
+    const { discovered_type, name, label, hint, channel } = field;
+    // A code that the saved secret answers is the authenticator's, whatever the page calls it.
+    const type = source.kind === 'totp' ? 'totp_code' : field.type;
     const known = progress.requirements.fields.some((other) => other.type === type && other.name === name);
-    if (!known) progress.requirements.fields.push({ type, discovered_type, name, label, hint });
+    if (!known)
+      progress.requirements.fields.push({
+        type,
+        discovered_type,
+        name,
+        label,
+        hint,
+        ...(channel === undefined ? {} : { channel }),
+      });
   }
 }

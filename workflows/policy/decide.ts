@@ -1,6 +1,7 @@
+import { assertNever } from '../../contract/assert-never.ts';
 import type { Answer, CredentialFacts, FieldEntry, Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
-import type { ReadChoice, ReadField } from '../../contract/reading.ts';
+import type { CodeChannel, ReadChoice, ReadField } from '../../contract/reading.ts';
 import { credentialKeyFor, isRefused, refOf, type RefusedCredential } from './credential-match.ts';
 import { identifyChoices, identifyFields, type AskedChoice, type AskedField } from './interaction.ts';
 
@@ -149,12 +150,13 @@ function isRejectedField(field: ReadField, situation: Situation, rejected: boole
   if (!rejected || situation.last === null) return false;
   const { typed } = situation.last;
   if (field.type === 'password') return typed.password;
-  if (field.type === 'code' || field.type === 'totp_code') return typed.code;
+  if (isCode(field)) return typed.code;
   return !typed.password && !typed.code;
 }
 
 function sourceFor(field: ReadField, credential: CredentialFacts): FieldEntry['source'] | null {
-  // A code field that names no method is answered by the TOTP secret only when nothing says that it was sent.
+  // A code that nothing says was sent may be the authenticator's: the saved secret is tried, and once only.
+  if (isCode(field) && (field.channel ?? 'unknown') === 'unknown' && credential.hasTotpSecret) return { kind: 'totp' };
   if (field.type === 'totp_code' && credential.hasTotpSecret) return { kind: 'totp' };
   const key = credentialKeyFor(field, credential);
   return key === null ? null : { kind: 'credential', key };
@@ -172,7 +174,7 @@ function decideChoice(situation: Situation): Decision {
   if (onward !== undefined && fresh) return pick(onward, reading.submit);
   const totp = choices.find((choice) => choice.mfa_type === 'totp');
   if (credential?.hasTotpSecret === true && totp !== undefined && fresh) return pick(totp, reading.submit);
-  const password = choices.find((choice) => choice.mfa_type === 'password' || isPasswordMethod(choice));
+  const password = choices.find((choice) => choice.mfa_type === 'password' || choice.uses === 'password');
   if (credential?.valueKeys.includes('password') === true && password !== undefined && fresh)
     return pick(password, reading.submit);
   if (situation.mode === 'attended')
@@ -189,11 +191,7 @@ function decideChoice(situation: Situation): Decision {
 
 /** A passkey stays on the person's own device: choosing it leads nowhere. */
 function isPasskeyMethod(choice: ReadChoice): boolean {
-  return /passkey|security key|sicherheitsschlüssel|webauthn/i.test(choice.label);
-}
-
-function isPasswordMethod(choice: ReadChoice): boolean {
-  return choice.type === 'auth_method' && /password|passwort|mot de passe|contraseña/i.test(choice.label);
+  return choice.uses === 'passkey';
 }
 
 /** Identifies the choices of a page, as the memory of a pick. */
@@ -236,15 +234,31 @@ function failUnanswered(asked: AskedField[], situation: Situation, rejected: boo
   if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand.');
   if (rejected) return fail('credentials_invalid', 'The site refused what the credential holds.');
-  const codes = asked.filter(({ field }) => field.type === 'code' || field.type === 'totp_code');
-  const code = codes[0]?.field;
-  if (code?.type === 'totp_code')
-    return fail('totp_required', 'The site asks for an authenticator code; no secret is saved.');
-  if (code !== undefined)
-    return /mail/i.test(`${code.label} ${code.hint ?? ''}`)
-      ? fail('email_code_required', 'The site asks for a code that it sent by mail.')
-      : fail('sms_code_required', 'The site asks for a code that it sent by message.');
+  const code = asked.find(({ field }) => isCode(field))?.field;
+  if (code !== undefined) return failOfCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
   return fail('customer_input_required', 'The site asks for values that the credential does not hold.');
+}
+
+/** What a code that nobody is there to give ends a flow with. */
+function failOfCode(channel: CodeChannel): Decision {
+  switch (channel) {
+    case 'totp':
+      return fail('totp_required', 'The site asks for an authenticator code; no secret is saved.');
+    case 'email':
+      return fail('email_code_required', 'The site asks for a code that it sent by mail.');
+    case 'sms':
+      return fail('sms_code_required', 'The site asks for a code that it sent by text message.');
+    case 'call':
+      return fail('customer_input_required', 'The site asks for a code that it gives by phone call.');
+    case 'unknown':
+      return fail('customer_input_required', 'The site asks for a code and does not say how it was sent.');
+    default:
+      return assertNever(channel);
+  }
+}
+
+function isCode(field: ReadField): boolean {
+  return field.type === 'code' || field.type === 'totp_code';
 }
 
 function fail(code: FlowErrorCode, message: string): Decision {

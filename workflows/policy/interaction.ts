@@ -97,8 +97,13 @@ function presentDiscoveredField({ field }: AskedField): DiscoveredField {
     ...(field.placeholder === null ? {} : { placeholder: field.placeholder }),
     ...(field.hint === null ? {} : { hint: field.hint }),
     required: field.required,
-    linked_mfa_type: field.type === 'totp_code' ? 'totp' : null,
+    linked_mfa_type: linkedMfaType(field),
   };
+}
+
+function linkedMfaType(field: ReadField): DiscoveredField['linked_mfa_type'] {
+  if (field.type === 'totp_code') return 'totp';
+  return field.channel === undefined || field.channel === 'unknown' ? null : field.channel;
 }
 
 function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {

@@ -1,12 +1,12 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { CanReauthReason, CredentialReference } from '../../contract/connections.ts';
-import type { ReadField } from '../../contract/reading.ts';
+import type { CodeChannel, ReadField } from '../../contract/reading.ts';
 import { credentialKeyFor, isRefused, type RefusedCredential } from './credential-match.ts';
 
 /** What the last good login needed, by kind; recorded so that the gate need not guess. */
 export interface LoginRequirements {
   /** Fields that were answered, by whomever. */
-  fields: Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label' | 'hint'>[];
+  fields: Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label' | 'hint' | 'channel'>[];
   /** True when a person had to act elsewhere (mail link, push). */
   externalAction: boolean;
 }
@@ -42,7 +42,7 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
     if (field.type === 'totp_code') {
       if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
     } else if (field.type === 'code') {
-      return no(isMailCode(field) ? 'requires_email_code' : 'requires_sms_code');
+      return no(CODE_REASONS[field.channel ?? 'unknown']);
     } else if (credentialKeyFor(asReadField(field), credential) === null) {
       return no('requires_customer_input');
     }
@@ -50,10 +50,14 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
   return { canReauth: true, reason: 'requirements_satisfiable' };
 }
 
-/** True when a code field speaks of mail rather than of a phone. */
-export function isMailCode(field: Pick<ReadField, 'label' | 'hint'>): boolean {
-  return /mail/i.test(`${field.label} ${field.hint ?? ''}`);
-}
+/** Why a code that is sent keeps Holdfast out. A code by phone call has no word of its own in the interface. */
+const CODE_REASONS: Record<CodeChannel, CanReauthReason> = {
+  sms: 'requires_sms_code',
+  email: 'requires_email_code',
+  call: 'requires_customer_input',
+  totp: 'requires_totp_without_secret',
+  unknown: 'requires_customer_input',
+};
 
 function asReadField(field: LoginRequirements['fields'][number]): ReadField {
   return { ...field, selector: '', placeholder: null, required: true, frame: [], boxes: 1 };

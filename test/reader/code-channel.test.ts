@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { codeChannel } from '../../reader/code-channel.ts';
+
+it.each([
+  ['Code we texted you', null, 'sms'],
+  ['Verification code', 'We sent a text message to •••• 15.', 'sms'],
+  ['Verification code', 'Sent to g…@example.com', 'email'],
+  ['Code', 'We called you; type the digits that you heard in the call.', 'call'],
+  ['Code', 'We sent a code by SMS and by e-mail.', 'unknown'],
+  ['Code', 'Sent to •••• 15', 'unknown'],
+  ['Code', null, 'unknown'],
+])('%s / %s comes by %s', (label, hint, channel) => {
+  expect(codeChannel('code', label, hint)).toBe(channel);
+});
+
+it('knows an authenticator by its field, and gives other fields no channel', () => {
+  expect(codeChannel('totp_code', 'Code', null)).toBe('totp');
+  expect(codeChannel('password', 'Password', null)).toBeNull();
+});
