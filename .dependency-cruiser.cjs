@@ -62,6 +62,14 @@ module.exports = {
       },
     })),
     {
+      name: 'compilers-at-build-time',
+      comment:
+        'What compiles is loaded where something is prebuilt, not by every role: use a *.prebuilt.ts, or import().',
+      severity: 'error',
+      from: { pathNot: '(\\.prebuilt|^start/build|^test/.*)\\.ts$' },
+      to: { path: 'node_modules/(esbuild|tsx)/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
+    {
       name: 'no-zod-in-workflows',
       comment: 'zod in the workflow bundle costs about a megabyte for each cached workflow: import types only.',
       severity: 'error',
@@ -71,7 +79,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(node_modules|\\.holdfast)' },
+    exclude: { path: '^(node_modules|dist|\\.holdfast)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

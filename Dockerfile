@@ -1,16 +1,22 @@
 # One image for the API, the worker and the browser service; docker-compose.yml says which one a container is.
-FROM node:20-bookworm-slim
-
-RUN apt-get update \
-  && apt-get install -y --no-install-recommends bubblewrap ca-certificates chromium ffmpeg fonts-liberation fonts-noto-color-emoji \
-    xdotool xvfb \
-  && rm -rf /var/lib/apt/lists/*
-
+FROM node:24-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Nothing we use needs install scripts.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
+RUN node start/bootstrap.mjs package && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+
+FROM node:24-trixie-slim
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends bubblewrap ca-certificates chromium ffmpeg fonts-liberation \
+    fonts-noto-cjk fonts-noto-color-emoji fonts-noto-core xdotool xvfb \
+  && rm -rf /var/lib/apt/lists/*
+
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist/package dist/package
 
 RUN mkdir /data && chown node:node /data
 USER node
@@ -23,5 +29,5 @@ VOLUME /data
 EXPOSE 8080 8082
 
 # Without npm in between: the container's signals go straight to the role.
-ENTRYPOINT ["node", "--import", "tsx"]
-CMD ["start/roles/api.ts"]
+ENTRYPOINT ["node", "dist/package/start/cli.js"]
+CMD ["api"]

@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules/', '.holdfast/', 'coverage/', 'test/histories/'] },
+  { ignores: ['node_modules/', '.holdfast/', 'dist/', 'coverage/', 'test/histories/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

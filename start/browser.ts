@@ -1,7 +1,7 @@
 import { lockHolder } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
-import { loneBrowserPorts, planLoneBrowser } from './processes.ts';
-import { loneBrowserQuickStart } from './quick-start.ts';
+import { standaloneBrowserPorts, planStandaloneBrowser } from './processes.ts';
+import { standaloneBrowserQuickStart } from './quick-start.ts';
 import { runCommand } from './run-command.ts';
 import { runTree } from './run-tree.ts';
 import { parseSettings } from './settings.ts';
@@ -20,12 +20,12 @@ async function main(): Promise<void> {
   await runTree({
     name: 'the browser service',
     dataDir: settings.dataDir,
-    ports: loneBrowserPorts(settings),
+    ports: standaloneBrowserPorts(settings),
     plan: async () => {
       await loadKeys(settings);
-      return planLoneBrowser(settings, await findChromium(settings.chromiumPath));
+      return planStandaloneBrowser(settings, await findChromium(settings.chromiumPath));
     },
-    ready: async () => loneBrowserQuickStart(settings, await loadKeys(settings)),
+    ready: async () => standaloneBrowserQuickStart(settings, await loadKeys(settings)),
   });
 }
 

@@ -1,5 +1,4 @@
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import type { ChildSpec } from './child-process.ts';
 import type { NeededPort } from './ports.ts';
@@ -17,7 +16,7 @@ const NAMESPACE = 'default';
 /** Stages: what stores things first, then what works on it, then what answers callers. Stopping goes backwards. */
 const STAGE = { storage: 0, work: 1, front: 2 } as const;
 
-const rolesFolder = join(dirname(fileURLToPath(import.meta.url)), 'roles');
+const program = join(import.meta.dirname, 'cli.js');
 
 /** Ports that `npm start` will listen on with these settings. */
 export function neededPorts(settings: Settings): NeededPort[] {
@@ -26,7 +25,7 @@ export function neededPorts(settings: Settings): NeededPort[] {
   return [
     { port: ports.api, host, use: 'the API', setting: 'HOLDFAST_PORT' },
     ...(settings.sandbox ? [{ port: ports.sandbox, host, use: 'the sandbox site', setting: 'HOLDFAST_PORT + 1' }] : []),
-    ...(settings.browserBaseUrl === undefined ? loneBrowserPorts(settings) : []),
+    ...(settings.browserBaseUrl === undefined ? standaloneBrowserPorts(settings) : []),
     ...(settings.externalTemporal
       ? []
       : [
@@ -37,7 +36,7 @@ export function neededPorts(settings: Settings): NeededPort[] {
 }
 
 /** Ports that the browser service listens on with these settings. */
-export function loneBrowserPorts({ ports, host }: Settings): NeededPort[] {
+export function standaloneBrowserPorts({ ports, host }: Settings): NeededPort[] {
   return [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }];
 }
 
@@ -58,22 +57,22 @@ export function planProcesses(
 }
 
 /** The processes of a browser service that nothing else of Holdfast runs beside. */
-export function planLoneBrowser(
+export function planStandaloneBrowser(
   settings: Settings,
   chromium: string,
   env: NodeJS.ProcessEnv = process.env,
 ): ChildSpec[] {
   const role = roles(environment({ ...settings, sandbox: false }, { temporal: undefined, chromium }, env));
-  return [role('store', STAGE.storage), role('browser', STAGE.work, 'lone-browser')];
+  return [role('store', STAGE.storage), role('browser', STAGE.work, 'standalone-browser')];
 }
 
-/** Makes a part of ours: its name, when it starts, and its file, which is named like it unless told otherwise. */
-function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, file?: string) => ChildSpec {
-  return (name, stage, file = name) => ({
+/** Makes a part of ours: its name, when it starts, and its command, which is named like it unless told otherwise. */
+function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, command?: string) => ChildSpec {
+  return (name, stage, command = name) => ({
     name,
     kind: 'role',
     program: process.execPath,
-    args: ['--import', 'tsx', join(rolesFolder, `${file}.ts`)],
+    args: [program, command],
     env,
     stage,
     readyWithinMs: 150_000,

@@ -60,7 +60,7 @@ export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true)
 }
 
 /** What `npm run browser` prints when it runs by itself. */
-export function loneBrowserQuickStart(settings: Settings, keys: Keys): string {
+export function standaloneBrowserQuickStart(settings: Settings, keys: Keys): string {
   const base = localBaseUrl(settings.host, settings.ports.browser);
   return [
     '',

@@ -1,4 +1,4 @@
-import type { PageParts } from './page-build.ts';
+import type { PageParts } from './page-parts.ts';
 
 /** Headers of every answer below `/login/`: nothing is kept, sniffed or told to another site. */
 export const COMMON_HEADERS = {

@@ -5,7 +5,7 @@ import { MAX_FIELD_VALUE_LENGTH } from '../../contract/limits.ts';
 import { streamStates } from './event-stream.ts';
 import { createExchangeRetries } from './exchange-retries.ts';
 import { COMMON_HEADERS, DATA_CSP, pageCsp } from './headers.ts';
-import { buildPage } from './page-build.ts';
+import { loadPageParts } from './page-parts.ts';
 import type { HostedPorts, HostedSession } from './ports.ts';
 import { acceptReturnUrl } from './return-url.ts';
 import { requireJson, requireSameOrigin } from './same-origin.ts';
@@ -32,7 +32,7 @@ const SubmitBody = z.strictObject({
  * - `GET state`, `GET events`, `POST submit` work by that cookie, for that flow, from our own origin.
  */
 export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Promise<void> {
-  const parts = await buildPage();
+  const parts = await loadPageParts();
   const csp = pageCsp(parts, ports.allowedOrigins);
   // For browsers that know no frame-ancestors; it cannot name origins.
   const framing = ports.allowedOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {};

@@ -1,4 +1,4 @@
-import type { PageParts } from './page-build.ts';
+import type { PageParts } from './page-parts.ts';
 
 /** Languages of the page. */
 export const LANGUAGES = ['en', 'de'] as const;

@@ -1,5 +1,3 @@
-import { transform } from 'esbuild';
-
 /** A caller's code as a module, or why it is none. */
 export type Program = { module: string } | { fault: string };
 
@@ -8,6 +6,8 @@ const CODE_NAME = 'code';
 
 /** Makes the body of a function, in TypeScript or JavaScript, a module that Node runs. The code itself is not run here. */
 export async function readProgram(code: string): Promise<Program> {
+  // Loaded when it is first needed: most browser services never run such code.
+  const { transform } = await import('esbuild');
   // On one line with the code's first, so that lines in messages are the caller's.
   const source = `export default async (page, context, browser) => { ${code}\n};\n`;
   try {

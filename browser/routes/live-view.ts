@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
-import type { LivePageParts } from '../live/page-build.ts';
-import { buildLivePage } from '../live/page-build.ts';
+import type { LivePageParts } from '../live/page-parts.prebuilt.ts';
+import bundleLivePage from '../live/page-parts.prebuilt.ts';
 import { SessionParams } from './params.ts';
 
 /**
@@ -39,7 +39,7 @@ export function liveViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
             'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
             'x-robots-tag': 'noindex, nofollow',
           })
-          .send(document(await buildLivePage(), nonce));
+          .send(document(await bundleLivePage(), nonce));
       },
     );
 }

@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
 import { purposeKey } from '../keys.ts';
 import { startSweeper } from '../sweeper.ts';
-import { loadWorkflowBundle } from '../workflow-bundle.ts';
+import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
 
 await runRole('worker', async (settings, keys) => {
-  const workflowBundle = await loadWorkflowBundle(join(settings.dataDir, 'cache'));
   const { connection, namespace } = await connectTemporal(settings, (options) => NativeConnection.connect(options));
   const store = await openStore(settings, keys);
   const worker = await startWorker({
@@ -18,7 +16,7 @@ await runRole('worker', async (settings, keys) => {
     store,
     browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
     egress: createEgressPolicy(settings.allowPrivateHosts),
-    workflowBundle,
+    workflowBundle: await loadWorkflowBundle(),
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
   });

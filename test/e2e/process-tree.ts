@@ -193,7 +193,7 @@ async function pidsOf(role: Role, supervisor: number): Promise<number[]> {
   const mine = await Promise.all(
     children.map(async (pid) => {
       const args = await argumentsOf(pid);
-      if (role !== 'temporal') return has(args, `/start/roles/${role}.ts`) ? [pid] : [];
+      if (role !== 'temporal') return has(args, '/start/cli.js') && args.at(-1) === role ? [pid] : [];
       if (!args.includes('start-dev')) return [];
       const below = await childrenOf(pid);
       const servers = await Promise.all(below.map(async (each) => ((await isTemporal(each)) ? [each] : [])));

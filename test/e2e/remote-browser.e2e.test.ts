@@ -6,18 +6,18 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SANDBOX_USERS } from '../../sandbox/site.ts';
 import { freePortBlock } from '../setup/free-port-block.ts';
-import { runLoneBrowser, type LoneBrowser } from '../start/lone-browser.ts';
+import { runStandaloneBrowser, type StandaloneBrowser } from '../start/standalone-browser.ts';
 import { startProcessTree, type ProcessTree } from './process-tree.ts';
 import { until } from './until.ts';
 
 /** Holdfast on a browser service elsewhere, which has another store and knows nothing of Holdfast's profiles. */
-let remote: LoneBrowser;
+let remote: StandaloneBrowser;
 let tree: ProcessTree;
 let dataDir = '';
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'holdfast-remote-'));
-  remote = runLoneBrowser({
+  remote = runStandaloneBrowser({
     HOLDFAST_PORT: String(await freePortBlock(6)),
     HOLDFAST_DATA_DIR: dataDir,
     // All its ports: the sandbox's is not known yet.

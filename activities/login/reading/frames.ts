@@ -1,5 +1,5 @@
 import type { Frame, Page } from 'playwright-core';
-import { collectorScript } from '../../../reader/collector-script.ts';
+import { collectorScript } from '../../../reader/page-scripts.ts';
 import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
 import type { SeenFrame } from '../../../reader/login-group.ts';
 

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { quietScript } from '../../../reader/collector-script.ts';
+import { quietScript } from '../../../reader/page-scripts.ts';
 
 /** How long without any change makes a page quiet: two frames of an animation library and a short timer fit in. */
 const QUIET_MS = 80;

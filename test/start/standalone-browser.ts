@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { expect, vi } from 'vitest';
 
 /** `npm run browser` as a person types it. */
-export interface LoneBrowser {
+export interface StandaloneBrowser {
   npm: ChildProcess;
   /** All that it has printed. */
   output: () => string;
@@ -16,9 +16,9 @@ export interface LoneBrowser {
 const READY_MS = 150_000;
 
 /** Starts it in surroundings that lead it to nobody else. */
-export function runLoneBrowser(
+export function runStandaloneBrowser(
   env: { HOLDFAST_PORT: string; HOLDFAST_DATA_DIR: string } & NodeJS.ProcessEnv,
-): LoneBrowser {
+): StandaloneBrowser {
   const npm = spawn('npm', ['run', 'browser'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,10 +8,10 @@ import Kernel from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBlock } from '../setup/free-port-block.ts';
-import { runLoneBrowser, type LoneBrowser } from './lone-browser.ts';
+import { runStandaloneBrowser, type StandaloneBrowser } from './standalone-browser.ts';
 
 describe('npm run browser, with nothing else of Holdfast', () => {
-  const all: LoneBrowser[] = [];
+  const all: StandaloneBrowser[] = [];
   const site = http.createServer((request, response) => {
     response.setHeader('set-cookie', 'seen=yes; Max-Age=86400');
     response.end(`<p>${request.headers.cookie ?? 'a stranger'}</p>`);
@@ -34,8 +34,8 @@ describe('npm run browser, with nothing else of Holdfast', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  function run(): LoneBrowser {
-    const started = runLoneBrowser({
+  function run(): StandaloneBrowser {
+    const started = runStandaloneBrowser({
       HOLDFAST_PORT: `${port}`,
       HOLDFAST_DATA_DIR: dataDir,
       HOLDFAST_ALLOW_PRIVATE_HOSTS: address,

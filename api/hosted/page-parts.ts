@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import bundlePage from './page-parts.prebuilt.ts';
+
+/** The page's script and style as they stand in its HTML, each with the CSP source that admits it and nothing else. */
+export interface PageParts {
+  script: string;
+  scriptSource: string;
+  style: string;
+  styleSource: string;
+}
+
+let parts: Promise<PageParts> | null = null;
+
+/** The parts, bundled once per process where they are not prebuilt. Rejects when the page's code has a fault. */
+export function loadPageParts(): Promise<PageParts> {
+  parts ??= bundlePage().then(
+    ({ script, style }) => ({ script, scriptSource: hashSource(script), style, styleSource: hashSource(style) }),
+    (error: unknown) => {
+      parts = null;
+      throw error;
+    },
+  );
+  return parts;
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

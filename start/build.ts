@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import type { Plugin } from 'esbuild';
+import { z } from 'zod';
+
+/**
+ * Compiles the sources that standard input names, one a line, into the folder named by the first argument. Each file
+ * stays a file of its own, so that what lies beside a module is found beside it. A file `*.prebuilt.ts` has a default export
+ * that makes something out of sources (a script for pages, the bundle of the workflows): it is called here, and the
+ * compiled module holds what it answered. With `--types`, declarations for those who import the package are made too.
+ */
+const PREBUILT = /\.prebuilt\.ts$/;
+const Prebuilt = z.object({ default: z.custom<() => unknown>((value) => typeof value === 'function') });
+/** Text such as `new URL('./failure-converter.ts', import.meta.url)`. */
+const SIBLING_URL = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g;
+
+/** Leaves every import where it is, with the name that the imported file has when it is compiled. */
+const fileByFile: Plugin = {
+  name: 'file-by-file',
+  setup(bundler) {
+    bundler.onResolve({ filter: /.*/ }, ({ kind, path }) => {
+      if (kind === 'entry-point') return undefined;
+      return { path: path.startsWith('.') ? path.replace(/\.ts$/, '.js') : path, external: true };
+    });
+    bundler.onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
+      contents: (await readFile(path, 'utf8')).replace(SIBLING_URL, '$1.js$2'),
+      loader: 'ts',
+    }));
+  },
+};
+
+async function compile(files: readonly string[], folder: string): Promise<void> {
+  await build({
+    entryPoints: files.filter((file) => file.endsWith('.ts') && !PREBUILT.test(file)),
+    outdir: folder,
+    outbase: '.',
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [fileByFile],
+    logLevel: 'error',
+  });
+  await Promise.all([
+    writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
+    ...files.filter((file) => file.endsWith('.mjs')).map((file) => cp(file, join(folder, file))),
+    ...files.filter((file) => PREBUILT.test(file)).map((file) => prebuild(file, folder)),
+  ]);
+}
+
+async function prebuild(file: string, folder: string): Promise<void> {
+  const made = Prebuilt.parse(await import(pathToFileURL(resolve(file)).href)).default();
+  const value = JSON.stringify(await made);
+  const target = join(folder, file.replace(/\.ts$/, '.js'));
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(
+    target,
+    `const value = ${value};\nexport default ${made instanceof Promise ? 'async ' : ''}() => value;\n`,
+  );
+}
+
+function declareTypes(folder: string): void {
+  const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.package.json', '--outDir', folder], { stdio: 'inherit' });
+}
+
+const [target = '', ...options] = process.argv.slice(2);
+const files = (await text(process.stdin)).split('\n').filter((line) => line !== '');
+const draft = join(dirname(target), `.${basename(target)}-${process.pid}`);
+await mkdir(draft, { recursive: true });
+try {
+  await compile(files, draft);
+  if (options.includes('--types')) declareTypes(draft);
+  // The folder is there whole or not at all, however this process ends.
+  await rm(target, { recursive: true, force: true });
+  await rename(draft, target);
+} finally {
+  await rm(draft, { recursive: true, force: true });
+}
+// webpack keeps handles open.
+process.exit(0);
