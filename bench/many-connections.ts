@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { ConnectionDocument } from '../contract/document.ts';
 import { newId } from '../contract/ids.ts';
+import { clientConfig } from '../store/database.ts';
 import type { StoreConnection } from '../store/store.ts';
 import { DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../store/store.ts';
 
@@ -8,11 +9,7 @@ const BATCH = 1_000;
 
 /** Puts `count` connections into a store, as logins would have left them. Answers their ids. */
 export async function fillStore(connection: StoreConnection, count: number): Promise<string[]> {
-  const client = new pg.Client(
-    'url' in connection
-      ? { connectionString: connection.url }
-      : { host: connection.socketDir, port: 5432, user: 'postgres', database: 'postgres' },
-  );
+  const client = new pg.Client(clientConfig(connection));
   await client.connect();
   const ids: string[] = [];
   try {

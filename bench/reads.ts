@@ -2,9 +2,7 @@ import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { chooseSocketDir } from '../store/server.ts';
-import type { StoreConnection } from '../store/store.ts';
-import { startTestPostgres } from '../start/setup/postgres.ts';
+import { storeConnection } from '../start/connections.ts';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
 import type { Figure } from './figure.ts';
 import { fillStore } from './many-connections.ts';
@@ -16,25 +14,8 @@ const MEASURE_MS = 8_000;
 /** Depth to which a person pages by hand. */
 const DEEPEST_OFFSET = 1_000;
 
-/** Reads and lists a second through the API over a full store: the embedded one of the tree, and a real Postgres. */
+/** Reads and lists a second through the API over a full store. */
 export async function measureReads(tree: ProcessTree): Promise<Figure[]> {
-  const embedded = { socketDir: chooseSocketDir(join(tree.dataDir, 'run')) };
-  const figures = await measureOn('embedded store', tree, embedded, {});
-  const postgres = await startTestPostgres();
-  try {
-    const env = { DATABASE_URL: postgres.url };
-    return [...figures, ...(await measureOn('Postgres', tree, { url: postgres.url }, env))];
-  } finally {
-    await postgres.stop();
-  }
-}
-
-async function measureOn(
-  what: string,
-  tree: ProcessTree,
-  connection: StoreConnection,
-  env: NodeJS.ProcessEnv,
-): Promise<Figure[]> {
   const child = fork(join(import.meta.dirname, 'api-process.ts'), {
     execArgv: ['--import', 'tsx'],
     env: {
@@ -42,7 +23,6 @@ async function measureOn(
       HOLDFAST_DATA_DIR: tree.dataDir,
       HOLDFAST_API_KEY: tree.apiKey,
       TEMPORAL_ADDRESS: tree.temporalAddress,
-      ...env,
     },
   });
   const url = await new Promise<string>((resolve, reject) => {
@@ -50,7 +30,7 @@ async function measureOn(
     child.once('exit', (code) => reject(new Error(`the API process ended with ${String(code)}`)));
   });
   try {
-    const ids = await fillStore(connection, CONNECTIONS);
+    const ids = await fillStore(storeConnection({ dataDir: tree.dataDir, databaseUrl: undefined }), CONNECTIONS);
     const any = (): string => ids[randomInt(ids.length)] ?? '';
     const kinds: [name: string, path: () => string][] = [
       ['Reads of one connection', () => `/auth/connections/${any()}`],
@@ -62,7 +42,7 @@ async function measureOn(
     for (const [name, path] of kinds) {
       const { perSecond, p95 } = await load(url, tree.apiKey, path);
       figures.push({
-        name: `${name} a second, ${CONNECTIONS.toLocaleString('en')} stored, ${what}`,
+        name: `${name} a second, ${CONNECTIONS.toLocaleString('en')} stored`,
         value: `${Math.round(perSecond)} (95 % within ${p95.toFixed(0)} ms, ${AT_ONCE} at once)`,
       });
     }

@@ -54,11 +54,16 @@ function isInstalled() {
   if (wanted === undefined) fail('package-lock.json is missing or broken; restore it: git checkout package-lock.json');
   if (present === undefined) return false;
   for (const [path, entry] of Object.entries(wanted)) {
-    // Optional packages are often those of other platforms.
-    if (path === '' || entry.optional || entry.devOptional || entry.peer) continue;
+    if (path === '' || entry.devOptional || entry.peer) continue;
+    if (entry.optional && !isForThisPlatform(entry)) continue;
     if (present[path]?.version !== entry.version) return false;
   }
   return true;
+}
+
+/** Optional packages are those of one platform each; one that names none may be missing. */
+function isForThisPlatform({ os, cpu, libc }) {
+  return libc === undefined && os?.includes(process.platform) === true && cpu?.includes(process.arch) === true;
 }
 
 function packagesOf(file) {

@@ -1,5 +1,6 @@
 import { lockHolder } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
+import { ownStore } from './postgres/own-store.ts';
 import { standaloneBrowserPorts, planStandaloneBrowser } from './processes.ts';
 import { standaloneBrowserQuickStart } from './quick-start.ts';
 import { runCommand } from './run-command.ts';
@@ -23,7 +24,11 @@ async function main(): Promise<void> {
     ports: standaloneBrowserPorts(settings),
     plan: async () => {
       await loadKeys(settings);
-      return planStandaloneBrowser(settings, await findChromium(settings.chromiumPath));
+      return planStandaloneBrowser(
+        settings,
+        await findChromium(settings.chromiumPath),
+        await ownStore(settings.dataDir),
+      );
     },
     ready: async () => standaloneBrowserQuickStart(settings, await loadKeys(settings)),
   });

@@ -12,12 +12,21 @@ export interface ChildSpec {
   program: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
+  /** Folder to start in; ours when not given. */
+  cwd?: string;
+  /** Whom to start it as; us when not given. */
+  uid?: number;
+  gid?: number;
   /**
    * - `role`: ours. Says `ready` over its channel, stops when the channel closes.
-   * - `foreign`: somebody else's program, ready when `probe` resolves to true, stopped by SIGTERM.
+   * - `foreign`: somebody else's program, ready when `probe` resolves to true, stopped by `stopSignal`.
    */
   kind: 'role' | 'foreign';
   probe?: () => Promise<boolean>;
+  /** Awaited before each launch, the restarts included. */
+  prepare?: () => Promise<void>;
+  /** Ends a foreign program. Default `TERM`. */
+  stopSignal?: 'TERM' | 'INT';
   /** Children of a later stage start when all of the earlier are ready, and stop before them. */
   stage: number;
   /** Milliseconds it may take to be ready. */
@@ -48,17 +57,23 @@ const PROBE_EVERY_MS = 100;
 const LOG_ROTATE_BYTES = 10_000_000;
 
 /** Ends the program behind `"$@"` when our end of standard input closes, so that it does not outlive us. */
-const GUARD = 'exec 3<&0; "$@" </dev/null & p=$!; (read -r _ <&3; kill -TERM $p) 2>/dev/null & wait $p';
+function guard(signal: string): string {
+  return `exec 3<&0; "$@" </dev/null & p=$!; (read -r _ <&3; kill -${signal} $p) 2>/dev/null & wait $p`;
+}
 
 /** Starts a child in a process group of its own, its output appended to `<logDir>/<name>.log`. */
 export async function startChild(spec: ChildSpec, logDir: string): Promise<RunningChild> {
+  await spec.prepare?.();
   const log = await openLog(logDir, spec.name);
   const role = spec.kind === 'role';
   const child = spawn(
     role ? spec.program : '/bin/sh',
-    role ? [...spec.args] : ['-c', GUARD, spec.name, spec.program, ...spec.args],
+    role ? [...spec.args] : ['-c', guard(spec.stopSignal ?? 'TERM'), spec.name, spec.program, ...spec.args],
     {
       env: spec.env,
+      cwd: spec.cwd,
+      uid: spec.uid,
+      gid: spec.gid,
       // A group of its own: Ctrl-C on the terminal reaches the supervisor alone, which then stops all in order.
       detached: true,
       stdio: role ? ['ignore', log.handle.fd, log.handle.fd, 'ipc'] : ['pipe', log.handle.fd, log.handle.fd],

@@ -8,7 +8,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   worker: () => import('./roles/worker.ts'),
   browser: () => (isSupervised() ? import('./roles/browser.ts') : import('./browser.ts')),
   'standalone-browser': () => import('./roles/standalone-browser.ts'),
-  store: () => import('./roles/store.ts'),
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
 };

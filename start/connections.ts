@@ -1,23 +1,25 @@
 import { join } from 'node:path';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError } from '../contract/errors.ts';
-import { chooseSocketDir } from '../store/server.ts';
 import { createStore } from '../store/store.ts';
 import type { Store, StoreConnection } from '../store/store.ts';
 import type { Keys } from './keys.ts';
+import { socketDirOf } from './postgres/socket.ts';
 import { retrying } from './retrying.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { isSupervised } from './supervised.ts';
 
-/** Where the embedded store listens. */
-export function storeSocketDir(settings: Settings): string {
-  return chooseSocketDir(join(settings.dataDir, 'run'));
+/** The data folder of the Postgres that `npm start` runs. */
+export function postgresFolder(dataDir: string): string {
+  return join(dataDir, 'postgres');
 }
 
-/** Where a role finds the database: DATABASE_URL, else the store process of `npm start` on the same data folder. */
-export function storeConnection(settings: Settings): StoreConnection {
-  return settings.databaseUrl === undefined ? { socketDir: storeSocketDir(settings) } : { url: settings.databaseUrl };
+/** Where a role finds the database: DATABASE_URL, else the Postgres of `npm start` on the same data folder. */
+export function storeConnection(settings: Pick<Settings, 'dataDir' | 'databaseUrl'>): StoreConnection {
+  return settings.databaseUrl === undefined
+    ? { socketDir: socketDirOf(postgresFolder(settings.dataDir)) }
+    : { url: settings.databaseUrl };
 }
 
 /** Where a role finds Temporal: the TEMPORAL_* variables, else the dev server of `npm start`. */

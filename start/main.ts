@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { localBaseUrl } from './connections.ts';
 import { loadKeys } from './keys.ts';
 import type { Keys } from './keys.ts';
+import { ownStore } from './postgres/own-store.ts';
 import { neededPorts, planProcesses } from './processes.ts';
 import { quickStart } from './quick-start.ts';
 import { retrying } from './retrying.ts';
@@ -31,6 +32,7 @@ async function main(): Promise<void> {
       await loadKeys(settings);
       return planProcesses(settings, {
         temporal: settings.externalTemporal ? undefined : await findTemporalCli(),
+        store: settings.databaseUrl === undefined ? await ownStore(settings.dataDir) : undefined,
         chromium: settings.browserBaseUrl === undefined ? await findChromium(settings.chromiumPath) : undefined,
       });
     },

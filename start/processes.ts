@@ -9,6 +9,8 @@ import { SUPERVISED_VARIABLE } from './supervised.ts';
 export interface Programs {
   temporal: string | undefined;
   chromium: string | undefined;
+  /** The store's server; undefined when DATABASE_URL leads to another. */
+  store: ChildSpec | undefined;
 }
 
 /** Namespace that the dev server starts with. */
@@ -46,10 +48,10 @@ export function planProcesses(
   programs: Programs,
   env: NodeJS.ProcessEnv = process.env,
 ): ChildSpec[] {
-  const role = roles(environment(settings, programs, env));
+  const role = roles(environment(settings, programs.chromium, env));
   const specs: ChildSpec[] = [];
   if (programs.temporal !== undefined) specs.push(temporalServer(settings, programs.temporal, env));
-  if (settings.databaseUrl === undefined) specs.push(role('store', STAGE.storage));
+  if (programs.store !== undefined) specs.push(programs.store);
   if (settings.sandbox) specs.push(role('sandbox', STAGE.work));
   if (settings.browserBaseUrl === undefined) specs.push(role('browser', STAGE.work));
   specs.push(role('worker', STAGE.front), role('api', STAGE.front));
@@ -60,10 +62,11 @@ export function planProcesses(
 export function planStandaloneBrowser(
   settings: Settings,
   chromium: string,
+  store: ChildSpec,
   env: NodeJS.ProcessEnv = process.env,
 ): ChildSpec[] {
-  const role = roles(environment({ ...settings, sandbox: false }, { temporal: undefined, chromium }, env));
-  return [role('store', STAGE.storage), role('browser', STAGE.work, 'standalone-browser')];
+  const role = roles(environment({ ...settings, sandbox: false }, chromium, env));
+  return [store, role('browser', STAGE.work, 'standalone-browser')];
 }
 
 /** Makes a part of ours: its name, when it starts, and its command, which is named like it unless told otherwise. */
@@ -81,7 +84,7 @@ function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, command?: 
 }
 
 /** What the roles see: our settings as they are, and what the set-up found out. They parse the same variables again. */
-function environment(settings: Settings, programs: Programs, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function environment(settings: Settings, chromium: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const sandboxHosts = [`localhost:${settings.ports.sandbox}`, `127.0.0.1:${settings.ports.sandbox}`];
   const hosts = [settings.allowPrivateHosts, ...(settings.sandbox ? sandboxHosts : [])].filter((host) => host !== '');
   return {
@@ -89,7 +92,7 @@ function environment(settings: Settings, programs: Programs, env: NodeJS.Process
     [SUPERVISED_VARIABLE]: '1',
     HOLDFAST_DATA_DIR: settings.dataDir,
     HOLDFAST_ALLOW_PRIVATE_HOSTS: hosts.join(','),
-    ...(programs.chromium === undefined ? {} : { CHROMIUM_PATH: programs.chromium }),
+    ...(chromium === undefined ? {} : { CHROMIUM_PATH: chromium }),
   };
 }
 

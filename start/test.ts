@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { findChromium } from './setup/chromium.ts';
 import { run } from './setup/command.ts';
-import { findPostgresBinaries } from './setup/postgres.ts';
+import { findPostgres } from './postgres/binaries.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 import { findTestServer } from './setup/test-server.ts';
@@ -44,7 +44,7 @@ async function setUp(): Promise<void> {
   await findTemporalCli();
   await findTestServer();
   await findChromium();
-  await findPostgresBinaries();
+  await findPostgres();
   for (const program of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool'] as const) await findDebianTool(program);
 }
 

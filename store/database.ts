@@ -4,7 +4,7 @@ import pg from 'pg';
 import { HoldfastError } from '../contract/errors.ts';
 import type { Database } from './schema.ts';
 
-/** Where the database is: a real Postgres by URL, or the folder of the socket of `startStoreServer`. */
+/** Where the database is: a real Postgres by URL, or the folder of the socket of one on this machine. */
 export type StoreConnection = { url: string } | { socketDir: string };
 
 /** The query builder over our schema; inside a transaction the same type. */
@@ -14,8 +14,8 @@ export type Db = Kysely<Database>;
 const CONNECT_PATIENCE_MS = 5000;
 const CONNECT_RETRY_MS = 100;
 
-/** The database is not there or has just gone: SQLSTATE classes 08 and 57P, and the errors of sockets. */
-const ABSENT = /^(08...|57P0[1-3]|53300|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
+/** The database is not there or has just gone: SQLSTATE classes 08 and 57P, an idle transaction ended, errors of sockets. */
+const ABSENT = /^(08...|57P0[1-3]|25P03|53300|ECONNREFUSED|ECONNRESET|ENOENT|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)$/;
 /** SQLSTATE of a text with a NUL character, which Postgres cannot keep. */
 const NUL_IN_TEXT = '22021';
 /** SQLSTATE of a value that a unique index refuses. */
@@ -31,7 +31,7 @@ export function clientConfig(connection: StoreConnection): pg.ClientConfig {
   const common = { types, keepAlive: true, application_name: 'holdfast' };
   return 'url' in connection
     ? { ...common, connectionString: connection.url }
-    : { ...common, host: connection.socketDir, port: 5432, user: 'postgres', database: 'postgres' };
+    : { ...common, host: connection.socketDir, port: 5432, user: 'postgres', database: 'postgres', ssl: false };
 }
 
 /** Opens a pool. Nothing is connected until the first query. */

@@ -13,6 +13,9 @@ export interface CommandResult {
 export interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
+  /** Whom to run it as; us when not given. */
+  uid?: number;
+  gid?: number;
   /** Milliseconds after which it is killed and counts as failed. Default: 20 minutes. */
   timeoutMs?: number;
   /** Called with each line printed. */
@@ -29,6 +32,8 @@ export function run(program: string, args: readonly string[], options: RunOption
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: options.env ?? process.env,
+      uid: options.uid,
+      gid: options.gid,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       killSignal: 'SIGKILL',

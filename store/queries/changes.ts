@@ -16,9 +16,9 @@ export interface ConnectionChanges {
 }
 
 const CHANNEL = 'holdfast_connection_changes';
-/** How often an embedded database is asked while somebody watches, in milliseconds: one query for all watchers. */
+/** How often the database is asked while we do not listen, in milliseconds: one query for all watchers. */
 const POLL_MS = 50;
-/** The same beside notifications, which a broken connection can lose. */
+/** The same while we do: a connection that breaks can lose notifications. */
 const SAFETY_POLL_MS = 2000;
 /** How long to wait before listening again after the connection broke, in milliseconds. */
 const LISTEN_RETRY_MS = 1000;
@@ -35,7 +35,7 @@ interface Watcher {
   wake: () => void;
 }
 
-/** The hub of this process: one listening connection or one poll, however many watch. */
+/** The hub of this process: one listening connection, however many watch. */
 export function createConnectionChanges(db: Db, connection: StoreConnection): ConnectionChanges {
   const watchers = new Map<string, Set<Watcher>>();
   let closed = false;
@@ -82,14 +82,14 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
       // The database is away; the next round asks again. Watchers lose nothing: they compare revisions.
     } finally {
       polling = false;
-      if ('url' in connection && !listening) void listen(connection);
+      if (!listening) void listen();
       schedule(listening ? SAFETY_POLL_MS : POLL_MS);
     }
   }
 
-  async function listen(on: StoreConnection): Promise<void> {
+  async function listen(): Promise<void> {
     if (listener !== null || closed || Date.now() < listenNotBefore) return;
-    const client = new pg.Client(clientConfig(on));
+    const client = new pg.Client(clientConfig(connection));
     listener = client;
     const drop = (): void => {
       if (listener !== client) return;

@@ -7,7 +7,7 @@ import { KEY_BYTES, newKeyId, seal, SealBroken, sealedBy, unseal, type SealedPla
 
 /**
  * Encryption of what the tables hold. Every function takes the database handle of its caller: within a transaction that is
- * the transaction, because an embedded database serves nobody else until it ends.
+ * the transaction, so that what it reads and writes belongs to it.
  */
 export interface Vault {
   /** Makes the first data key of an organization, or does nothing when it has one. */

@@ -1,14 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import type { ApiDeps, ApiServer, LogFields } from '../../api/context.ts';
 import { createApi } from '../../api/service.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
-import { startStoreServer } from '../../store/server.ts';
 import { createStore, type Store } from '../../store/store.ts';
+import { startDatabase } from '../store/databases.ts';
 import { createFakeConnections, type FakeConnections } from './fake-connections.ts';
 
 /** An organization-wide key, as an operator sets it by HOLDFAST_API_KEY. */
@@ -38,19 +35,15 @@ export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixtu
   let stop: () => Promise<void> = async () => undefined;
 
   beforeAll(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hf-api-'));
-    const socketDir = join(folder, 'sock');
-    const server = await startStoreServer({ dataDir: join(folder, 'data'), socketDir });
-    const store = createStore({ connection: { socketDir }, masterKey: randomBytes(32) });
-    await store.migrate();
+    const database = await startDatabase();
+    const store = createStore({ connection: database.connection, masterKey: randomBytes(32) });
     await store.bootstrap({ plan: 'enterprise', apiKey: API_KEY });
     current = await createFixture(store, overrides);
     const { app } = current;
     stop = async () => {
       await app.close();
       await store.close();
-      await server.close();
-      rmSync(folder, { recursive: true, force: true });
+      await database.stop();
     };
   });
   afterAll(() => stop());

@@ -171,7 +171,7 @@ async function expectClean(visible: Canary[], when: string): Promise<void> {
   const temporal = files.filter(({ name }) => name.startsWith('temporal.db') || name.startsWith('logs'));
   expect(temporal.length, when).toBeGreaterThan(1);
   expect(findCanaries(visible, temporal), when).toEqual([]);
-  const store = files.filter(({ name }) => name.startsWith('store'));
+  const store = files.filter(({ name }) => name.startsWith('postgres'));
   for (const canary of visible) expect(findCanaries([canary], store), `${canary.name} in the store`).not.toEqual([]);
 }
 

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 
 let on: Installation;
 beforeAll(async () => {
-  on = await startInstallation({ database: 'pglite' });
+  on = await startInstallation();
 });
 afterAll(() => on.close());
 

@@ -17,11 +17,11 @@ import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { startSandbox } from '../../sandbox/site.ts';
 import { createHealth } from '../../start/health.ts';
 import { purposeKey } from '../../start/keys.ts';
-import { freePort } from '../../start/setup/postgres.ts';
+import { freePort } from '../setup/free-port-block.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorker } from '../../workers/worker.ts';
-import { startDatabase, type DatabaseKind } from '../store/databases.ts';
+import { startDatabase } from '../store/databases.ts';
 import { createPractice, type Practice } from './practice.ts';
 
 /** Everything of Holdfast in one process, on free ports and in a temporary folder, as `npm start` wires it. */
@@ -35,7 +35,7 @@ export interface Installation {
   temporal: { address: string; namespace: string; client: TestWorkflowEnvironment['client'] };
   connections: ConnectionsClient;
   store: Store;
-  /** URL of the database; empty for the embedded one, which has none. */
+  /** URL of the database. */
   databaseUrl: string;
   masterKey: Buffer;
   close(): Promise<void>;
@@ -46,15 +46,13 @@ const silent = pino({ level: 'silent' });
 let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 
 /** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
-export async function startInstallation(
-  options: { database?: DatabaseKind; allowHosts?: string[] } = {},
-): Promise<Installation> {
+export async function startInstallation(options: { allowHosts?: string[] } = {}): Promise<Installation> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of opened.splice(0).reverse()) await end();
   };
   try {
-    return { ...(await start(options.database ?? 'postgres', options.allowHosts ?? [], opened)), close };
+    return { ...(await start(options.allowHosts ?? [], opened)), close };
   } catch (error) {
     await close();
     throw error;
@@ -62,11 +60,7 @@ export async function startInstallation(
 }
 
 /** Starts every part in the order of its needs; what ends them is added to `opened`. */
-async function start(
-  kind: DatabaseKind,
-  allowHosts: string[],
-  opened: (() => Promise<unknown>)[],
-): Promise<Omit<Installation, 'close'>> {
+async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
   opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
@@ -85,11 +79,10 @@ async function start(
     client: { dataConverter: createDataConverter(payloadKey) },
   });
   opened.push(() => env.teardown());
-  const database = await startDatabase(kind);
+  const database = await startDatabase();
   opened.push(() => database.stop());
   const store = createStore({ connection: database.connection, masterKey });
   opened.push(() => store.close());
-  await store.migrate();
   await store.bootstrap({ plan: 'enterprise', apiKey });
 
   const sandbox = await startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') });
@@ -154,7 +147,7 @@ async function start(
     temporal: { address: env.address, namespace: NAMESPACE, client: env.client },
     connections,
     store,
-    databaseUrl: 'url' in database.connection ? database.connection.url : '',
+    databaseUrl: database.connection.url,
     masterKey,
   };
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createStore, type Store } from '../../store/store.ts';
 import { loadKeys } from '../../start/keys.ts';
-import { chooseSocketDir } from '../../store/server.ts';
+import { storeConnection } from '../../start/connections.ts';
 
 /** The processes that `npm start` runs, and the one that watches over them. */
 export type Role = 'supervisor' | 'api' | 'worker' | 'browser' | 'store' | 'temporal' | 'sandbox';
@@ -134,7 +134,7 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
         apiKey: undefined,
         browserApiKey: undefined,
       });
-      return createStore({ connection: { socketDir: chooseSocketDir(join(dataDir, 'run')) }, masterKey });
+      return createStore({ connection: storeConnection({ dataDir, databaseUrl: undefined }), masterKey });
     },
     async remove() {
       await tree.stop();
@@ -187,25 +187,27 @@ function hasEnded(child: ChildProcess | null): boolean {
   return child === null || child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Children of the supervisor by what they run; Temporal itself is a child of the shell that guards it. */
+/** Programs that are not ours are children of the shells that guard them: an argument of each shell, and the program. */
+const FOREIGN_PROGRAMS: Partial<Record<Role, { argument: string; program: string }>> = {
+  temporal: { argument: 'start-dev', program: 'temporal' },
+  store: { argument: 'cluster_name=', program: 'postgres' },
+};
+
+/** Children of the supervisor by what they run. */
 async function pidsOf(role: Role, supervisor: number): Promise<number[]> {
   const children = await childrenOf(supervisor);
   const mine = await Promise.all(
     children.map(async (pid) => {
       const args = await argumentsOf(pid);
-      if (role !== 'temporal') return has(args, '/start/cli.js') && args.at(-1) === role ? [pid] : [];
-      if (!args.includes('start-dev')) return [];
+      const foreign = FOREIGN_PROGRAMS[role];
+      if (foreign === undefined) return has(args, '/start/cli.js') && args.at(-1) === role ? [pid] : [];
+      if (!args.some((arg) => arg.startsWith(foreign.argument))) return [];
       const below = await childrenOf(pid);
-      const servers = await Promise.all(below.map(async (each) => ((await isTemporal(each)) ? [each] : [])));
-      return servers.flat();
+      const programs = await Promise.all(below.map(async (each) => (await argumentsOf(each))[0]));
+      return below.filter((_each, index) => programs[index]?.endsWith(`/${foreign.program}`));
     }),
   );
   return mine.flat();
-}
-
-async function isTemporal(pid: number): Promise<boolean> {
-  const args = await argumentsOf(pid);
-  return args.includes('start-dev') && args[0]?.endsWith('temporal') === true;
 }
 
 /** A browser process (its helpers have a `--type`) whose folder lies in ours. */

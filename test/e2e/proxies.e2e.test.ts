@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startUpstreamProxy, UPSTREAM_LOGIN, type UpstreamProxy } from '../egress/upstream-proxy.ts';
-import { freePort } from '../../start/setup/postgres.ts';
+import { freePort } from '../setup/free-port-block.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer } from './person.ts';
 import { refusalOf } from './refusal.ts';

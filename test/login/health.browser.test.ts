@@ -46,9 +46,8 @@ let deps: LoginDeps;
 let origin: string;
 beforeAll(async () => {
   const site = await startSite(SITE);
-  const database = await startDatabase('pglite');
+  const database = await startDatabase();
   const store = createStore({ connection: database.connection, masterKey: MASTER_KEY });
-  await store.migrate();
   const running = await startService();
   const cookie = { name: 'sid', value: 'ann', domain: 'localhost', path: '/' };
   running.profiles.create('ann', {

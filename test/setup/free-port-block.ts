@@ -27,3 +27,8 @@ function isFree(port: number): Promise<boolean> {
     });
   });
 }
+
+/** A port of loopback that is free now. */
+export function freePort(): Promise<number> {
+  return freePortBlock(1);
+}

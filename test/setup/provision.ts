@@ -1,9 +1,9 @@
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { findChromium } from '../../start/setup/chromium.ts';
-import { startTestPostgres } from '../../start/setup/postgres.ts';
 import { findTemporalCli } from '../../start/setup/temporal.ts';
 import { findTestServer } from '../../start/setup/test-server.ts';
+import { startTestPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   /** What the set-up hands to tests: `inject('chromiumPath')` and so on. */
@@ -20,16 +20,20 @@ declare module 'vitest' {
 }
 
 /** One Postgres for the whole run, whichever tier asks first: the set-ups share a process, but not their modules. */
-const POSTGRES_VARIABLE = 'TEST_DATABASE_URL';
+const POSTGRES_VARIABLE = 'HOLDFAST_TEST_POSTGRES_URL';
 
 /** Provides `postgresUrl`; returns the tear-down. */
 export async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
-  const before = process.env[POSTGRES_VARIABLE];
-  const server = await startTestPostgres(before);
+  const running = process.env[POSTGRES_VARIABLE];
+  if (running !== undefined) {
+    project.provide('postgresUrl', running);
+    return () => Promise.resolve();
+  }
+  const server = await startTestPostgres();
   process.env[POSTGRES_VARIABLE] = server.url;
   project.provide('postgresUrl', server.url);
   return async () => {
-    if (before === undefined) Reflect.deleteProperty(process.env, POSTGRES_VARIABLE);
+    Reflect.deleteProperty(process.env, POSTGRES_VARIABLE);
     await server.stop();
   };
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { checkPorts } from '../../start/ports.ts';
-import { freePort } from '../../start/setup/postgres.ts';
+import { freePort } from '../setup/free-port-block.ts';
 
 test('free ports pass', async () => {
   const port = await freePort();

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isPlausibleApiKey, newApiKey } from '../../store/api-key-format.ts';
-import { onEachDatabase, SCOPE } from './databases.ts';
+import { SCOPE, useStore } from './databases.ts';
 
 const CREATED_BY = { id: 'usr_1', email: 'ann@example.com', name: null };
 const WHOLE = { organizationId: SCOPE.organizationId, projectId: null };
@@ -21,7 +21,9 @@ it('makes keys of one form whose checksum tells every mistyped character', () =>
   expect(isPlausibleApiKey('short')).toBe(false);
 });
 
-onEachDatabase('API keys', (context) => {
+describe('API keys', () => {
+  const context = useStore();
+
   it('are shown once, found by hash, renamed, rotated, and revoked on the next request', async () => {
     const { store } = context();
     const made = await store.apiKeys.create(WHOLE, {

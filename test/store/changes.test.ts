@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
-import { addConnection, documentOf, onEachDatabase, SCOPE } from './databases.ts';
+import { describe, expect, it } from 'vitest';
+import { addConnection, documentOf, SCOPE, useStore } from './databases.ts';
 
-onEachDatabase('change notifications', (context) => {
+describe('change notifications', () => {
+  const context = useStore();
+
   it('reach a watcher in another process soon, and no state is missed', async () => {
     const { store, open } = context();
     const id = await addConnection(store);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import { addConnection, documentOf, onEachDatabase, runOnce, SCOPE } from './databases.ts';
+import { addConnection, documentOf, runOnce, SCOPE, useStore } from './databases.ts';
 
 const EVENT: TimelineEvent = {
   id: 'evt_1',
@@ -9,7 +9,9 @@ const EVENT: TimelineEvent = {
   timestamp: '2026-01-01T00:00:00.000Z',
 };
 
-onEachDatabase('connections', (context) => {
+describe('connections', () => {
+  const context = useStore();
+
   it('lets one of fifty inserts for a profile and domain win, and names it to the others', async () => {
     const { store } = context();
     const outcomes = await Promise.all(

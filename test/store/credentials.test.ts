@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
-import { onEachDatabase, SCOPE } from './databases.ts';
+import { describe, expect, it } from 'vitest';
+import { SCOPE, useStore } from './databases.ts';
 
-onEachDatabase('credentials', (context) => {
+describe('credentials', () => {
+  const context = useStore();
+
   it('keep values write-only, and open them for activities', async () => {
     const { store } = context();
     const created = await store.credentials.create(SCOPE, {

@@ -1,16 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, inject } from 'vitest';
-import { z } from 'zod';
+import { afterAll, beforeAll, inject } from 'vitest';
 import type { ConnectionDocument } from '../../contract/document.ts';
-import type { StoreConnection } from '../../store/database.ts';
+import { clientConfig, type StoreConnection } from '../../store/database.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import { startStoreServer } from '../../store/server.ts';
 import {
   createStore,
   DEFAULT_ORGANIZATION_ID,
@@ -18,82 +11,26 @@ import {
   type Store,
   type StoreOptions,
 } from '../../store/store.ts';
+import { databaseUrl, TEMPLATE_DATABASE } from '../setup/postgres.ts';
 
-/** The two databases that every test of the store runs on. */
-export const DATABASE_KINDS = ['pglite', 'postgres'] as const;
-export type DatabaseKind = (typeof DATABASE_KINDS)[number];
-
-/** A fresh database for one test file. */
+/** A fresh database for one test file, with the schema of this build. */
 export interface TestDatabase {
-  kind: DatabaseKind;
-  connection: StoreConnection;
-  /** The folder of the embedded database; null for a real one. */
-  folder: string | null;
+  connection: { url: string };
   stop(): Promise<void>;
 }
 
 export const MASTER_KEY = randomBytes(32);
 export const SCOPE: ProjectScope = { organizationId: DEFAULT_ORGANIZATION_ID, projectId: DEFAULT_PROJECT_ID };
 
-/** Brings up a fresh database of one kind. */
-export async function startDatabase(kind: DatabaseKind): Promise<TestDatabase> {
-  if (kind === 'pglite') {
-    const folder = mkdtempSync(join(tmpdir(), 'hf-store-'));
-    const socketDir = join(folder, 'sock');
-    await copyEmptyDatabase(join(folder, 'data'));
-    const server = await startStoreServer({ dataDir: join(folder, 'data'), socketDir });
-    return {
-      kind,
-      connection: { socketDir },
-      folder,
-      stop: async () => {
-        await server.close();
-        rmSync(folder, { recursive: true, force: true });
-      },
-    };
-  }
-  const admin = inject('postgresUrl');
-  const name = `store_${randomBytes(6).toString('hex')}`;
-  await runOnce({ url: admin }, `create database ${name}`);
-  const url = new URL(admin);
-  url.pathname = `/${name}`;
+/** Makes a database on the server of this run. */
+export async function startDatabase(): Promise<TestDatabase> {
+  const server = inject('postgresUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await runOnce({ url: server }, `create database ${name} template ${TEMPLATE_DATABASE}`);
   return {
-    kind,
-    connection: { url: url.href },
-    folder: null,
-    stop: () => runOnce({ url: admin }, `drop database ${name} with (force)`),
+    connection: { url: databaseUrl(server, name) },
+    stop: () => runOnce({ url: server }, `drop database ${name} with (force)`),
   };
-}
-
-/** Making an empty database takes seconds, copying one does not: the first test that needs one keeps it for all. */
-export const EMPTY_DATABASE = fileURLToPath(
-  new URL(`../../node_modules/.cache/holdfast-test/pglite-${pgliteVersion()}`, import.meta.url),
-);
-
-/** Makes `dataDir` of `startStoreServer` as it is after a first start and a clean stop. */
-export async function copyEmptyDatabase(dataDir: string): Promise<void> {
-  if (!existsSync(EMPTY_DATABASE)) {
-    const made = mkdtempSync(join(tmpdir(), 'hf-empty-'));
-    const server = await startStoreServer({ dataDir: join(made, 'data'), socketDir: join(made, 'sock') });
-    await server.close();
-    mkdirSync(dirname(EMPTY_DATABASE), { recursive: true });
-    const beside = `${EMPTY_DATABASE}.${process.pid}`;
-    cpSync(join(made, 'data'), beside, { recursive: true });
-    rmSync(made, { recursive: true, force: true });
-    try {
-      renameSync(beside, EMPTY_DATABASE);
-    } catch {
-      // Another test file was first.
-      rmSync(beside, { recursive: true, force: true });
-    }
-  }
-  cpSync(EMPTY_DATABASE, dataDir, { recursive: true });
-}
-
-function pgliteVersion(): string {
-  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
-  const manifest = z.object({ version: z.string() });
-  return manifest.parse(JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8'))).version;
 }
 
 /** A migrated store with the default organization, and a way to open more over the same database. */
@@ -103,41 +40,34 @@ export interface TestStore {
   open: (options?: Partial<StoreOptions>) => Store;
 }
 
-/** Runs the same tests on each database. `context()` is ready within tests and hooks. */
-export function onEachDatabase(name: string, tests: (context: () => TestStore) => void): void {
-  describe.each(DATABASE_KINDS)(`${name} on %s`, (kind) => {
-    let current: TestStore | null = null;
-    const opened: Store[] = [];
-    beforeAll(async () => {
-      const database = await startDatabase(kind);
-      const open = (options: Partial<StoreOptions> = {}): Store => {
-        const store = createStore({ connection: database.connection, masterKey: MASTER_KEY, ...options });
-        opened.push(store);
-        return store;
-      };
-      const store = open();
-      await store.migrate();
-      await store.bootstrap({ plan: 'enterprise' });
-      current = { database, store, open };
-    });
-    afterAll(async () => {
-      await Promise.all(opened.map((store) => store.close()));
-      await current?.database.stop();
-    });
-    tests(() => {
-      if (current === null) throw new Error('The database is not up yet.');
-      return current;
-    });
+/** Gives the tests of a file, or of a `describe`, a store of their own. The answer is ready within tests and hooks. */
+export function useStore(): () => TestStore {
+  let current: TestStore | null = null;
+  const opened: Store[] = [];
+  beforeAll(async () => {
+    const database = await startDatabase();
+    const open = (options: Partial<StoreOptions> = {}): Store => {
+      const store = createStore({ connection: database.connection, masterKey: MASTER_KEY, ...options });
+      opened.push(store);
+      return store;
+    };
+    const store = open();
+    await store.bootstrap({ plan: 'enterprise' });
+    current = { database, store, open };
   });
+  afterAll(async () => {
+    await Promise.all(opened.map((store) => store.close()));
+    await current?.database.stop();
+  });
+  return () => {
+    if (current === null) throw new Error('The database is not up yet.');
+    return current;
+  };
 }
 
 /** Runs one statement on a connection of its own. */
 export async function runOnce(to: StoreConnection, statement: string): Promise<void> {
-  const client = new pg.Client(
-    'url' in to
-      ? { connectionString: to.url }
-      : { host: to.socketDir, port: 5432, user: 'postgres', database: 'postgres' },
-  );
+  const client = new pg.Client(clientConfig(to));
   await client.connect();
   try {
     await client.query(statement);

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
-import { addConnection, onEachDatabase } from './databases.ts';
+import { describe, expect, it } from 'vitest';
+import { addConnection, useStore } from './databases.ts';
 
-onEachDatabase('submissions, handoffs and the typing ledger', (context) => {
+describe('submissions, handoffs and the typing ledger', () => {
+  const context = useStore();
+
   it('give a retried submission its first id, whatever the order of its values', async () => {
     const { store } = context();
     const connectionId = await addConnection(store);

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { startStoreServer } from '../../store/server.ts';
+import { startChild } from '../../start/child-process.ts';
+import { postgresServer } from '../../start/postgres/server.ts';
+import { socketDirOf } from '../../start/postgres/socket.ts';
 import { createStore } from '../../store/store.ts';
-import { addConnection, copyEmptyDatabase, EMPTY_DATABASE, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
+import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
 
 /** Every spelling in which a secret could lie in a file. Base64 differs by where in three bytes the secret starts. */
 function spellings(secret: string): Buffer[] {
@@ -30,13 +32,13 @@ function spellings(secret: string): Buffer[] {
 
 const PAGE_BYTES = 8192;
 
-/** All bytes below a data folder that an empty database does not have in the same place (those cannot be secrets). */
-function bytesWritten(dataDir: string): Buffer {
+/** All bytes below a data folder that the empty database did not have in the same place (those cannot be secrets). */
+function bytesWritten(dataDir: string, emptyDir: string): Buffer {
   const pages = readdirSync(dataDir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .flatMap((entry) => {
       const path = join(entry.parentPath, entry.name);
-      const empty = join(EMPTY_DATABASE, relative(dataDir, path));
+      const empty = join(emptyDir, relative(dataDir, path));
       const before = existsSync(empty) ? readFileSync(empty) : Buffer.alloc(0);
       const after = readFileSync(path);
       return Array.from({ length: Math.ceil(after.length / PAGE_BYTES) }, (_, index) => index * PAGE_BYTES)
@@ -47,8 +49,8 @@ function bytesWritten(dataDir: string): Buffer {
 }
 
 /** Names of the secrets that lie in a data folder in some spelling. */
-function secretsIn(dataDir: string, secrets: Record<string, string>): string[] {
-  const bytes = bytesWritten(dataDir);
+function secretsIn(dataDir: string, emptyDir: string, secrets: Record<string, string>): string[] {
+  const bytes = bytesWritten(dataDir, emptyDir);
   return Object.entries(secrets)
     .filter(([, secret]) => spellings(secret).some((needle) => bytes.includes(needle)))
     .map(([name]) => name);
@@ -56,11 +58,13 @@ function secretsIn(dataDir: string, secrets: Record<string, string>): string[] {
 
 it('keeps no planted secret in any byte of the data folder, its log included', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hf-planted-'));
-  const socketDir = join(folder, 'sock');
   const dataDir = join(folder, 'data');
-  await copyEmptyDatabase(dataDir);
-  const server = await startStoreServer({ dataDir, socketDir });
-  const store = createStore({ connection: { socketDir }, masterKey: MASTER_KEY });
+  const emptyDir = join(folder, 'empty');
+  const spec = await postgresServer(dataDir);
+  cpSync(dataDir, emptyDir, { recursive: true });
+  const server = await startChild(spec, folder);
+  await server.ready;
+  const store = createStore({ connection: { socketDir: socketDirOf(dataDir) }, masterKey: MASTER_KEY });
   await store.migrate();
   const random = (): string => randomBytes(12).toString('base64');
   const secrets: Record<string, string> = {
@@ -122,9 +126,9 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
   const document = documentOf(connectionId, 2, { post_login_url: secret('plantedInClear') });
   await store.connections.record({ id: connectionId, revision: 2, document, createdAt: new Date() });
 
-  expect(secretsIn(dataDir, secrets)).toEqual(['plantedInClear']);
+  expect(secretsIn(dataDir, emptyDir, secrets)).toEqual(['plantedInClear']);
   await store.close();
-  await server.close();
-  expect(secretsIn(dataDir, secrets)).toEqual(['plantedInClear']);
+  await server.stop(() => undefined);
+  expect(secretsIn(dataDir, emptyDir, secrets)).toEqual(['plantedInClear']);
   rmSync(folder, { recursive: true, force: true });
 }, 120_000);

@@ -1,7 +1,9 @@
-import { expect, it } from 'vitest';
-import { onEachDatabase, SCOPE } from './databases.ts';
+import { describe, expect, it } from 'vitest';
+import { SCOPE, useStore } from './databases.ts';
 
-onEachDatabase('profiles', (context) => {
+describe('profiles', () => {
+  const context = useStore();
+
   it('are made once by name, however many ask', async () => {
     const { store } = context();
     const made = await Promise.all(Array.from({ length: 20 }, () => store.profiles.findOrCreate(SCOPE, 'ann / ä')));

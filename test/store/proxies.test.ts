@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../store/database.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import { onEachDatabase, SCOPE } from './databases.ts';
+import { SCOPE, useStore } from './databases.ts';
 
 const input = (name: string | null, host = 'proxy.example') => ({
   name,
@@ -15,7 +15,9 @@ const input = (name: string | null, host = 'proxy.example') => ({
   bypassHosts: ['static.example', '*.cdn.example'],
 });
 
-onEachDatabase('proxies', (context) => {
+describe('proxies', () => {
+  const context = useStore();
+
   const newProject = async (): Promise<ProjectScope> => {
     const { id } = await context().store.projects.create(SCOPE.organizationId, {
       name: randomBytes(4).toString('hex'),

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newId } from '../../contract/ids.ts';
 import { openDatabase } from '../../store/database.ts';
 import { createStore } from '../../store/store.ts';
-import { addConnection, MASTER_KEY, onEachDatabase, SCOPE } from './databases.ts';
+import { addConnection, MASTER_KEY, SCOPE, useStore } from './databases.ts';
 
 /** Two whole parts and a piece. */
 const VIDEO = randomBytes(2 * 1024 * 1024 + 17);
@@ -12,7 +12,9 @@ const STARTED = new Date('2026-01-01T10:00:00Z');
 const FINISHED = new Date('2026-01-01T10:01:00Z');
 const WEEK_MS = 7 * 24 * 60 * 60_000;
 
-onEachDatabase('recordings', (context) => {
+describe('recordings', () => {
+  const context = useStore();
+
   const recordingOf = (connectionId: string, sessionId = newId('brw')) => ({
     id: newId('rep'),
     connectionId,

@@ -1,144 +1,116 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chooseSocketDir, startStoreServer, type StoreServer } from '../../store/server.ts';
+import { startChild, type RunningChild } from '../../start/child-process.ts';
+import { findPostgres } from '../../start/postgres/binaries.ts';
+import { ownStore } from '../../start/postgres/own-store.ts';
+import { postgresServer } from '../../start/postgres/server.ts';
+import { socketDirOf } from '../../start/postgres/socket.ts';
+import { clientConfig } from '../../store/database.ts';
 import { createStore } from '../../store/store.ts';
-import { addConnection, copyEmptyDatabase, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
+import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
 
-const folders: string[] = [];
-const children: ChildProcess[] = [];
+const parents: string[] = [];
+const processes: ChildProcess[] = [];
 afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const child of processes.splice(0)) child.kill('SIGKILL');
 });
 afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  for (const folder of parents) rmSync(folder, { recursive: true, force: true });
 });
 
-function newFolder(): { dataDir: string; socketDir: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'hf-server-'));
-  folders.push(folder);
-  return { dataDir: join(folder, 'data'), socketDir: join(folder, 'sock') };
+function newParent(): string {
+  const parent = mkdtempSync(join(tmpdir(), 'hf-server-'));
+  parents.push(parent);
+  return parent;
 }
 
-/** Starts a TypeScript file as a process and waits for its first line (null: it ended without one). */
-async function run(file: string, ...args: string[]): Promise<{ child: ChildProcess; said: Promise<string> }> {
-  const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  children.push(child);
-  const said = once(child.stdout, 'data').then(([data]) => String(data).trim());
-  return Promise.resolve({ child, said });
+async function startServer(folder: string, logDir: string): Promise<RunningChild> {
+  const server = await startChild(await postgresServer(folder), logDir);
+  await server.ready;
+  return server;
 }
 
-/** The number in the first column of the first row. */
-async function numberOf(client: pg.Client, query: string): Promise<number> {
-  const { rows } = await client.query<[number]>({ text: query, rowMode: 'array' });
-  return Number(rows[0]?.[0]);
-}
-
-const clientOf = (socketDir: string): pg.Client =>
-  new pg.Client({ host: socketDir, port: 5432, user: 'postgres', database: 'postgres' });
-
-describe('the store server, with clients in several processes', () => {
-  const folder = newFolder();
-  let server: StoreServer;
-  let client: pg.Client;
-  beforeAll(async () => {
-    await copyEmptyDatabase(folder.dataDir);
-    server = await startStoreServer({ ...folder, idleInTransactionMs: 4000 });
-    client = clientOf(folder.socketDir);
-    await client.connect();
-    await client.query('create table accounts (id int primary key, balance int not null)');
-    await client.query('insert into accounts select i, 0 from generate_series(0, 9) i');
-    await client.query('create table moves (who text, amount int)');
-  });
-  afterAll(async () => {
+async function query(folder: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(clientConfig({ socketDir: socketDirOf(folder) }));
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows;
+  } finally {
     await client.end();
-    await server.close();
+  }
+}
+
+describe('the store server', () => {
+  const parent = newParent();
+  // Far beyond what the path of a socket may have.
+  const folder = join(parent, 'a'.repeat(100), 'postgres');
+  let server: RunningChild;
+  beforeAll(async () => {
+    server = await startServer(folder, parent);
+  });
+  afterAll(() => server.stop(() => undefined));
+
+  it('is durable, and can search by parts of names', async () => {
+    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes'])
+      expect(await query(folder, `show ${setting}`)).toEqual([{ [setting]: 'on' }]);
+    await query(folder, 'create extension pg_trgm');
+    expect(await query(folder, "select lower('ÄÉ') as text")).toEqual([{ text: 'äé' }]);
   });
 
-  it('keeps transactions and prepared statements of nine connections apart', async () => {
-    const runs = await Promise.all([1, 2, 3].map(() => run('./client-process.ts', folder.socketDir, 'transfers')));
-    const counts = await Promise.all(runs.map(({ said }) => said));
-    const moves = await numberOf(client, 'select count(*)::int from moves');
-    expect(counts.reduce((sum, count) => sum + Number(count), 0)).toBe(moves);
-    expect(moves).toBe(9 * 32);
-    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
-    for (const { child } of runs) if (child.exitCode === null) await once(child, 'exit');
-    await expect.poll(async () => await numberOf(client, 'select count(*)::int from pg_prepared_statements')).toBe(0);
-  }, 120_000);
-
-  it('rolls back a client that is killed in mid-transaction, and serves the others at once', async () => {
-    const { child, said } = await run('./client-process.ts', folder.socketDir, 'hang');
-    expect(await said).toBe('hanging');
-    const waiting = client.query('select balance from accounts where id = 0');
-    child.kill('SIGKILL');
-    const killed = Date.now();
-    await waiting;
-    expect(Date.now() - killed).toBeLessThan(2000);
-    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
+  it('listens on its socket alone, and lets in the user who started it alone', async () => {
+    expect(await query(folder, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
+    const rules = await query(folder, 'select type, user_name, auth_method, options from pg_hba_file_rules');
+    expect(rules).toEqual([{ type: 'local', user_name: ['postgres'], auth_method: 'peer', options: ['map=holdfast'] }]);
+    const users = await query(folder, 'select sys_name, pg_username from pg_ident_file_mappings');
+    expect(users).toEqual([{ sys_name: userInfo().username, pg_username: 'postgres' }]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('ends a transaction whose client says no more', async () => {
-    const { said } = await run('./client-process.ts', folder.socketDir, 'hang');
-    expect(await said).toBe('hanging');
-    const from = Date.now();
-    expect(await numberOf(client, 'select sum(balance)::int from accounts')).toBe(0);
-    expect(Date.now() - from).toBeGreaterThan(1500);
-    expect(Date.now() - from).toBeLessThan(15_000);
+  it('logs no statement and no value', async () => {
+    await query(folder, 'create table notes (note text primary key)');
+    await query(folder, "insert into notes values ('a planted secret')");
+    await expect(query(folder, "insert into notes values ('a planted secret')")).rejects.toThrow(/duplicate key/);
+    await expect.poll(() => readFileSync(join(parent, 'store.log'), 'utf8')).toContain('duplicate key');
+    expect(readFileSync(join(parent, 'store.log'), 'utf8')).not.toContain('planted');
   });
 
-  it('survives clients that speak nonsense or hang up half way', async () => {
-    const { connect } = await import('node:net');
-    for (const bytes of [Buffer.from('GET / HTTP/1.1\r\n\r\n'), Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])]) {
-      const socket = connect(join(folder.socketDir, '.s.PGSQL.5432'));
-      await once(socket, 'connect');
-      socket.write(bytes);
-      await sleep(20);
-      socket.destroy();
-    }
-    const half = clientOf(folder.socketDir);
-    half.on('error', () => undefined);
-    await half.connect();
-    void half.query('begin').catch(() => undefined);
-    void half.query('select pg_sleep(0.2)').catch(() => undefined);
-    await sleep(50);
-    half.connection.stream.destroy();
-    expect(await numberOf(client, 'select 1')).toBe(1);
-  });
-
-  it('is closed to other users, and refuses a second server on its folder or its socket', async () => {
-    for (const dir of [folder.dataDir, folder.socketDir]) expect(statSync(dir).mode & 0o777).toBe(0o700);
-    await expect(startStoreServer({ ...newFolder(), dataDir: folder.dataDir })).rejects.toThrow(/in use by process/);
-    await expect(startStoreServer({ ...newFolder(), socketDir: folder.socketDir })).rejects.toThrow(/Another store/);
-    expect(await numberOf(client, 'select 1')).toBe(1);
-  });
-
-  it('finds a short folder for its socket when the wanted path is too long', () => {
-    expect(chooseSocketDir('/short')).toBe('/short');
-    const long = `/${'x'.repeat(120)}`;
-    expect(chooseSocketDir(long).length).toBeLessThan(80);
-    expect(chooseSocketDir(long)).toBe(chooseSocketDir(long));
-    expect(chooseSocketDir(long)).not.toBe(chooseSocketDir(`${long}y`));
+  it('ends at once when asked to, its clients notwithstanding, and keeps what it has', async () => {
+    const client = new pg.Client(clientConfig({ socketDir: socketDirOf(folder) }));
+    client.on('error', () => undefined);
+    await client.connect();
+    await client.query('create table kept (n int)');
+    await server.stop(() => {
+      throw new Error('It had to be killed');
+    });
+    expect(existsSync(join(folder, 'postmaster.pid'))).toBe(false);
+    server = await startServer(folder, parent);
+    expect(await query(folder, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
   });
 });
 
 describe('the store server under kill -9', () => {
-  it('loses no write that it confirmed, in five kills; its clients go on by themselves', async () => {
-    const folder = newFolder();
-    await copyEmptyDatabase(folder.dataDir);
-    const start = async (): Promise<ChildProcess> => {
-      const { child, said } = await run('./store-process.ts', folder.dataDir, folder.socketDir);
-      expect(await said).toBe('ready');
-      return child;
-    };
-    let child = await start();
-    const store = createStore({ connection: { socketDir: folder.socketDir }, masterKey: MASTER_KEY });
+  const storeProcess = fileURLToPath(new URL('./store-process.ts', import.meta.url));
+  async function run(folder: string, logDir: string): Promise<ChildProcess> {
+    const child = spawn(process.execPath, ['--import', 'tsx', storeProcess, folder, logDir], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    processes.push(child);
+    const said = await once(child.stdout, 'data');
+    expect(String(said[0]).trim()).toBe('ready');
+    return child;
+  }
+
+  it('loses no write that it confirmed, whether it is killed or all that started it; its clients go on', async () => {
+    const parent = newParent();
+    const folder = join(parent, 'postgres');
+    let child = await run(folder, parent);
+    const store = createStore({ connection: { socketDir: socketDirOf(folder) }, masterKey: MASTER_KEY });
     await store.migrate();
     await store.bootstrap({ plan: 'enterprise' });
     const id = await addConnection(store);
@@ -157,12 +129,14 @@ describe('the store server under kill -9', () => {
         revision += 1;
       }
     })();
-    for (let kill = 0; kill < 5; kill += 1) {
-      await sleep(300 + kill * 57);
+    for (const victim of ['server', 'tree', 'server', 'tree'] as const) {
+      const from = confirmed;
+      await expect.poll(() => confirmed, { timeout: 30_000 }).toBeGreaterThan(from + 20);
+      const postmaster = Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
+      if (victim === 'server') process.kill(postmaster, 'SIGKILL');
       child.kill('SIGKILL');
-      await once(child, 'exit');
       const before = confirmed;
-      child = await start();
+      child = await run(folder, parent);
       await expect.poll(() => confirmed, { timeout: 30_000 }).toBeGreaterThan(before + 3);
     }
     stop.abort();
@@ -174,19 +148,36 @@ describe('the store server under kill -9', () => {
     await store.close();
   }, 120_000);
 
-  it('starts again after a kill in the middle of making the database', async () => {
-    const folder = newFolder();
-    for (const delay of [400, 900, 1500]) {
-      const { child } = await run('./store-process.ts', folder.dataDir, folder.socketDir);
-      await sleep(delay);
-      child.kill('SIGKILL');
-      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    }
-    const server = await startStoreServer(folder);
-    const store = createStore({ connection: { socketDir: folder.socketDir }, masterKey: MASTER_KEY });
-    await store.migrate();
-    await store.ping();
-    await store.close();
-    await server.close();
+  it('starts again after a kill in the middle of making the database, and beside the id of a stranger', async () => {
+    const parent = newParent();
+    const folder = join(parent, 'postgres');
+    const making = spawn(process.execPath, ['--import', 'tsx', storeProcess, folder, parent], { stdio: 'ignore' });
+    processes.push(making);
+    await expect.poll(() => existsSync(`${folder}.new/base`), { timeout: 30_000 }).toBe(true);
+    making.kill('SIGKILL');
+    await once(making, 'exit');
+    const server = await startServer(folder, parent);
+    await server.stop(() => undefined);
+    // As after a restart of the machine: the id in the lock file belongs to somebody else now.
+    writeFileSync(join(folder, 'postmaster.pid'), `${process.pid}\n${folder}\n1\n5432\n.\n\n\n`);
+    const again = await startServer(folder, parent);
+    expect(await query(folder, 'select 1 as n')).toEqual([{ n: 1 }]);
+    await again.stop(() => undefined);
   }, 120_000);
+});
+
+describe('a store that cannot be opened', () => {
+  it('names the Postgres that it needs when there is none here', async () => {
+    await expect(findPostgres(9)).rejects.toThrow(/^No Postgres 9 for .*Install one .*, or set DATABASE_URL/);
+    const folder = newParent();
+    writeFileSync(join(folder, 'PG_VERSION'), '9\n');
+    await expect(postgresServer(folder)).rejects.toThrow(/^No Postgres 9/);
+  });
+
+  it('says what to do with the store of 0.1, and leaves it as it is', async () => {
+    const dataDir = newParent();
+    mkdirSync(join(dataDir, 'store', 'pg'), { recursive: true });
+    await expect(ownStore(dataDir)).rejects.toThrow(/store of Holdfast 0\.1/);
+    expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+  });
 });

@@ -1,7 +1,8 @@
-import { startStoreServer } from '../../store/server.ts';
+import { startChild } from '../../start/child-process.ts';
+import { postgresServer } from '../../start/postgres/server.ts';
 
-/** A store server as a process of its own, for tests that kill it: `store-process.ts DATA_DIR SOCKET_DIR`. */
-const [dataDir = '', socketDir = ''] = process.argv.slice(2);
-const server = await startStoreServer({ dataDir, socketDir });
+/** The store's server under a process of its own, for tests that kill that: `store-process.ts FOLDER LOG_DIR`. */
+const [folder = '', logDir = ''] = process.argv.slice(2);
+const server = await startChild(await postgresServer(folder), logDir);
+await server.ready;
 process.stdout.write('ready\n');
-void server.failed.then(() => process.exit(1));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { openDatabase } from '../../store/database.ts';
 import { deriveKey, derivePayloadKey, deriveSigningKey } from '../../store/vault/derive.ts';
 import { newKeyId, seal, SealBroken, unseal, type SealedPlace } from '../../store/vault/seal.ts';
-import { addConnection, MASTER_KEY, onEachDatabase, SCOPE } from './databases.ts';
+import { addConnection, MASTER_KEY, SCOPE, useStore } from './databases.ts';
 
 const PLACE: SealedPlace = { table: 'credentials', column: 'sealed_values', rowId: 'cred_1' };
 
@@ -53,7 +53,9 @@ describe('derived keys', () => {
   });
 });
 
-onEachDatabase('the vault', (context) => {
+describe('the vault', () => {
+  const context = useStore();
+
   const credential = (name: string) => ({ name, domain: 'v.example', values: { password: name } });
 
   it('refuses a ciphertext that was moved to another row or changed in the table', async () => {

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { chown, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname, join } from 'node:path';
+import { lastLine, run } from '../setup/command.ts';
+import { SetupError } from '../setup/setup-error.ts';
+import type { PostgresBinaries } from './binaries.ts';
+
+/** A data folder of Postgres, and how programs are run on it. */
+export interface Cluster {
+  folder: string;
+  /** Shown in the title of each of its processes, and of no other's. */
+  name: string;
+  /** What `-D` is given. */
+  dataArgument: string;
+  /** Whom its programs run as, and where. */
+  launch: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
+}
+
+/** Processes of a server that was killed have this long to end by themselves before they are killed, in milliseconds. */
+const LEFTOVER_GRACE_MS = 10_000;
+const LOOK_EVERY_MS = 50;
+
+/** Major version of the server that made a data folder; undefined when there is none yet. */
+export async function clusterMajor(folder: string): Promise<number | undefined> {
+  const text = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : Number.parseInt(text, 10);
+}
+
+/**
+ * The cluster in a folder, made by `initdb` when it is not there: under another name first, so that a kill in the middle
+ * leaves nothing half made. Postgres refuses to run as root: then the folder belongs to `nobody`, who needs no access to
+ * the folders above it, since its programs start inside.
+ */
+export async function openCluster(folder: string, binaries: PostgresBinaries, durable = true): Promise<Cluster> {
+  const user = await serverUser(folder);
+  const cluster = clusterIn(folder, user);
+  if ((await clusterMajor(folder)) !== undefined) return cluster;
+
+  const unfinished = `${folder}.new`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  await mkdir(unfinished, { mode: 0o700 });
+  if (user !== undefined) await chown(unfinished, user.uid, user.gid);
+  const { dataArgument, launch } = clusterIn(unfinished, user);
+  const provider = binaries.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
+  const made = await run(
+    join(binaries.folder, 'initdb'),
+    [
+      ...['-D', dataArgument, '-U', 'postgres', '--auth=peer', '-E', 'UTF8', '--locale=C', ...provider],
+      ...(durable ? [] : ['--no-sync']),
+    ],
+    launch,
+  );
+  if (!made.ok) throw new SetupError(`Cannot make the database in ${folder}: ${lastLine(made.output)}`);
+  await rename(unfinished, folder);
+  return cluster;
+}
+
+/**
+ * Makes a cluster ready for a new server: ends what an earlier server left running, removes its lock files (their process
+ * ids may have been given to others by now), and lets the user of this process in, and nobody else. Call it only while no
+ * other start can have the folder.
+ */
+export async function prepareCluster(cluster: Cluster): Promise<void> {
+  await endLeftovers(cluster.name);
+  for (const file of ['postmaster.pid', '.s.PGSQL.5432', '.s.PGSQL.5432.lock'])
+    await rm(join(cluster.folder, file), { force: true });
+  // The kernel says who connects; no password lies anywhere.
+  await writeOwned(cluster, 'pg_hba.conf', 'local all postgres peer map=holdfast\n');
+  await writeOwned(cluster, 'pg_ident.conf', `holdfast "${userInfo().username}" postgres\n`);
+}
+
+function clusterIn(folder: string, user: { uid: number; gid: number } | undefined): Cluster {
+  return {
+    folder,
+    name: `holdfast-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`,
+    dataArgument: user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder,
+    // Nothing of our own environment: it may hold the master key.
+    launch: { cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...user },
+  };
+}
+
+async function serverUser(folder: string): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const owner = await stat(folder).catch(() => undefined);
+  if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
+  const [uid, gid] = await Promise.all([run('id', ['-u', 'nobody']), run('id', ['-g', 'nobody'])]);
+  if (uid.ok && gid.ok) return { uid: Number(uid.output), gid: Number(gid.output) };
+  throw new SetupError('Postgres does not run as root, and there is no user `nobody`; start as another user');
+}
+
+async function writeOwned(cluster: Cluster, name: string, text: string): Promise<void> {
+  const path = join(cluster.folder, name);
+  await writeFile(path, text, { mode: 0o600 });
+  const { uid, gid } = cluster.launch;
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}
+
+async function endLeftovers(name: string): Promise<void> {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    const deadline = Date.now() + LEFTOVER_GRACE_MS;
+    for (const pid of await processesOf(name)) kill(pid, signal);
+    while ((await processesOf(name)).length > 0) {
+      if (Date.now() > deadline) break;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+  }
+}
+
+function kill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Processes of a cluster's server, and the shell that guards it. */
+async function processesOf(name: string): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    const { output } = await run('ps', ['-axo', 'pid=,command=']);
+    const lines = output.split('\n').filter((line) => line.includes(name));
+    return lines.map((line) => Number.parseInt(line, 10));
+  }
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
+  const titles = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
+  return pids.filter((_pid, index) => titles[index]?.includes(name)).map(Number);
+}

@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { clientConfig } from '../../store/database.ts';
+import type { ChildSpec } from '../child-process.ts';
+import { clusterMajor, openCluster, prepareCluster } from './cluster.ts';
+import { findPostgres } from './binaries.ts';
+import { socketDirOf } from './socket.ts';
+
+/** How a Postgres of ours differs from the one that `npm start` runs. */
+export interface PostgresServerOptions {
+  /** False for tests: commits then answer before they are on the disk. */
+  durable?: boolean;
+  /** Most clients at once. Default 100: five processes with a pool each need about half. */
+  maxConnections?: number;
+}
+
+/**
+ * The Postgres server on a data folder, as a child to start; its database is made first when it is not there. It listens on a
+ * socket in that folder alone, and lets in the user of this process alone. One start at a time may use a folder: a server
+ * that an earlier one left running there is ended. Rejects with a `SetupError` when the server cannot be had.
+ */
+export async function postgresServer(folder: string, options: PostgresServerOptions = {}): Promise<ChildSpec> {
+  const { durable = true, maxConnections = 100 } = options;
+  const binaries = await findPostgres(await clusterMajor(folder));
+  const cluster = await openCluster(folder, binaries, durable);
+  const settings: Record<string, string> = {
+    cluster_name: cluster.name,
+    listen_addresses: '',
+    port: '5432',
+    // Relative to the data folder, where the server works: no path is too long then.
+    unix_socket_directories: '.',
+    max_connections: String(maxConnections),
+    fsync: durable ? 'on' : 'off',
+    synchronous_commit: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+    // Small: a few clients over data that mostly lies in the system's cache.
+    shared_buffers: '32MB',
+    max_wal_size: '256MB',
+    min_wal_size: '32MB',
+    // Nobody replicates it, and no query of ours gains from parallel workers.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_logical_replication_workers: '0',
+    max_parallel_workers_per_gather: '0',
+    jit: 'off',
+    ...(binaries.major >= 18 ? { io_method: 'sync' } : {}),
+    // A process that hangs in a transaction must not hold up the others for ever.
+    idle_in_transaction_session_timeout: '60s',
+    // The log tells what happens to the server, never a statement or a value of one.
+    log_min_messages: 'warning',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_parameter_max_length_on_error: '0',
+  };
+  return {
+    name: 'store',
+    kind: 'foreign',
+    program: join(binaries.folder, 'postgres'),
+    args: [
+      '-D',
+      cluster.dataArgument,
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
+    ...cluster.launch,
+    prepare: () => prepareCluster(cluster),
+    probe: () => answers(folder),
+    // "Fast": rolls back what is open and ends; the polite SIGTERM waits until all clients have gone.
+    stopSignal: 'INT',
+    stage: 0,
+    // Recovery after a kill reads the log since the last checkpoint.
+    readyWithinMs: 120_000,
+    stopWithinMs: 20_000,
+  };
+}
+
+async function answers(folder: string): Promise<boolean> {
+  const client = new pg.Client({ ...clientConfig({ socketDir: socketDirOf(folder) }), connectionTimeoutMillis: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return true;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
