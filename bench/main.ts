@@ -3,6 +3,7 @@ import { cpus, totalmem } from 'node:os';
 import { say } from '../start/say.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
+import { walkApplications } from './applications/measure.ts';
 import { measureBrowserService } from './browser-service.ts';
 import { tableOf } from './figure.ts';
 import type { Figure } from './figure.ts';
@@ -18,7 +19,8 @@ import { measureWorkerMemory } from './worker-memory.ts';
  * `npm run bench`: measures a whole Holdfast, started as `npm start` starts it, and prints the figures. About a quarter of an hour:
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
- * processes while people log in.
+ * processes while people log in. `npm run bench -- applications` logs in to real applications from public registries;
+ * names after it choose some of them.
  */
 const REPORT = 'docs/performance.md';
 
@@ -86,6 +88,10 @@ function report(figures: readonly Figure[]): string {
 }
 
 const args = process.argv.slice(2);
+if (args[0] === 'applications') {
+  say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
+  process.exit(0);
+}
 const figures = await measure(args.filter((arg) => !arg.startsWith('-')));
 say(`\n${tableOf(figures)}`);
 if (args.includes('--save')) {

@@ -100,6 +100,14 @@ export interface FinishInput {
   sessionId: string;
   keptId: string | null;
   saveCredentials: boolean;
+  /** The provider that was chosen, and the address of the page that offered it. Absent in histories that are older than it. */
+  provider?: ChosenProvider | null;
+}
+
+/** An identity provider that a flow has taken. */
+export interface ChosenProvider {
+  provider: string;
+  at: string;
 }
 
 /** `credentialName` is the credential that the typed values were saved to, when they were. */

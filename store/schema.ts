@@ -91,6 +91,7 @@ export interface Database {
     sealed_values: Buffer;
     sealed_totp_secret: Buffer | null;
     value_keys: string[];
+    value_origins: ColumnType<Record<string, string>, string, string>;
     version: number;
     search: string;
     created_at: Date;

@@ -1,23 +1,24 @@
 import type { Frame } from 'playwright-core';
+import { getDomain } from 'tldts';
 import { isListedHost, type EgressPolicy } from '../../egress/policy.ts';
 
-/** Identity providers where a credential may always be typed (wire.md); a leading `*.` stands for any subdomain. */
-export const IDENTITY_PROVIDERS = [
-  'accounts.google.com',
-  'login.microsoftonline.com',
-  'login.live.com',
-  '*.okta.com',
-  '*.oktapreview.com',
-  '*.auth0.com',
-  'appleid.apple.com',
-  'github.com',
-  'www.facebook.com',
-  'www.linkedin.com',
-  '*.amazoncognito.com',
-  '*.onelogin.com',
-  '*.pingone.com',
-  '*.pingidentity.com',
-] as const;
+/** Hosts of identity providers, by the name that their button is read as; a leading `*.` stands for any subdomain. */
+const PROVIDER_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['google', ['accounts.google.com']],
+  ['microsoft', ['login.microsoftonline.com', 'login.live.com']],
+  ['okta', ['*.okta.com', '*.oktapreview.com']],
+  ['auth0', ['*.auth0.com']],
+  ['apple', ['appleid.apple.com']],
+  ['github', ['github.com']],
+  ['facebook', ['www.facebook.com']],
+  ['linkedin', ['www.linkedin.com']],
+  ['amazon', ['*.amazoncognito.com']],
+  ['onelogin', ['*.onelogin.com']],
+  ['ping', ['*.pingone.com', '*.pingidentity.com']],
+]);
+
+/** Identity providers where a person may always type, whatever domains a connection allows. */
+const IDENTITY_PROVIDERS: readonly string[] = [...PROVIDER_HOSTS.values()].flat();
 
 /** What a connection allows. `domain` may carry a port; an empty list restricts nothing (interface.md). */
 export interface AllowedSites {
@@ -38,9 +39,51 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
   }
   if (sites.allowedDomains.length === 0) return true;
   if ([sites.domain, ...sites.allowedDomains].some((root) => isUnder(hostname, port, root))) return true;
-  return IDENTITY_PROVIDERS.some((provider) =>
-    provider.startsWith('*.') ? hostname.endsWith(provider.slice(1)) : hostname === provider,
+  return isAmong(hostname, IDENTITY_PROVIDERS);
+}
+
+/** Whom a stored value belongs to. */
+export interface ValueOwner {
+  /** Origin of the document that a person typed it into; null when it came by the API. */
+  origin: string | null;
+  /** Domain of its credential. */
+  domain: string;
+  /** The provider that its credential signs in through, or null. */
+  ssoProvider: string | null;
+}
+
+/**
+ * Whether a stored value may be typed into a document at `url`. What a person typed belongs to the site that it was typed
+ * into, and to that very host where it belongs to a provider. What came by the API belongs to its credential's domain and
+ * to the domains that the connection allows by name; with a provider, to the provider's hosts instead of the site.
+ * A provider's password thus never goes into the site's own form, nor the other way round.
+ */
+export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
+  if (!mayTypeInto(url, sites, egress)) return false;
+  const { origin, domain, ssoProvider } = owner;
+  const { host, hostname, port } = new URL(url);
+  if (origin !== null) return ssoProvider === null ? isSameSite(url, origin) : host === new URL(origin).host;
+  const isNamed = sites.allowedDomains.some((root) => isUnder(hostname, port, root));
+  if (ssoProvider === null) return isNamed || isSameSite(url, `https://${domain}/`);
+  // The site itself is never its provider, even where somebody lists it among the allowed domains.
+  if (isUnder(hostname, port, sites.domain)) return false;
+  return (
+    isNamed || isUnder(hostname, port, domain) || isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? [])
   );
+}
+
+/** Whether two addresses belong to one registrable domain; an address without one (an IP, `localhost`) is a site by host and port. */
+export function isSameSite(one: string, other: string): boolean {
+  return siteOf(one) === siteOf(other);
+}
+
+function siteOf(address: string): string {
+  const { host, hostname } = new URL(address);
+  return getDomain(hostname, { allowPrivateDomains: true }) ?? host;
+}
+
+function isAmong(hostname: string, hosts: readonly string[]): boolean {
+  return hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host));
 }
 
 /** Address of the document that wrote what a frame shows: a frame without an address of its own is written by its parent. */

@@ -1,13 +1,15 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import type { Page } from 'playwright-core';
 import { failure } from '../../browser-client/service.ts';
-import { authorUrl, mayTypeInto } from './allowed-site.ts';
-import { credentialFacts } from './credential-facts.ts';
+import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import { credentialFactsFor, ownerOf, TOTP_SECRET } from './credential-facts.ts';
+import type { OpenedCredential } from '../../store/queries/credentials.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
 import { readAfterEntering } from './read-after-entering.ts';
 import { untilAnswered } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
+import { packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
 import { withoutTyped } from './without-typed.ts';
 
 /** Kinds of fields whose values are never kept. */
@@ -25,8 +27,9 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     service: deps.service,
     computer: { projectId: target.projectId, sessionId: input.sessionId },
   };
-  await refuseWrongSites(deps, page, answer.entries, target);
   const values = await openValues(deps, input, signal);
+  const origins: string[] = [];
+  for (const value of values) origins.push(await refuseWrongSite(deps, page, value, target));
   const claimed = await deps.store.typingLedger.claim({
     connectionId: target.connectionId,
     flowId,
@@ -35,13 +38,13 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
   });
   if (!claimed)
     throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
-  const keptId = await keepForLater(deps, input, values);
+  const keptId = await keepForLater(deps, input, values, origins);
   // From here on nobody needs the submission: what is kept for the credential is kept apart.
   if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
-  for (const [index, entry] of answer.entries.entries()) {
-    await refuseWrongSites(deps, page, [entry], target);
+  for (const value of values) {
+    await refuseWrongSite(deps, page, value, target);
     refuseWhenLate(signal);
-    await fillField(hands, entry.field, values[index] ?? '');
+    await fillField(hands, value.entry.field, value.text);
   }
   if (!(await deps.store.typingLedger.advance(flowId, entryId, 'typed'))) throw abandoned();
   await untilAnswered(
@@ -55,9 +58,11 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     signal,
   );
   const seen = await readAfterEntering(deps, target, input.sessionId, answersLogin(answer));
-  const reading = withoutTyped(seen, answer.entries, values);
+  const typed = values.map(({ text }) => text);
+  const reading = withoutTyped(seen, answer.entries, typed);
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
-  return { reading, credential: await credentialFacts(deps.store, target, target.credentialName), keptId };
+  const now = await deps.pages.of(target.projectId, input.sessionId);
+  return { reading, credential: await credentialFactsFor(deps, target, now, reading.fields), keptId };
 }
 
 /** A choice among ways to sign in leads to a form; what was typed, or said to a question after it, leads inside. */
@@ -74,33 +79,51 @@ function abandoned(): Error {
   return failure('entry_uncertain', 'this entering was given up; its outcome is read from the page', true);
 }
 
+/** One value to type. `owner`: whom a stored one belongs to; null for what a person has just given for this very field. */
+interface OpenedValue {
+  entry: FieldEntry;
+  text: string;
+  owner: ValueOwner | null;
+}
+
 /** Values in the order of the entries. */
-async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<string[]> {
+async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<OpenedValue[]> {
   const submission = input.submissionId === null ? null : await deps.store.submissions.open(input.submissionId);
   if (input.submissionId !== null && submission === null)
     throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
   const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
   const credential =
     needsCredential && input.credentialId !== null ? await deps.store.credentials.open(input.credentialId) : null;
-  const values: string[] = [];
-  for (const { source } of input.answer.entries) {
-    const value = await valueOf();
-    if (value === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
-    values.push(value);
-
-    async function valueOf(): Promise<string | undefined> {
-      switch (source.kind) {
-        case 'submission':
-          return submission?.values[source.fieldId];
-        case 'credential':
-          return credential?.values[source.key];
-        case 'totp':
-          if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
-          return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
-      }
-    }
+  const values: OpenedValue[] = [];
+  for (const entry of input.answer.entries) {
+    const text = await textOf(entry);
+    if (text === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
+    values.push({ entry, text, owner: credential === null ? null : ownerFor(entry, credential) });
   }
   return values;
+
+  async function textOf({ source }: FieldEntry): Promise<string | undefined> {
+    switch (source.kind) {
+      case 'submission':
+        return submission?.values[source.fieldId];
+      case 'credential':
+        return credential?.values[source.key];
+      case 'totp':
+        if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
+        return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
+    }
+  }
+}
+
+function ownerFor({ source }: FieldEntry, credential: OpenedCredential): ValueOwner | null {
+  switch (source.kind) {
+    case 'submission':
+      return null;
+    case 'credential':
+      return ownerOf(credential, source.key);
+    case 'totp':
+      return ownerOf(credential, TOTP_SECRET);
+  }
 }
 
 /** Under this name the values of an entering are kept: who follows a lost worker finds them by it. */
@@ -108,19 +131,25 @@ export function keptUnder(flowId: string, entryId: string): string {
   return `kept:${flowId}:${entryId}`;
 }
 
-/** Seals what a person gave, without one-time codes, until the login proves good. */
-async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]): Promise<string | null> {
-  const fresh: Record<string, string> = {};
-  for (const [index, { field, ref, source }] of input.answer.entries.entries()) {
-    const value = values[index];
-    if (source.kind === 'submission' && !ONE_TIME.has(field.type) && value !== undefined) fresh[ref] = value;
+/** Seals what a person gave and where it was typed, without one-time codes, until the login proves good. */
+async function keepForLater(
+  deps: LoginDeps,
+  input: EnterInput,
+  values: OpenedValue[],
+  origins: string[],
+): Promise<string | null> {
+  const fresh: TypedValue[] = [];
+  for (const [index, { entry, text }] of values.entries()) {
+    const isLasting = entry.source.kind === 'submission' && !ONE_TIME.has(entry.field.type);
+    if (isLasting) fresh.push({ ref: entry.ref, origin: origins[index] ?? '', text });
   }
-  if (Object.keys(fresh).length === 0) return input.keptId;
+  if (fresh.length === 0) return input.keptId;
   const earlier = input.keptId === null ? null : await deps.store.submissions.open(input.keptId);
+  const replaced = new Set(fresh.map(({ ref }) => ref));
   const { submissionId } = await deps.store.submissions.seal({
     connectionId: input.target.connectionId,
     interactionId: keptUnder(input.flowId, input.entryId),
-    values: { ...earlier?.values, ...fresh },
+    values: packTyped([...unpackTyped(earlier?.values ?? {}).filter(({ ref }) => !replaced.has(ref)), ...fresh]),
     expiresAt: new Date(input.keepUntil),
     withoutCodes: true,
   });
@@ -128,15 +157,19 @@ async function keepForLater(deps: LoginDeps, input: EnterInput, values: string[]
   return submissionId;
 }
 
-async function refuseWrongSites(
+/**
+ * Refuses a field on a site that may not be typed into, or not with this value; answers the origin of the document that
+ * holds the field, as the browser has it at this moment.
+ */
+async function refuseWrongSite(
   deps: LoginDeps,
   page: Page,
-  entries: FieldEntry[],
+  { entry, owner }: OpenedValue,
   target: LoginTarget,
-): Promise<void> {
-  for (const { field } of entries) {
-    const frame = await frameOf(page, field);
-    if (!mayTypeInto(authorUrl(frame), target, deps.egress) || !mayTypeInto(page.url(), target, deps.egress))
-      throw failure('domain_not_allowed', 'a field of the login form sits on a site that is not allowed', true);
-  }
+): Promise<string> {
+  const url = authorUrl(await frameOf(page, entry.field));
+  const isAllowed = mayTypeInto(url, target, deps.egress) && mayTypeInto(page.url(), target, deps.egress);
+  if (!isAllowed || (owner !== null && !mayTypeStored(url, owner, target, deps.egress)))
+    throw failure('domain_not_allowed', 'a field of the login form sits on a site that is not allowed', true);
+  return new URL(url).origin;
 }

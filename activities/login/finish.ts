@@ -1,9 +1,10 @@
-import type { CredentialFacts, FinishInput, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import type { FinishInput, FinishOutcome } from '../../contract/activities.ts';
 import { deleteSession, updateSession } from '../../browser-client/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { shownUrl } from './landing-url.ts';
 import { keepRecordings } from './record-session.ts';
+import { patchOf, unpackTyped } from './typed-values.ts';
 
 /**
  * Ends a good login: the session is saved to the profile, and what a person typed to the credential. A run that follows
@@ -19,7 +20,7 @@ export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: A
   });
   await keepRecordings(deps, target, sessionId, signal);
   await deleteSession(deps.service, target.projectId, sessionId);
-  const saved = input.saveCredentials ? await saveTyped(deps, target, input.keptId) : null;
+  const saved = input.saveCredentials ? await saveTyped(deps, input) : null;
   if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);
   const credentialName = saved?.name ?? target.credentialName;
   return {
@@ -32,16 +33,17 @@ export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: A
 /** Merges what was typed into the attached credential, or into one of the connection's own that is made for it. */
 async function saveTyped(
   deps: LoginDeps,
-  target: LoginTarget,
-  keptId: string | null,
-): Promise<{ name: string; facts: CredentialFacts | null } | null> {
+  { target, keptId, provider = null }: FinishInput,
+): Promise<{ name: string } | null> {
   const kept = keptId === null ? null : await deps.store.submissions.open(keptId);
-  if (kept === null || Object.keys(kept.values).length === 0) return null;
-  const { totp_secret: totpSecret, ...values } = kept.values;
+  const typed = unpackTyped(kept?.values ?? {});
+  if (typed.length === 0) return null;
   const scope = { organizationId: target.organizationId, projectId: target.projectId };
   const name = target.credentialName ?? `${target.profileName} at ${target.domain}`;
-  const patch = { values, ...(totpSecret === undefined ? {} : { totpSecret }) };
+  const { ssoProvider, ...rest } = patchOf(typed, provider);
+  // Without a password, what is saved says nothing of how the next login goes.
+  const patch = typed.some(({ ref }) => ref === 'password') || ssoProvider !== null ? { ...rest, ssoProvider } : rest;
   const existing = await deps.store.credentials.patch(scope, name, patch);
   if (existing === null) await deps.store.credentials.create(scope, { name, domain: target.domain, ...patch });
-  return { name, facts: null };
+  return { name };
 }

@@ -1,6 +1,6 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../../browser-client/sessions.ts';
-import { credentialFacts } from './credential-facts.ts';
+import { credentialFactsFor } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './discover.ts';
 import { enterAnswer } from './enter.ts';
@@ -23,10 +23,14 @@ const OUTAGES_THAT_COUNT = 4;
 
 /** Makes the login activities of a worker. */
 export function createLoginActivities(deps: LoginDeps): LoginActivities {
-  const observe = async (target: LoginTarget, reading: Observation['reading']): Promise<Observation> => ({
-    reading,
-    credential: await credentialFacts(deps.store, target, target.credentialName),
-  });
+  const observe = async (
+    target: LoginTarget,
+    sessionId: string,
+    reading: Observation['reading'],
+  ): Promise<Observation> => {
+    const page = await deps.pages.of(target.projectId, sessionId);
+    return { reading, credential: await credentialFactsFor(deps, target, page, reading.fields) };
+  };
 
   return {
     openSession: guard(({ target, flowId, attempt }) =>
@@ -48,15 +52,16 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
         const page = await deps.pages.of(target.projectId, sessionId);
         const reading = await findLoginPage(page, target, deps.egress);
         await blameProxy(deps, target, sessionId, reading);
-        return await observe(target, reading);
+        return await observe(target, sessionId, reading);
       }),
     ),
 
     readPage: guard(({ target, sessionId, submitted }) =>
       withHeartbeat(async (signal) => {
-        if (submitted) return await observe(target, await readAfterLostEntry(deps, target, sessionId, signal));
+        if (submitted)
+          return await observe(target, sessionId, await readAfterLostEntry(deps, target, sessionId, signal));
         const page = await deps.pages.of(target.projectId, sessionId);
-        return await observe(target, await readLogin(page));
+        return await observe(target, sessionId, await readLogin(page));
       }),
     ),
 
@@ -71,7 +76,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           // A page that fails once while it looks for the answer is no end of the wait.
           outages = reading.kind === 'unavailable' ? outages + 1 : 0;
           const waits = reading.kind === 'external_action' || (outages > 0 && outages < OUTAGES_THAT_COUNT);
-          if (!waits || Date.now() > end) return await observe(target, reading);
+          if (!waits || Date.now() > end) return await observe(target, sessionId, reading);
           signal.throwIfAborted();
           await new Promise((resolve) => setTimeout(resolve, WATCH_EVERY_MS));
         }

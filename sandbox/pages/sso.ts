@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BASE_STYLES, document, html, nothing } from '../markup.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
@@ -12,18 +12,32 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
   ['github', 'GitHub'],
 ];
 
-/** Buttons of identity providers above the site's own form; they lead to a practice provider on the same host. */
+/** Where a provider sends its visitors back to. */
+const RETURN = `${PATH}/return`;
+
+/**
+ * Buttons of identity providers above the site's own form; they lead to a practice provider at an origin of its own: the
+ * same server by its other name, which is another site to a browser.
+ */
 export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);
-    return show(reply, loginPage('', ''));
+    return show(reply, loginPage(request, '', ''));
   });
 
   app.post(PATH, (request, reply) => {
     const email = posted(request, 'email');
     const user = checkPassword(state, PATH, email, posted(request, 'password'), true);
-    if (!user) return show(reply, loginPage(email, 'Email and password do not match.'));
+    if (!user) return show(reply, loginPage(request, email, 'Email and password do not match.'));
     return signIn(state, request, reply, user.username, 'persistent');
+  });
+
+  app.get(RETURN, (request, reply) => {
+    const ticket = asked(request, 'ticket');
+    const pending = state.pending(ticket);
+    state.closePending(ticket);
+    if (pending?.page !== RETURN) return reply.redirect(PATH, 303);
+    return signIn(state, request, reply, pending.user, 'persistent');
   });
 
   app.get<{ Params: { provider: string } }>('/idp/:provider', (request, reply) => {
@@ -47,21 +61,32 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
     }
     const user = checkPassword(state, `/idp/${provider}`, login, password, true);
     if (!user) return show(reply, providerPage(provider, name, login, 'Wrong password. Try again.'));
-    return signIn(state, request, reply, user.username, 'persistent');
+    const ticket = state.openPending(user.username, RETURN, true);
+    return reply.redirect(`${otherOrigin(request)}${RETURN}?ticket=${ticket}`, 303);
   });
+}
+
+/** The site seen from its provider, and the provider seen from the site. Behind any other name both are one. */
+function otherOrigin({ hostname, port }: FastifyRequest): string {
+  const others = new Map([
+    ['localhost', '127.0.0.1'],
+    ['127.0.0.1', 'localhost'],
+  ]);
+  const other = others.get(hostname);
+  return other === undefined ? '' : `http://${other}:${port}`;
 }
 
 function nameOf(provider: string): string | undefined {
   return PROVIDERS.find(([id]) => id === provider)?.[1];
 }
 
-function loginPage(email: string, error: string): string {
+function loginPage(request: FastifyRequest, email: string, error: string): string {
   return document(
     'Welcome back',
     `${BASE_STYLES} .idp { display: block; border: 1px solid #c8d0d8; border-radius: 6px; padding: .6rem; margin: .5rem 0; text-align: center; color: inherit; text-decoration: none; } .or { text-align: center; color: #6b7780; } .err { color: #c0392b; }`,
     html`<main>
       <h1>Welcome back</h1>
-      ${PROVIDERS.map(([id, name]) => html`<a class="idp" href="/idp/${id}" data-provider="${id}"><span>Continue with ${name}</span></a>`)}
+      ${PROVIDERS.map(([id, name]) => html`<a class="idp" href="${otherOrigin(request)}/idp/${id}" data-provider="${id}"><span>Continue with ${name}</span></a>`)}
       <p class="or">or</p>
       <form method="post" action="${PATH}">
         <input type="email" name="email" placeholder="Email address" autocomplete="email" value="${email}" />

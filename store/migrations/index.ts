@@ -3,6 +3,7 @@ import { initial } from './0001-initial.ts';
 import { connectionSearch } from './0002-connection-search.ts';
 import { proxies } from './0003-proxies.ts';
 import { recordings } from './0004-recordings.ts';
+import { valueOrigins } from './0005-value-origins.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002_connection_search': connectionSearch,
   '0003_proxies': proxies,
   '0004_recordings': recordings,
+  '0005_value_origins': valueOrigins,
 };

@@ -26,6 +26,8 @@ export interface CredentialRecord {
   ssoProvider: string | null;
   valueKeys: string[];
   hasTotpSecret: boolean;
+  /** Origins of the documents that a person typed values into, by key (`totp_secret` for the secret). */
+  origins: Record<string, string>;
   /** Grows with every change of a value; tells a login whether what it tried has been replaced. */
   version: number;
   createdAt: Date;
@@ -40,6 +42,7 @@ export interface CredentialSummary {
   valueKeys: string[];
   hasTotpSecret: boolean;
   ssoProvider: string | null;
+  origins: Record<string, string>;
 }
 
 /** The secrets of a credential. For activities alone; never log, never return from an activity. */
@@ -47,15 +50,22 @@ export interface OpenedCredential {
   values: Record<string, string>;
   totpSecret: string | null;
   version: number;
+  domain: string;
+  ssoProvider: string | null;
+  origins: Record<string, string>;
 }
 
-/** Changes of a credential: `removeValueKeys` first, then `values` merged; `totpSecret: ''` removes the secret. */
+/**
+ * Changes of a credential: `removeValueKeys` first, then `values` merged; `totpSecret: ''` removes the secret. A value
+ * that replaces one keeps its origin, unless `origins` names another.
+ */
 export interface CredentialPatch {
   name?: string;
   removeValueKeys?: string[];
   values?: Record<string, string>;
   totpSecret?: string;
   ssoProvider?: string | null;
+  origins?: Record<string, string>;
 }
 
 /** Credentials: values are sealed and write-only. */
@@ -69,6 +79,7 @@ export interface CredentialQueries {
       values: Record<string, string>;
       totpSecret?: string;
       ssoProvider?: string | null;
+      origins?: Record<string, string>;
     },
   ): Promise<CredentialRecord>;
   find(scope: Scope, idOrName: string): Promise<CredentialRecord | null>;
@@ -134,6 +145,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
           sealed_totp_secret:
             totp === undefined ? row.sealed_totp_secret : await sealTotp(trx, row.organization_id, id, totp),
           value_keys: Object.keys(values),
+          value_origins: JSON.stringify(originsAfter(row.value_origins, patch, Object.keys(values))),
           version: secretsChanged ? row.version + 1 : row.version,
           updated_at: clock(),
         })
@@ -150,7 +162,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
   const byId = (id: string) => db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
 
   return {
-    create: async (scope, { name, domain, values, totpSecret = '', ssoProvider = null }) => {
+    create: async (scope, { name, domain, values, totpSecret = '', ssoProvider = null, origins = {} }) => {
       const id = newId('cred');
       const now = clock();
       const row = await db
@@ -165,6 +177,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
           sealed_values: await vault.sealJson(db, scope.organizationId, credentialPlace(id, 'sealed_values'), values),
           sealed_totp_secret: await sealTotp(db, scope.organizationId, id, totpSecret),
           value_keys: Object.keys(values),
+          value_origins: JSON.stringify(origins),
           version: 1,
           search: searchText(name, domain),
           created_at: now,
@@ -223,6 +236,9 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
         values: await openValues(db, row),
         totpSecret: typeof totp === 'string' ? totp : null,
         version: row.version,
+        domain: row.domain,
+        ssoProvider: row.sso_provider,
+        origins: row.value_origins,
       };
     },
     mergeValues: async (id, values) => {
@@ -254,7 +270,18 @@ function summarize(row: Row): CredentialSummary {
     valueKeys: row.value_keys,
     hasTotpSecret: row.sealed_totp_secret !== null,
     ssoProvider: row.sso_provider,
+    origins: row.value_origins,
   };
+}
+
+/** Origins of what is left, with those of the patch. A secret that is removed loses its own. */
+function originsAfter(
+  stored: Record<string, string>,
+  { origins, totpSecret }: CredentialPatch,
+  keys: readonly string[],
+): Record<string, string> {
+  const left = new Set([...keys, ...(totpSecret === '' ? [] : ['totp_secret'])]);
+  return Object.fromEntries(Object.entries({ ...stored, ...origins }).filter(([key]) => left.has(key)));
 }
 
 function nameTaken(): HoldfastError {

@@ -163,7 +163,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     const { username, password } = practice.user('erin');
     await kernel.credentials.create({
       name: 'by-google',
-      domain: practice.domain,
+      domain: practice.providerDomain,
       values: { username, password },
       sso_provider: 'google',
     });

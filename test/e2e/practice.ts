@@ -28,6 +28,10 @@ export interface Practice {
   /** The person agrees on another device; answers how many logins waited for it. */
   approve(name: string): Promise<number>;
   counts(name: string): Promise<PostCounts>;
+  /** How many posts of a user arrived at one page. */
+  postsAt(name: string, path: string): Promise<number>;
+  /** Host and port of the practice identity providers, which are another site. */
+  providerDomain: string;
 }
 
 /** Makes the levers of a running practice site. */
@@ -73,5 +77,10 @@ export function createPractice(url: string): Practice {
         refused: number('refused'),
       };
     },
+    postsAt: async (user, path) => {
+      const { by_page: pages } = await ask(`/test/log?user=${user}`);
+      return Number(new Map(Object.entries(Object(pages) as object)).get(path) ?? 0);
+    },
+    providerDomain: new URL(url).host.replace('localhost', '127.0.0.1'),
   };
 }

@@ -167,7 +167,7 @@ export async function until<Found>(
 }
 
 /** Six free ports in a row: the API's, and the five after it that `npm start` uses. */
-async function freePorts(): Promise<number> {
+export async function freePorts(): Promise<number> {
   for (;;) {
     const port = 20_000 + 10 * randomInt(1, 1200);
     const free = await Promise.all([0, 1, 2, 3, 4, 5].map((offset) => isFree(port + offset)));

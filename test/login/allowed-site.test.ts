@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayTypeInto } from '../../activities/login/allowed-site.ts';
+import { mayTypeInto, mayTypeStored } from '../../activities/login/allowed-site.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 
 const egress = createEgressPolicy('localhost:8081,intranet.test');
@@ -66,5 +66,60 @@ describe('where a credential may be typed', () => {
     expect(mayTypeInto('http://intranet.test:9000/login', OPEN, egress)).toBe(true);
     expect(mayTypeInto('http://localhost:8082/login', OPEN, egress)).toBe(false);
     expect(mayTypeInto('http://elsewhere.test/', OPEN, egress)).toBe(false);
+  });
+});
+
+describe('where a stored value may be typed', () => {
+  const SITE = { origin: null, domain: 'shop.example', ssoProvider: null };
+  const BY_GITHUB = { origin: null, domain: 'shop.example', ssoProvider: 'github' };
+  const typedAt = (origin: string, ssoProvider: string | null = null) => ({ ...SITE, origin, ssoProvider });
+
+  it.each([
+    ['the site of the credential', SITE, OPEN, 'https://shop.example/login'],
+    ['a host of the same site', SITE, OPEN, 'https://id.shop.example/'],
+    ['a domain that the connection names', SITE, RESTRICTED, 'https://pay.example/'],
+    ['the site that it was typed into', typedAt('https://id.other.example'), OPEN, 'https://www.other.example/'],
+    ['the provider that the credential names', BY_GITHUB, OPEN, 'https://github.com/login'],
+    ["the provider's domain", { ...BY_GITHUB, domain: 'git.corp.example' }, OPEN, 'https://git.corp.example/login'],
+    ['the host of the provider', typedAt('https://github.com', 'github'), OPEN, 'https://github.com/session'],
+    ['a listed private host', { ...SITE, domain: 'localhost:8081' }, OPEN, 'http://localhost:8081/login'],
+  ])('%s', (_name, owner, sites, url) => {
+    expect(mayTypeStored(url, owner, sites, egress)).toBe(true);
+  });
+
+  it.each([
+    ['another site', SITE, OPEN, 'https://evil.example/'],
+    ['a look-alike', SITE, OPEN, 'https://shop.example.evil.test/'],
+    ['a provider, for a value of the site', SITE, OPEN, 'https://github.com/login'],
+    ['a provider, though the connection names domains', SITE, RESTRICTED, 'https://accounts.google.com/'],
+    ["the site's own form, for a value of the provider", BY_GITHUB, OPEN, 'https://shop.example/login'],
+    [
+      'the same where the site is named',
+      BY_GITHUB,
+      { ...OPEN, allowedDomains: ['shop.example'] },
+      'https://shop.example/',
+    ],
+    ['another provider', BY_GITHUB, OPEN, 'https://accounts.google.com/'],
+    [
+      'the site, for what was typed at the provider',
+      typedAt('https://github.com', 'github'),
+      OPEN,
+      'https://shop.example/',
+    ],
+    ['the same without a word of the provider', typedAt('https://github.com'), OPEN, 'https://shop.example/login'],
+    ['a sister host of the provider', typedAt('https://id.shop.example', 'corp'), OPEN, 'https://shop.example/login'],
+    ['the provider, for what was typed at the site', typedAt('https://shop.example'), OPEN, 'https://github.com/login'],
+    [
+      'a named domain, for what was typed elsewhere',
+      typedAt('https://shop.example'),
+      RESTRICTED,
+      'https://pay.example/',
+    ],
+    ['a neighbour on a shared domain', { ...SITE, domain: 'a.github.io' }, OPEN, 'https://b.github.io/'],
+    ['another port of a private host', { ...SITE, domain: 'intranet.test:1' }, OPEN, 'http://localhost:8081/'],
+    ['plain http', SITE, OPEN, 'http://shop.example/login'],
+    ['no page at all', SITE, OPEN, 'about:blank'],
+  ])('not %s', (_name, owner, sites, url) => {
+    expect(mayTypeStored(url, owner, sites, egress)).toBe(false);
   });
 });

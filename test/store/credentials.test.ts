@@ -20,6 +20,9 @@ describe('credentials', () => {
       values: { username: 'ann', password: 'p\u0000w 密' },
       totpSecret: 'JBSWY3DPEHPK3PXP',
       version: 1,
+      domain: 'shop.example',
+      ssoProvider: null,
+      origins: {},
     });
     await expect(
       store.credentials.create(SCOPE, { name: 'shop', domain: 'x.example', values: {} }),
@@ -50,6 +53,23 @@ describe('credentials', () => {
     await store.credentials.create(SCOPE, { name: 'taken', domain: 'p.example', values: {} });
     await expect(store.credentials.patch(SCOPE, id, { name: 'taken' })).rejects.toMatchObject({
       code: 'already_exists',
+    });
+  });
+
+  it('know where a person typed what, also when the value is replaced, until it is removed', async () => {
+    const { store } = context();
+    const origins = { username: 'https://id.example', password: 'https://id.example' };
+    const values = { username: 'ann', password: '1' };
+    const { id } = await store.credentials.create(SCOPE, { name: 'typed', domain: 'o.example', values, origins });
+    await store.credentials.patch(SCOPE, id, { removeValueKeys: ['username'], values: { password: '2', pin: '3' } });
+    expect(await store.credentials.open(id)).toMatchObject({
+      values: { password: '2', pin: '3' },
+      domain: 'o.example',
+      origins: { password: 'https://id.example' },
+    });
+    await store.credentials.patch(SCOPE, id, { values: { pin: '4' }, origins: { pin: 'https://o.example' } });
+    expect(await store.credentials.find(SCOPE, id)).toMatchObject({
+      origins: { password: 'https://id.example', pin: 'https://o.example' },
     });
   });
 

@@ -1,4 +1,4 @@
-import type { FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import type { ChosenProvider, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
 import type { SubmitInput } from '../messages.ts';
@@ -65,6 +65,8 @@ export interface Progress {
   requirements: LoginRequirements;
   /** The page that asked first. */
   loginPageUrl: string | null;
+  /** The provider that was chosen last. */
+  provider: ChosenProvider | null;
 }
 
 /** The beginning of a flow. */
@@ -79,6 +81,7 @@ export function newProgress(refused: RefusedCredential | null): Progress {
     refused,
     requirements: { fields: [], externalAction: false },
     loginPageUrl: null,
+    provider: null,
   };
 }
 

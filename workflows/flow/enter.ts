@@ -52,6 +52,7 @@ export async function enter(
   entryId: string,
 ): Promise<Observation> {
   const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
+  if (provider !== null) progress.provider = { provider, at: observation.reading.url };
   await context.report({
     flow_step: 'SUBMITTING',
     interaction: null,

@@ -44,6 +44,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
             ...stepInput(context, sessionId),
             keptId: progress.keptId,
             saveCredentials: context.saveCredentials,
+            provider: progress.provider,
           }),
         );
         if (finished === null) {

@@ -1,0 +1,129 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { say } from '../../start/say.ts';
+import { freePorts, startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
+import { clientOf } from '../logins.ts';
+import type { Application, RunningApplication } from './application.ts';
+import { JAVA } from './java.ts';
+import { NODE } from './node.ts';
+import { PYTHON } from './python.ts';
+import { Walk } from './walk.ts';
+
+const APPLICATIONS: readonly Application[] = [...PYTHON, ...NODE, ...JAVA];
+
+/** What one application showed: `yes`, or why not. */
+interface Row {
+  application: Application;
+  first: string;
+  wrongThenRight: string;
+  lostSession: string;
+  seconds: number;
+  byHandSeconds: number;
+}
+
+/**
+ * Walks real applications from public registries through a whole Holdfast: the first login, a wrong password before the
+ * right one, and a session that was ended at the server. Answers a Markdown table. `wanted`: parts of their names;
+ * empty for all. What is installed stays in the user's cache folder.
+ */
+export async function walkApplications(chromiumPath: string, wanted: readonly string[]): Promise<string> {
+  const named = APPLICATIONS.filter(
+    ({ name }) => wanted.length === 0 || wanted.some((part) => name.toLowerCase().includes(part.toLowerCase())),
+  );
+  const tree = await startProcessTree({ HOLDFAST_ALLOW_PRIVATE_HOSTS: 'localhost,127.0.0.1' });
+  const rows: Row[] = [];
+  try {
+    for (const application of named) {
+      const row = await walk(application, tree, chromiumPath);
+      say(rowOf(row));
+      rows.push(row);
+    }
+  } finally {
+    await tree.remove();
+  }
+  return [
+    '| application | made of | first login | wrong, then right password | lost session | seconds | by hand |',
+    '|---|---|---|---|---|---|---|',
+    ...rows.map(rowOf),
+  ].join('\n');
+}
+
+async function walk(application: Application, tree: ProcessTree, chromiumPath: string): Promise<Row> {
+  const root = process.env['HOLDFAST_APPLICATIONS_DIR'] ?? join(homedir(), '.cache', 'holdfast', 'applications');
+  const folder = join(root, application.installedAs);
+  const data = await mkdtemp(join(tmpdir(), 'holdfast-application-'));
+  const row: Row = { application, first: 'no', wrongThenRight: '', lostSession: '', seconds: NaN, byHandSeconds: NaN };
+  let running: RunningApplication | null = null;
+  try {
+    await mkdir(root, { recursive: true });
+    await application.install(folder);
+    const started = await application.start({ folder, data, port: await freePorts() });
+    running = started;
+    const kernel = clientOf(tree);
+    row.byHandSeconds = await byHand(started, chromiumPath).catch(() => NaN);
+    const profile = application.name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+    const connection = await Walk.begin(kernel, started, profile);
+    row.first = await attempt(connection, async () => {
+      row.seconds = await timed(() => connection.logIn());
+    });
+    const other = await Walk.begin(kernel, started, `${profile}-2`);
+    row.wrongThenRight = await attempt(other, () => other.logIn(true));
+    if (row.first !== 'yes') return row;
+    row.lostSession = await attempt(connection, async () => {
+      await connection.saveTotpSecret();
+      const before = await connection.check();
+      if (before.status !== 'AUTHENTICATED') throw new Error('a good session is not taken for one');
+      await started.endSessions();
+      const after = await connection.check();
+      if (after.flow_type !== 'REAUTH') throw new Error('the loss was not noticed');
+      if (after.status !== 'AUTHENTICATED')
+        throw new Error(`${String(after.error_code)}: ${String(after.error_message)}`);
+    });
+    return row;
+  } catch (error) {
+    return { ...row, first: wordsOf(error) };
+  } finally {
+    await running?.stop();
+    await rm(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+async function attempt(walked: Walk, work: () => Promise<void>): Promise<string> {
+  try {
+    await work();
+    return 'yes';
+  } catch (error) {
+    return `${wordsOf(error)} [asked: ${walked.asked.join('; ')}]`;
+  }
+}
+
+async function byHand(running: RunningApplication, executablePath: string): Promise<number> {
+  return await timed(async () => {
+    const browser = await chromium.launch({ executablePath, chromiumSandbox: process.getuid?.() !== 0 });
+    try {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(20_000);
+      await running.byHand(page);
+      await page.context().storageState();
+    } finally {
+      await browser.close();
+    }
+  });
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return (performance.now() - began) / 1000;
+}
+
+function rowOf({ application, first, wrongThenRight, lostSession, seconds, byHandSeconds }: Row): string {
+  const cells = [application.name, application.madeOf, first, wrongThenRight, lostSession];
+  return `| ${[...cells, seconds.toFixed(1), byHandSeconds.toFixed(1)].join(' | ')} |`;
+}
+
+function wordsOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 300).replaceAll(/\s+/g, ' ');
+}

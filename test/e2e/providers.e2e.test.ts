@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startInstallation, type Installation } from './installation.ts';
+import { newcomer, type Person } from './person.ts';
+import { until } from './until.ts';
+
+let on: Installation;
+beforeAll(async () => {
+  on = await startInstallation();
+});
+afterAll(() => on.close());
+
+const LOGIN = '/login/sso';
+
+/** Waits until a re-authentication has ended, however it did. */
+function reauthenticated(person: Person) {
+  return until(
+    'the end of the re-authentication',
+    () => person.read(),
+    ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
+    60_000,
+  );
+}
+
+describe('a password belongs to the site that it was typed into', () => {
+  test('what was typed at a provider goes to the provider again, never into the form of the site', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page(LOGIN) });
+    await person.login();
+    await person.asked();
+    await person.choose(({ label }) => label.includes('GitHub'));
+    await person.asked();
+    await person.give({ identifier: 'grace' });
+    await person.asked();
+    await person.give({ password: practice.user('grace').password });
+    const { credential } = await person.loggedIn();
+    expect(await kernel.credentials.retrieve(credential?.name ?? '')).toMatchObject({ sso_provider: 'github' });
+
+    expect(await practice.expire('grace')).toBe(1);
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await reauthenticated(person)).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'github' });
+    expect((await practice.counts('grace')).passwords).toBe(2);
+    expect(await practice.postsAt('grace', LOGIN)).toBe(0);
+  });
+
+  test("a password of the site's own form is asked for at a provider, not typed", async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('frank');
+    const values = { email: username, username, password };
+    await kernel.credentials.create({ name: 'of the site', domain: practice.domain, values });
+    const person = await newcomer(on, { login_url: practice.page('/idp/github'), credential: { name: 'of the site' } });
+    const elsewhere = `http://${practice.providerDomain}/idp/github`;
+    await kernel.auth.connections.update(person.id, { login_url: elsewhere });
+    await person.login();
+    expect((await person.asked()).fields).toMatchObject([{ type: 'identifier', reason: 'missing' }]);
+    await person.give({ identifier: username });
+    expect((await person.asked()).fields).toMatchObject([{ type: 'password', reason: 'missing' }]);
+    expect((await practice.counts('frank')).passwords).toBe(0);
+  });
+
+  test("a provider's password stays out of the site's own form", async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('heidi');
+    const login = practice.page('/login');
+    await kernel.credentials.create({
+      name: 'of a provider',
+      domain: practice.domain,
+      values: { username, password },
+      sso_provider: 'github',
+    });
+    const person = await newcomer(on, { login_url: login, credential: { name: 'of a provider' } });
+    await person.login();
+    expect((await person.asked()).fields?.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
+    expect((await practice.counts('heidi')).posts).toBe(0);
+  });
+});
