@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
@@ -17,6 +17,8 @@ const PREBUILT = /\.prebuilt\.ts$/;
 const Prebuilt = z.object({ default: z.custom<() => unknown>((value) => typeof value === 'function') });
 /** Text such as `new URL('./failure-converter.ts', import.meta.url)`. */
 const SIBLING_URL = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g;
+/** Text such as `from './document.ts'`. */
+const SOURCE_IMPORT = /((?:from |import\()['"]\.{1,2}\/[^'"]+)\.ts(['"])/g;
 
 /** Leaves every import where it is, with the name that the imported file has when it is compiled. */
 const fileByFile: Plugin = {
@@ -65,9 +67,15 @@ async function prebuild(file: string, folder: string): Promise<void> {
   );
 }
 
-function declareTypes(folder: string): void {
+async function declareTypes(folder: string): Promise<void> {
   const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.package.json', '--outDir', folder], { stdio: 'inherit' });
+  // The compiler leaves the names of sources in declarations.
+  for (const file of await readdir(folder, { recursive: true })) {
+    if (!file.endsWith('.d.ts')) continue;
+    const path = join(folder, file);
+    await writeFile(path, (await readFile(path, 'utf8')).replace(SOURCE_IMPORT, '$1.js$2'));
+  }
 }
 
 const [target = '', ...options] = process.argv.slice(2);
@@ -76,7 +84,7 @@ const draft = join(dirname(target), `.${basename(target)}-${process.pid}`);
 await mkdir(draft, { recursive: true });
 try {
   await compile(files, draft);
-  if (options.includes('--types')) declareTypes(draft);
+  if (options.includes('--types')) await declareTypes(draft);
   // The folder is there whole or not at all, however this process ends.
   await rm(target, { recursive: true, force: true });
   await rename(draft, target);
