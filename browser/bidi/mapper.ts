@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
-import { createActivationWatch } from '../cdp/activation.ts';
+import { createClientWatch } from '../cdp/client-watch.ts';
 import { answerCommand, readCommand, toText } from '../cdp/messages.ts';
 import { judgeCommand } from '../cdp/guard.ts';
 import { tellsOfOwnWorld } from '../cdp/own-worlds.ts';
@@ -48,7 +48,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
   });
-  const activation = createActivationWatch(session);
+  const watch = createClientWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   let closed = false;
   // A page says more than the mapper can follow, or a client asks more: both wait, and nobody else does.
@@ -68,6 +68,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     const close = (): void => {
       if (closed) return;
       closed = true;
+      watch.closed();
       browser.terminate();
       void thread.terminate();
       reject(new Error('the BiDi mapper has ended'));
@@ -88,7 +89,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       } else if (verdict.kind === 'disconnect') {
         close();
       } else {
-        activation.sent(verdict.command);
+        watch.sent(verdict.command);
         void opened.then(() => {
           browser.send(JSON.stringify(verdict.command));
         });
@@ -96,7 +97,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     };
     browser.on('message', (data) => {
       if (tellsOfOwnWorld(data)) return;
-      activation.received(data);
+      watch.received(data);
       const text = toText(data);
       toThread({ cdp: text.toString('utf8') }, text.length);
     });

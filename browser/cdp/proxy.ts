@@ -6,7 +6,7 @@ import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
-import { createActivationWatch } from './activation.ts';
+import { createClientWatch } from './client-watch.ts';
 import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
@@ -72,8 +72,10 @@ export function createCdpProxy(): CdpProxy {
 /** Carries messages between a client and its session's browser until either goes, or the session ends. */
 function join(session: Session, client: WebSocket, browser: WebSocket): void {
   const telemetry = watchConnection(session.record.telemetry);
+  const watch = createClientWatch(session);
   const close = (reason: DisconnectReason): void => {
     telemetry.closed(reason);
+    watch.closed();
     session.onEnd.delete(endWithSession);
     // A peer that does not answer the closing handshake is cut by ws after its own time-out.
     for (const socket of [client, browser]) socket.close(1000);
@@ -93,7 +95,6 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   keepAlive(client);
 
   const flow = createFlow(client, browser);
-  const activation = createActivationWatch(session);
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   client.on('message', (data, isBinary) => {
     telemetry.carried();
@@ -110,7 +111,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
     switch (verdict.kind) {
       case 'forward':
         telemetry.command(verdict.command);
-        activation.sent(verdict.command);
+        watch.sent(verdict.command);
         flow.toBrowser(JSON.stringify(verdict.command));
         return;
       case 'refuse':
@@ -125,7 +126,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   browser.on('message', (data) => {
     if (tellsOfOwnWorld(data)) return;
     telemetry.carried();
-    activation.received(data);
+    watch.received(data);
     flow.toClient(toText(data));
   });
 }

@@ -43,6 +43,13 @@ export interface PageTracker {
   all(): Page[];
   /** Resolves when what was asked of the page from now on may never be answered. */
   interrupted(page: Page): { promise: Promise<Interruption>; stop: () => void };
+  /**
+   * Leaves it to the caller to start pages that pages open (`Runtime.runIfWaitingForDebugger`), for it prepares them before
+   * they run. Call the result when it no longer does.
+   */
+  holdNewPages(): () => void;
+  /** Calls back with each new page before it is started, which waits for the promise. The result ends that. */
+  onNewPage(prepare: (targetId: string) => Promise<void>): () => void;
   /** Calls back when another page is in use, or the one in use has another address, title or dialog. */
   onChange(listener: () => void): () => void;
   /** Notes that a client brought a page to front. */
@@ -71,6 +78,9 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const origins = new Set<string>();
   const changed = new Set<() => void>();
   const interruptions = new Map<Page, Set<(why: Interruption) => void>>();
+  const preparations = new Set<(targetId: string) => Promise<void>>();
+  /** How many clients start new pages themselves. */
+  let holds = 0;
   let firstContext: string | undefined;
   let announceFirst: () => void = () => undefined;
   const first = new Promise<void>((resolve) => (announceFirst = resolve));
@@ -95,6 +105,15 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   };
   const tellChange = (): void => {
     for (const tell of changed) tell();
+  };
+  /**
+   * Chromium stops a window that a page opens, and its opener with it, as soon as anybody follows new pages, whether or not
+   * they want it stopped. Any session may start it, so the one who wants to prepare it must be waited for.
+   */
+  const start = async ({ sessionId, targetId }: Page): Promise<void> => {
+    await Promise.all([...preparations].map((prepare) => prepare(targetId)));
+    // A page that closes right away makes it fail, and is nobody's loss.
+    if (holds === 0) await cdp.send('Runtime.runIfWaitingForDebugger', undefined, sessionId).catch(() => undefined);
   };
   const enable = (sessionId: string): void => {
     // A page that closes right away makes these fail; its detach event tells what there is to know.
@@ -131,6 +150,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     order.push(page.targetId);
     noteUrl(page, targetInfo.url);
     enable(sessionId);
+    void start(page);
     tellChange();
     announceFirst();
   });
@@ -224,6 +244,18 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       if (!pages.has(targetId)) return;
       order = [...order.filter((id) => id !== targetId), targetId];
       tellChange();
+    },
+    holdNewPages: () => {
+      holds += 1;
+      return () => {
+        holds -= 1;
+        // What the client has left behind unprepared goes on without it.
+        if (holds === 0) for (const page of pages.values()) void start(page);
+      };
+    },
+    onNewPage: (prepare) => {
+      preparations.add(prepare);
+      return () => preparations.delete(prepare);
     },
     onChange: (listener) => {
       changed.add(listener);

@@ -34,18 +34,18 @@ export async function followPages(cdp: CdpConnection, root: string): Promise<voi
 }
 
 /**
- * Makes a target tell what is wanted, and bring the frames below it. All commands go out at once; calls back with the
- * name of each that the browser refused. Commands to a target that has gone are nobody's fault. `binding` names the function
- * by which scripts in its frames tell what they see.
+ * Makes a target tell what is wanted, and bring the frames below it; resolves when it does. All commands go out at once;
+ * calls back with the name of each that the browser refused. Commands to a target that has gone are nobody's fault.
+ * `binding` names the function by which scripts in its frames tell what they see.
  */
-export function enableTarget(
+export async function enableTarget(
   cdp: CdpConnection,
   sessionId: string,
   isDocument: boolean,
   wanted: Wanted,
   binding: string,
   onRefused: (step: string) => void,
-): void {
+): Promise<void> {
   const steps: Step[] = [];
   if (isDocument) {
     steps.push(
@@ -67,11 +67,15 @@ export function enableTarget(
   }
   if (wanted.network) steps.push((send) => send('Network.enable', NETWORK_BUFFERS));
   if (wanted.console) steps.push((send) => send('Runtime.enable'));
-  for (const step of steps) {
-    step((method, params) => cdp.send(method, params, sessionId)).catch((error: unknown) => {
+  const send: Send = (method, params) => cdp.send(method, params, sessionId);
+  const settle = async (step: Step): Promise<void> => {
+    try {
+      await step(send);
+    } catch (error) {
       if (error instanceof CdpError && error.reason === 'refused') onRefused(error.method);
-    });
-  }
+    }
+  };
+  await Promise.all(steps.map(settle));
 }
 
 /**

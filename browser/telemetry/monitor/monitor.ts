@@ -27,7 +27,11 @@ export interface Monitor {
  * Watches all pages of a browser through sessions of its own, so that neither clients nor the service notice: what is
  * enabled here is enabled for nobody else. Stopping it leaves nothing behind in the browser.
  */
-export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTelemetry, wanted: Wanted): Monitor {
+export function runMonitor(
+  chromium: Pick<Chromium, 'cdp' | 'pages'>,
+  telemetry: SessionTelemetry,
+  wanted: Wanted,
+): Monitor {
   const { cdp } = chromium;
   const began = Date.now();
   const emit: EmitFromBrowser = (type, event, data, truncated) => {
@@ -40,6 +44,13 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
   const binding = `holdfast_${randomBytes(6).toString('hex')}`;
   const targets = new Map<string, WatchedTarget>();
   const subscriptions: (() => void)[] = [];
+  /** By target id of a page: a page that is opened starts once it tells all that is wanted, from its first document on. */
+  const prepared = new Map<string, Latch>();
+  const preparedLatch = (targetId: string): Latch => {
+    const latch = prepared.get(targetId) ?? createLatch();
+    prepared.set(targetId, latch);
+    return latch;
+  };
   let root: string | null = null;
   let stopped = false;
   /** Pages that come once the first ones are there are new. */
@@ -50,6 +61,7 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
     if (stopped) return;
     stopped = true;
     for (const end of subscriptions) end();
+    for (const latch of prepared.values()) latch.open();
     network.stop();
     pages.stop();
     captchas.stop();
@@ -71,9 +83,10 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
       navSeq: 0,
     });
     if (info.type === 'page' && settledIn && wanted.page) pages.opened(info);
-    enableTarget(cdp, sessionId, isDocument, wanted, binding, (step) => {
+    const enabled = enableTarget(cdp, sessionId, isDocument, wanted, binding, (step) => {
       if (!stopped && targets.has(sessionId)) emit('monitor_init_failed', step, { step });
     });
+    if (info.type === 'page') void enabled.then(preparedLatch(info.targetId).open);
   };
   const detached = (sessionId: string): void => {
     if (sessionId === root) {
@@ -85,6 +98,10 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
     const target = targets.get(sessionId);
     if (target === undefined) return;
     targets.delete(sessionId);
+    if (target.top) {
+      prepared.get(target.targetId)?.open();
+      prepared.delete(target.targetId);
+    }
     network.gone(target);
     pages.gone(target);
     captchas.gone(target);
@@ -116,6 +133,7 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
     );
   };
   subscriptions.push(
+    chromium.pages.onNewPage((targetId) => preparedLatch(targetId).opened),
     cdp.on('Target.attachedToTarget', ({ targetInfo, sessionId }, parent) => {
       if (parent !== undefined && parent === root) attached(targetInfo, sessionId, undefined);
       else if (parent !== undefined && targets.has(parent)) attached(targetInfo, sessionId, targets.get(parent));
@@ -189,6 +207,18 @@ export function runMonitor(chromium: Pick<Chromium, 'cdp'>, telemetry: SessionTe
 /** True where a monitor has something to do. */
 export function wantsAny(wanted: Wanted): boolean {
   return wanted.console || wanted.network || wanted.page || wanted.interaction || wanted.captcha;
+}
+
+/** Something that others wait for until it is opened, for good. */
+interface Latch {
+  opened: Promise<void>;
+  open: () => void;
+}
+
+function createLatch(): Latch {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
 }
 
 function parse(payload: string): unknown {
