@@ -11,8 +11,8 @@ import type {
   TypeText,
 } from '../contract/computer.ts';
 import { MousePosition } from '../contract/computer.ts';
+import { readWhole } from './answers.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
-import { readWhole } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
 

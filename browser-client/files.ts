@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { FileInfo } from '../contract/files.ts';
+import { parseAnswer } from './answers.ts';
+import { BrowserServiceError, errorOfStatus, unusableAnswer } from './errors.ts';
 import type { BrowserService } from './service.ts';
-import { failure, failureOf, parseAnswer } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
 
@@ -47,7 +48,7 @@ async function askOf(
     await retrieveSession(service, projectId, sessionId);
     return null;
   }
-  if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
   return answer.text;
 }
 
@@ -73,9 +74,9 @@ export async function downloadFolder(
     return await service.open(call);
   } catch (error) {
     signal?.throwIfAborted();
-    if (!isGone(error)) throw error;
+    if (!(error instanceof BrowserServiceError) || error.code !== 'session_gone') throw error;
     await retrieveSession(service, projectId, sessionId);
-    throw failure('browser_error', 'there is no such folder in the browser session', true);
+    throw unusableAnswer('The folder does not exist in the browser session');
   }
 }
 
@@ -186,8 +187,4 @@ function send(
 /** The path of an operation on a place in the session. */
 function operationAt(sessionId: string, name: string, path: string): string {
   return `${sessionPath(sessionId)}/fs/${name}?path=${encodeURIComponent(path)}`;
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof Error && 'type' in error && error.type === 'session_gone';
 }

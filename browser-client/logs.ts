@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SupervisedPart } from '../contract/logs.ts';
-import { readFrames } from './frames.ts';
+import { readEvents } from './answers.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
@@ -29,5 +29,5 @@ export async function* readLog(
   query.set('follow', String(follow));
   const path = `${sessionPath(sessionId)}/logs/stream?${query.toString()}`;
   const stream = await service.open({ method: 'GET', path, projectId, schema: null, endless: true, signal });
-  for await (const { message } of readFrames(stream, Line, signal)) yield message;
+  for await (const { message } of readEvents(stream, Line, signal)) yield message;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ProcessSignal, ProcessSpawn } from '../contract/processes.ts';
-import { readFrames } from './frames.ts';
+import { parseAnswer, readEvents } from './answers.ts';
+import { BrowserServiceError, errorOfStatus, unusableAnswer } from './errors.ts';
 import type { BrowserService } from './service.ts';
-import { failure, failureOf, parseAnswer } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
 
@@ -69,9 +69,9 @@ export async function execProcess(
     timeoutMs: timeoutMs + ANSWER_MARGIN_MS,
   });
   if (answer.status >= 500 && performance.now() - startedAt >= timeoutMs) {
-    throw failure('browser_error', 'the command did not end in its time', true);
+    throw unusableAnswer('The command did not end in its time; give it longer');
   }
-  if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
   const result = parseAnswer(Result, answer.text);
   return {
     exitCode: result.exit_code,
@@ -94,10 +94,10 @@ export async function killProcess(
   const answer = await service.exchange({ method: 'POST', path, ...common(target, { signal }), schema: null });
   if (answer.status < 400) return true;
   if (answer.status !== 404 && answer.status !== 422 && answer.status !== 500) {
-    throw failureOf(answer.status, answer.retryAfter);
+    throw errorOfStatus(answer.status, answer.retryAfter);
   }
   // The same statuses may speak of the session, or of a fault: the process's own state tells.
-  if (await isRunning(service, target, processId)) throw failureOf(500, answer.retryAfter);
+  if (await isRunning(service, target, processId)) throw errorOfStatus(500, answer.retryAfter);
   return false;
 }
 
@@ -143,7 +143,7 @@ export async function* followOutput(
 ): AsyncGenerator<ProcessOutput> {
   const path = processPath(target, `${encodeURIComponent(processId)}/stdout/stream`);
   const call = { method: 'GET' as const, path, projectId: target.projectId, schema: null, endless: true, signal };
-  for await (const { stream, data_b64: data, event, exit_code: exitCode } of readFrames(
+  for await (const { stream, data_b64: data, event, exit_code: exitCode } of readEvents(
     await service.open(call),
     OutputFrame,
     signal,
@@ -155,7 +155,11 @@ export async function* followOutput(
     if ((data ?? '') !== '') yield { stream: stream ?? 'stdout', data: Buffer.from(data ?? '', 'base64') };
   }
   signal?.throwIfAborted();
-  throw failure('browser_error', 'the stream of the browser service ended before the process', false);
+  throw new BrowserServiceError(
+    'browser_error',
+    'The stream of the browser service ended before the process; retry',
+    true,
+  );
 }
 
 const Status = z.object({ state: z.string().nullish(), exit_code: z.number().nullish() });
@@ -169,7 +173,7 @@ export async function isRunning(service: BrowserService, target: SessionTarget, 
     const { state, exit_code: exitCode } = parseAnswer(Status, answer.text);
     return state === 'running' && (exitCode ?? null) === null;
   }
-  if (answer.status !== 404 && answer.status !== 500) throw failureOf(answer.status, answer.retryAfter);
+  if (answer.status !== 404 && answer.status !== 500) throw errorOfStatus(answer.status, answer.retryAfter);
   await retrieveSession(service, projectId, target.sessionId);
   return false;
 }

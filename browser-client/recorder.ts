@@ -2,8 +2,9 @@ import { fromBufferPromise } from 'yauzl';
 import { z } from 'zod';
 import { downloadFolder, listFiles, readFile, writeFile } from './files.ts';
 import { isRunning, killProcess, spawnProcess } from './process.ts';
+import { readWhole } from './answers.ts';
+import { unusableAnswer } from './errors.ts';
 import type { BrowserService } from './service.ts';
-import { failure, readWhole } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 
 /** Where a recorder writes, in its session: the video, and beside it what is needed to end it. */
@@ -114,7 +115,7 @@ export async function fetchRecordings(service: BrowserService, target: SessionTa
       fetched.push({ id: name.slice(0, -VIDEO.length), video });
     }
   } catch {
-    throw failure('browser_error', 'the browser service answered something that is no archive', true);
+    throw unusableAnswer('The browser service answered something that is not a ZIP archive');
   }
   return fetched;
 }

@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
-import { ApplicationFailure } from '@temporalio/common';
 import { Agent, FormData, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import type { ActivityFailure } from '../contract/activities.ts';
+import type { Answer } from './answers.ts';
+import { parseAnswer } from './answers.ts';
+import { errorOfStatus, unavailable } from './errors.ts';
 
 /** Where the browser service is. `apiKey` is sent as a bearer token. */
 export interface BrowserServiceSettings {
@@ -36,8 +37,6 @@ export interface RawAnswer {
   text: string;
 }
 
-type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
-
 /** A thin, typed caller of the browser service: one request a call, no retries of its own (Temporal retries). */
 export interface BrowserService {
   call<Schema extends z.ZodType | null>(call: ServiceCall<Schema>): Promise<Answer<Schema>>;
@@ -47,9 +46,6 @@ export interface BrowserService {
   open(call: ServiceCall<null>): Promise<Readable>;
   close(): Promise<void>;
 }
-
-/** Statuses of a service that is not there now. Not 502: with it a service that is there says that no browser starts. */
-const DOWN = new Set([503, 504]);
 
 /** Longest that one call may take, in milliseconds: a smooth drag or a save of a large profile fits. */
 const CALL_TIMEOUT_MS = 60_000;
@@ -63,14 +59,14 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
     const { statusCode: status, headers, body } = await send(dispatcher, base, settings.apiKey, call);
     const text = await body.text().catch(() => null);
     if (text === null && isRead && status < 400) {
-      throw failure('service_unavailable', 'the answer of the browser service broke off', false);
+      throw unavailable('The answer of the browser service broke off; retry');
     }
     return { status, retryAfter: headers['retry-after'], text: text ?? '' };
   };
   return {
     async call(call) {
       const { status, retryAfter, text } = await exchange(call, call.schema !== null);
-      if (status >= 400) throw failureOf(status, retryAfter);
+      if (status >= 400) throw errorOfStatus(status, retryAfter);
       return parseAnswer(call.schema, text);
     },
     exchange: (call) => exchange(call, true),
@@ -78,7 +74,7 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
       const response = await send(dispatcher, base, settings.apiKey, call);
       if (response.statusCode < 400) return response.body;
       await response.body.dump().catch(() => undefined);
-      throw failureOf(response.statusCode, response.headers['retry-after']);
+      throw errorOfStatus(response.statusCode, response.headers['retry-after']);
     },
     close: () => dispatcher.close(),
   };
@@ -113,73 +109,6 @@ async function send(
   } catch {
     // What was thrown may quote the request; only its kind goes on.
     call.signal?.throwIfAborted();
-    throw failure('service_unavailable', 'the browser service cannot be reached', false);
+    throw unavailable('The browser service cannot be reached; check that it runs');
   }
-}
-
-/** An answer that comes in pieces as one, when it is no longer than what is expected of it. */
-export async function readWhole(answer: Readable, maxBytes: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const piece of answer) {
-      const data = Buffer.from(piece as Uint8Array);
-      size += data.length;
-      if (size > maxBytes) break;
-      pieces.push(data);
-    }
-  } catch {
-    throw failure('service_unavailable', 'the answer of the browser service broke off', false);
-  }
-  if (size > maxBytes) throw failure('browser_error', 'the answer of the browser service is too large', true);
-  return Buffer.concat(pieces);
-}
-
-/** Peers answer an empty 200 where nothing is to be said; only what was asked for must have its shape. */
-export function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, text: string): Answer<Schema>;
-export function parseAnswer(schema: z.ZodType | null, text: string): unknown {
-  if (schema === null) return null;
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw failure('browser_error', 'the browser service answered something that is not JSON', true);
-  }
-  const parsed = schema.safeParse(json);
-  if (!parsed.success) throw failure('browser_error', 'the browser service answered in an unknown shape', true);
-  return parsed.data;
-}
-
-/**
- * The one mapping of the browser service's errors: a session that is gone, a request that can never succeed, a service
- * that is down or full, and everything else that may pass. Bodies are not read: they may lack a code, or quote what was
- * sent.
- */
-export function failureOf(status: number, retryAfter: string | string[] | undefined): ApplicationFailure {
-  if (status === 404 || status === 410) return failure('session_gone', 'the browser session is gone', true);
-  if (status === 429 || status === 529) {
-    const seconds = Number(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter);
-    const retryAfterSeconds = Number.isFinite(seconds) ? seconds : 1;
-    return failure('service_unavailable', 'the browser service has no room now', false, retryAfterSeconds);
-  }
-  if (DOWN.has(status)) {
-    return failure('service_unavailable', `the browser service is down (${String(status)})`, false);
-  }
-  if (status >= 500) return failure('browser_error', `the browser service failed (${String(status)})`, false);
-  return failure('browser_error', `the browser service refused the request (${String(status)})`, true);
-}
-
-/** An activity's failure: its type is from a closed list, its message holds nothing of a page or a person. */
-export function failure(
-  type: ActivityFailure,
-  message: string,
-  nonRetryable: boolean,
-  retryAfterSeconds?: number,
-): ApplicationFailure {
-  return ApplicationFailure.create({
-    type,
-    message,
-    nonRetryable,
-    ...(retryAfterSeconds === undefined ? {} : { nextRetryDelay: retryAfterSeconds * 1000 }),
-  });
 }

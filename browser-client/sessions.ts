@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../contract/browsers.ts';
 import { ProxyFault } from '../contract/proxies.ts';
-import { createProfile } from './profiles.ts';
+import { parseAnswer } from './answers.ts';
+import { errorOfStatus } from './errors.ts';
 import type { BrowserService } from './service.ts';
-import { failureOf, parseAnswer } from './service.ts';
 
 /** What is read of a session; a peer may answer more. */
 export const Session = z.object({
@@ -51,8 +51,19 @@ export async function createSession(
   if (mayBeUnknown && (await createProfile(service, projectId, profile, signal))) {
     return service.call({ ...call, schema: Session });
   }
-  if (answer.status >= 400) throw failureOf(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
   return parseAnswer(Session, answer.text);
+}
+
+/** Makes a profile (`POST /profiles`); false where that is refused: it is there already, or the service serves none itself. */
+async function createProfile(
+  service: BrowserService,
+  projectId: string,
+  name: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const call = { method: 'POST' as const, path: '/profiles', projectId, body: { name }, schema: null, signal };
+  return (await service.exchange(call)).status < 300;
 }
 
 /** The running session of that name, or null. Lets a retried opening find what the lost one opened. */

@@ -1,6 +1,6 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import type { Page } from 'playwright-core';
-import { failure } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
 import { credentialFactsFor, ownerOf, TOTP_SECRET } from './credential-facts.ts';
 import type { OpenedCredential } from '../../store/queries/credentials.ts';

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { HoldfastError } from '../../contract/errors.ts';
-import { failure } from '../../browser-client/service.ts';
+import { BrowserServiceError } from '../../browser-client/errors.ts';
+import type { ActivityFailure } from '../../contract/activities.ts';
 
 /** How long a fault that may pass is tried against, in milliseconds. A person may be waiting in front of it. */
 const MAX_TRYING_MS = 2 * 60_000;
@@ -20,6 +21,9 @@ export function guard<Input, Result>(run: (input: Input) => Promise<Result>): (i
 
 function asFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
+  if (error instanceof BrowserServiceError) {
+    return failure(error.code, error.message, !error.retryable, error.retryAfterSeconds);
+  }
   if (error instanceof HoldfastError && error.code === 'unavailable')
     return failure('service_unavailable', 'the store does not answer', false);
   return failure('internal_error', `an activity failed (${error instanceof Error ? error.name : 'unknown'})`, false);
@@ -38,5 +42,20 @@ function withPatience(error: ApplicationFailure): ApplicationFailure {
     type: error.type ?? 'internal_error',
     message: error.message,
     nonRetryable: true,
+  });
+}
+
+/** An activity's failure: its type is from a closed list, its message holds nothing of a page or a person. */
+export function failure(
+  type: ActivityFailure,
+  message: string,
+  nonRetryable: boolean,
+  retryAfterSeconds?: number,
+): ApplicationFailure {
+  return ApplicationFailure.create({
+    type,
+    message,
+    nonRetryable,
+    ...(retryAfterSeconds === undefined ? {} : { nextRetryDelay: retryAfterSeconds * 1000 }),
   });
 }

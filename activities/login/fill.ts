@@ -1,7 +1,8 @@
 import type { Frame, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText } from '../../browser-client/computer.ts';
-import { failure, type BrowserService } from '../../browser-client/service.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 import type { SessionTarget } from '../../browser-client/sessions.ts';
 import { clickSpot, hasFocus, isList, isShownWhole, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
 

@@ -1,7 +1,7 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserCreate } from '../../contract/browsers.ts';
 import { selectionOnCreate } from '../../contract/telemetry-selection.ts';
+import { BrowserServiceError } from '../../browser-client/errors.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import type { Session } from '../../browser-client/sessions.ts';
 import { createSession, deleteSession, findSessionByName, updateSession } from '../../browser-client/sessions.ts';
@@ -48,8 +48,7 @@ async function create(
   try {
     return await createSession(service, projectId, body, signal);
   } catch (error) {
-    const isRefused =
-      error instanceof ApplicationFailure && error.type === 'browser_error' && error.nonRetryable === true;
+    const isRefused = error instanceof BrowserServiceError && error.code === 'browser_error' && !error.retryable;
     if (recordSession !== true || !isRefused) throw error;
     return await createSession(service, projectId, { ...body, headless: true }, signal);
   }

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { failure } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
 

@@ -1,6 +1,6 @@
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { failure } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 import { retrieveSession } from '../../browser-client/sessions.ts';
 import type { LoginDeps } from './deps.ts';
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
-import { failure } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 import { shownUrl } from './landing-url.ts';
 import { readWhenSettled } from './reading/read-page.ts';
 

@@ -1,6 +1,6 @@
 import { Secret, TOTP, URI } from 'otpauth';
 import type { Store } from '../../store/store.ts';
-import { failure } from '../../browser-client/service.ts';
+import { failure } from './faults.ts';
 
 /** In the last seconds of a period a code may arrive too late: the next one is awaited (security.md). */
 const LAST_SECONDS_MS = 4000;

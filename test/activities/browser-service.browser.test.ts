@@ -34,7 +34,8 @@ import {
   writeInput,
 } from '../../browser-client/process.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
-import { createBrowserService, readWhole } from '../../browser-client/service.ts';
+import { readWhole } from '../../browser-client/answers.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 import type { ServiceUnderTest } from '../browser/service-under-test.ts';
 import { API_KEY, startService } from '../browser/service-under-test.ts';
 
@@ -117,7 +118,7 @@ describe('files and logs', () => {
     await deleteFile(service, target, '/tmp/a ü/c');
     await deleteFolder(service, target, '/tmp/a ü');
     expect(await listFiles(service, target, '/tmp/a ü')).toBeNull();
-    await expect(downloadFolder(service, target, '/tmp/a ü')).rejects.toMatchObject({ type: 'browser_error' });
+    await expect(downloadFolder(service, target, '/tmp/a ü')).rejects.toMatchObject({ code: 'browser_error' });
   });
 
   it('are read line by line', async () => {
@@ -160,7 +161,7 @@ describe('mouse and screen', () => {
 describe('an ended session', () => {
   it('is gone for all of them', async () => {
     const ended = { projectId: target.projectId, sessionId: 'brw_none' };
-    const gone = { type: 'session_gone', nonRetryable: true };
+    const gone = { code: 'session_gone', retryable: false };
     await expect(spawnProcess(service, ended, { command: 'true' })).rejects.toMatchObject(gone);
     await expect(killProcess(service, ended, '1')).rejects.toMatchObject(gone);
     await expect(listFiles(service, ended, '/')).rejects.toMatchObject(gone);

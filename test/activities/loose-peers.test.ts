@@ -11,7 +11,7 @@ import {
 } from '../../browser-client/files.ts';
 import { readLog } from '../../browser-client/logs.ts';
 import { execProcess, followOutput, isRunning, killProcess, spawnProcess } from '../../browser-client/process.ts';
-import { readWhole } from '../../browser-client/service.ts';
+import { readWhole } from '../../browser-client/answers.ts';
 import { createSession } from '../../browser-client/sessions.ts';
 import type { LooseAnswer, LoosePeer } from './loose-peer.ts';
 import { startLoosePeer } from './loose-peer.ts';
@@ -52,13 +52,13 @@ describe('a session on a profile', () => {
 
   it.each([409, 404, 500])('is refused for what it was when the profile is not made (%d)', async (status) => {
     const service = await answering({ 'POST /browsers': { status: 400 }, 'POST /profiles': { status } });
-    await expect(opened(service)).rejects.toMatchObject({ type: 'browser_error', nonRetryable: true });
+    await expect(opened(service)).rejects.toMatchObject({ code: 'browser_error', retryable: false });
     expect(peer.asked).toEqual(['POST /browsers', 'POST /profiles']);
   });
 
   it('makes none where it was not refused', async () => {
     const service = await answering({ 'POST /browsers': [{ status: 529 }, SESSION] });
-    await expect(opened(service)).rejects.toMatchObject({ type: 'service_unavailable', nonRetryable: false });
+    await expect(opened(service)).rejects.toMatchObject({ code: 'service_unavailable', retryable: true });
     expect(await opened(service)).toMatchObject({ session_id: 'b' });
     expect(peer.asked).toEqual(['POST /browsers', 'POST /browsers']);
   });
@@ -93,8 +93,8 @@ describe('errors', () => {
     const headers = after === undefined ? {} : { 'retry-after': after };
     const service = await answering({ 'POST computer/click_mouse': { status, headers } });
     await expect(clickMouse(service, target, { x: 1, y: 2 })).rejects.toMatchObject({
-      nonRetryable: false,
-      nextRetryDelay: Number.parseInt(delay) * 1000,
+      retryable: true,
+      retryAfterSeconds: Number.parseInt(delay),
     });
   });
 });
@@ -118,7 +118,7 @@ describe('answers', () => {
     await writeFile(service, target, '/tmp/ü&b', Buffer.from('content'));
     expect(peer.asked.at(-1)).toMatch(/\/fs\/write_file\?path=%2Ftmp%2F%C3%BC%26b$/);
     expect(peer.bodies.at(-1)).toBe('content');
-    const shapeless = { type: 'browser_error', nonRetryable: true };
+    const shapeless = { code: 'browser_error', retryable: false };
     await expect(mousePosition(service, target)).rejects.toMatchObject(shapeless);
     await expect(spawnProcess(service, target, { command: 'true' })).rejects.toMatchObject(shapeless);
   });
@@ -131,7 +131,7 @@ describe('answers', () => {
       'GET fs/read_file': half,
       'POST computer/screenshot': half,
     });
-    const broken = { type: 'service_unavailable', nonRetryable: false };
+    const broken = { code: 'service_unavailable', retryable: true };
     await expect(screenshot(service, target)).rejects.toMatchObject(broken);
     await expect(readWhole(await downloadFolder(service, target, '/tmp'), 10)).rejects.toThrow('broke off');
     await expect(readWhole(await readFile(service, target, '/tmp/a'), 10)).rejects.toThrow('broke off');
@@ -158,25 +158,25 @@ describe('processes', () => {
       await peer.stop();
     }
     const gone = await answering({ 'POST process/1/kill': { status: 404 }, 'GET process/1/status': { status: 404 } });
-    await expect(killProcess(gone, target, '1')).rejects.toMatchObject({ type: 'session_gone' });
+    await expect(killProcess(gone, target, '1')).rejects.toMatchObject({ code: 'session_gone' });
     await peer.stop();
     const alive = await answering({
       'POST process/1/kill': { status: 500 },
       'GET process/1/status': { body: '{"state":"running"}' },
     });
-    await expect(killProcess(alive, target, '1')).rejects.toMatchObject({ type: 'browser_error', nonRetryable: false });
+    await expect(killProcess(alive, target, '1')).rejects.toMatchObject({ code: 'browser_error', retryable: true });
   });
 
   it('that took too long are not run again, whether that is a 500 or an exit code', async () => {
     const service = await answering({ 'POST process/exec': { status: 500, delay: 1100 } });
     await expect(execProcess(service, target, { command: 'sleep', timeout_sec: 1 })).rejects.toMatchObject({
-      type: 'browser_error',
-      nonRetryable: true,
+      code: 'browser_error',
+      retryable: false,
     });
     await peer.stop();
     const early = await answering({ 'POST process/exec': { status: 500 } });
     await expect(execProcess(early, target, { command: 'sleep', timeout_sec: 60 })).rejects.toMatchObject({
-      nonRetryable: false,
+      retryable: true,
     });
     await peer.stop();
     const sparse = await answering({ 'POST process/exec': { body: '{"exit_code":124,"extra":1}' } });
@@ -207,7 +207,7 @@ describe('processes', () => {
     ]);
     for (const id of ['2', '3']) {
       const broken = all(followOutput(service, target, id));
-      await expect(broken).rejects.toMatchObject({ type: 'browser_error', nonRetryable: false });
+      await expect(broken).rejects.toMatchObject({ code: 'browser_error', retryable: true });
       await expect(broken).rejects.not.toThrow(/secret/);
     }
   });
@@ -228,10 +228,10 @@ describe('files and logs', () => {
     const missing = await answering({ 'GET ': SESSION });
     expect(await listFiles(missing, target, '/tmp')).toBeNull();
     expect(await fileInfo(missing, target, '/tmp')).toBeNull();
-    await expect(downloadFolder(missing, target, '/tmp')).rejects.toMatchObject({ type: 'browser_error' });
+    await expect(downloadFolder(missing, target, '/tmp')).rejects.toMatchObject({ code: 'browser_error' });
     await peer.stop();
     const gone = await answering({});
-    await expect(listFiles(gone, target, '/tmp')).rejects.toMatchObject({ type: 'session_gone' });
+    await expect(listFiles(gone, target, '/tmp')).rejects.toMatchObject({ code: 'session_gone' });
   });
 
   it('log frames may lack their event and their time', async () => {

@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
 import { guard } from '../../activities/login/faults.ts';
+import { BrowserServiceError } from '../../browser-client/errors.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 
 /** What an activity ends with whose work throws this, so long after it was first due. */
@@ -19,6 +20,16 @@ it.each([
 ])('a %s after %i ms is final: %s', async (type, triedMs, isFinal) => {
   const failure = await failureOf(ApplicationFailure.retryable('what happened', type), triedMs);
   expect(failure).toMatchObject({ type, message: 'what happened', nonRetryable: isFinal });
+});
+
+it.each([
+  [new BrowserServiceError('session_gone', 'The browser session has ended', false), undefined],
+  [new BrowserServiceError('service_unavailable', 'The browser service is at capacity', true, 7), 7000],
+])('an error of the browser service keeps its code, its pause and whether it may pass: %s', async (error, delay) => {
+  const failure = await failureOf(error, 0);
+  const { code: type, message, retryable } = error;
+  expect(failure).toMatchObject({ type, message, nonRetryable: !retryable });
+  expect((failure as ApplicationFailure).nextRetryDelay).toBe(delay);
 });
 
 it('a store that does not answer is waited for', async () => {
