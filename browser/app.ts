@@ -28,7 +28,7 @@ import { retrieveBrowserRoute } from './routes/retrieve-browser.ts';
 import { telemetryEventsRoute } from './routes/telemetry-events.ts';
 import { telemetryStreamRoute } from './routes/telemetry-stream.ts';
 import { updateBrowserRoute } from './routes/update-browser.ts';
-import { tellCalls } from './telemetry/api-calls.ts';
+import { recordApiCalls } from './telemetry/api-calls.ts';
 
 /** Largest body of a call, in bytes: text to type is the largest part of any. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -58,7 +58,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
       checkBearer(request);
       next();
     });
-    tellCalls(guarded, deps);
+    recordApiCalls(guarded, deps);
     if (deps.profileRecords !== null) profileRoutes(guarded, deps.profileRecords);
     createBrowserRoute(guarded, deps);
     listBrowsersRoute(guarded, deps);

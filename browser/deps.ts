@@ -8,7 +8,7 @@ import type { ReplayStore } from './replay/replay-store.ts';
 import type { Replays } from './replay/replays.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
 import type { SessionRegistry } from './session/registry.ts';
-import type { ProxyStore } from './way-out/session-proxy.ts';
+import type { ProxyStore } from './session/session-proxy.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 
 /** What the routes of the browser service work with. */

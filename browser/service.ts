@@ -27,7 +27,7 @@ import { createReplays } from './replay/replays.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { createSessionRegistry } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
-import type { ProxyStore } from './way-out/session-proxy.ts';
+import type { ProxyStore } from './session/session-proxy.ts';
 
 /** How a browser service is set up. */
 export interface BrowserServiceOptions {
@@ -86,9 +86,9 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
       limits: { ...DEFAULT_LIMITS, ...options.processLimits },
     }),
   ]);
-  if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'ended browsers of a dead service');
+  if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'killed leftover browser processes');
 
-  if (isolation === null) logger.warn({}, 'no sandbox for processes here: they are refused');
+  if (isolation === null) logger.warn({}, 'no sandbox available; process operations are disabled');
   if (isolation?.kind === 'none') logger.warn({}, 'processes of sessions run on the machine itself, as was allowed');
 
   const noSandbox = options.noSandbox ?? process.getuid?.() === 0;
@@ -98,7 +98,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
       policy: options.policy,
       ...(options.resolver === undefined ? {} : { resolver: options.resolver }),
       onRefused: ({ range }) => {
-        logger.warn({ range }, 'egress refused');
+        logger.warn({ range }, 'egress denied');
       },
     });
   const launch = (
@@ -112,7 +112,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     choices: WARM_CHOICES,
     launch: () => launch(folderName('warm'), WARM_CHOICES, DEFAULT_VIEWPORT),
     onError: () => {
-      logger.error({}, 'a browser could not be started ahead of need');
+      logger.error({}, 'failed to prewarm a browser');
     },
   });
   const profiles = createSessionProfiles(options.profiles, logger);

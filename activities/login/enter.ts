@@ -7,7 +7,7 @@ import type { OpenedCredential } from '../../store/queries/credentials.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
 import { readAfterEntering } from './read-after-entering.ts';
-import { untilAnswered } from './reaction.ts';
+import { waitForRequestsToSettle } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
 import { packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
 import { withoutTyped } from './without-typed.ts';
@@ -47,7 +47,7 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     await fillField(hands, value.entry.field, value.text);
   }
   if (!(await deps.store.typingLedger.advance(flowId, entryId, 'typed'))) throw abandoned();
-  await untilAnswered(
+  await waitForRequestsToSettle(
     page,
     async () => {
       refuseWhenLate(signal);

@@ -4,10 +4,10 @@ import { WebSocket } from 'ws';
 import { createClientWatch } from '../cdp/client-watch.ts';
 import { answerCommand, readCommand, toText } from '../cdp/messages.ts';
 import { judgeCommand } from '../cdp/guard.ts';
-import { tellsOfOwnWorld } from '../cdp/own-worlds.ts';
+import { isInternalWorldEvent } from '../cdp/own-worlds.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
-import { countUntaken } from './untaken.ts';
+import { trackBackpressure } from './untaken.ts';
 
 /** Memory a mapper may take, in MB: it keeps what a page says until its client has read it. */
 const MAX_THREAD_MB = 256;
@@ -52,7 +52,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
   const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
   let closed = false;
   // A page says more than the mapper can follow, or a client asks more: both wait, and nobody else does.
-  const untaken = countUntaken((behind) => {
+  const untaken = trackBackpressure((behind) => {
     if (closed) return;
     if (behind) browser.pause();
     else browser.resume();
@@ -71,7 +71,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       watch.closed();
       browser.terminate();
       void thread.terminate();
-      reject(new Error('the BiDi mapper has ended'));
+      reject(new Error('The BiDi mapper has exited'));
       events.onClose();
     };
     browser.on('close', close).on('error', close);
@@ -96,7 +96,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       }
     };
     browser.on('message', (data) => {
-      if (tellsOfOwnWorld(data)) return;
+      if (isInternalWorldEvent(data)) return;
       watch.received(data);
       const text = toText(data);
       toThread({ cdp: text.toString('utf8') }, text.length);

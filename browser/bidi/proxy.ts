@@ -32,7 +32,7 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many WebDriver BiDi connections to this session');
+        refuseUpgrade(socket, 429, 'Too many BiDi connections to this session; close one and retry');
         return;
       }
       connections.set(session, open + 1);
@@ -104,7 +104,7 @@ function serve(session: Session, client: WebSocket): void {
       },
       () => {
         client.resume();
-        send(bidiError(command.id, 'session not created', 'The browser does not answer'));
+        send(bidiError(command.id, 'session not created', 'The browser is not responding; retry'));
       },
     );
   };
@@ -112,7 +112,7 @@ function serve(session: Session, client: WebSocket): void {
     try {
       (await to).send(command, bytes);
     } catch {
-      send(bidiError(command.id, 'unknown error', 'The browser does not answer'));
+      send(bidiError(command.id, 'unknown error', 'The browser is not responding; retry'));
     }
   };
 
@@ -126,10 +126,10 @@ function serve(session: Session, client: WebSocket): void {
     const { id, method } = command;
     if (method === 'session.new') {
       if (mapper === null) create(command, text.length);
-      else send(bidiError(id, 'session not created', 'This connection has a session'));
+      else send(bidiError(id, 'session not created', 'This connection already has a session'));
     } else if (mapper === null) {
       if (method === 'session.status') send(bidiSuccess(id, { ready: true, message: '' }));
-      else send(bidiError(id, 'invalid session id', 'Begin with session.new'));
+      else send(bidiError(id, 'invalid session id', 'Send session.new first'));
     } else if (method === 'session.end' || method === 'browser.close') {
       send(bidiSuccess(id, {}));
       close();

@@ -2,7 +2,7 @@
 const HIGH_WATER_BYTES = 8 * 1024 * 1024;
 
 /** What a thread has been sent and has not taken yet: it waits outside of any heap, and no limit of the thread holds it. */
-export interface Untaken {
+export interface Backpressure {
   /** Notes a message to the thread. */
   sent(bytes: number): void;
   /** Notes that the thread has taken so many bytes of them. */
@@ -10,7 +10,7 @@ export interface Untaken {
 }
 
 /** `onBehind` is called with true when too much waits, and with false when what fills it can be read again. */
-export function countUntaken(onBehind: (behind: boolean) => void): Untaken {
+export function trackBackpressure(onBehind: (behind: boolean) => void): Backpressure {
   let waiting = 0;
   let behind = false;
   const turn = (to: boolean): void => {

@@ -69,7 +69,7 @@ export function createCdpConnection(transport: CdpTransport): CdpConnection {
       open = false;
       for (const command of pending.values()) {
         clearTimeout(command.timer);
-        command.reject(new CdpError(command.method, 'closed', 'the browser has ended'));
+        command.reject(new CdpError(command.method, 'closed', 'the browser has exited'));
       }
       pending.clear();
       resolve();
@@ -100,13 +100,13 @@ export function createCdpConnection(transport: CdpTransport): CdpConnection {
     send: <M extends CdpCommand>(method: M, params?: CdpParams<M>, sessionId?: string): Promise<CdpResult<M>> =>
       new Promise((resolve, reject) => {
         if (!open) {
-          reject(new CdpError(method, 'closed', 'the browser has ended'));
+          reject(new CdpError(method, 'closed', 'the browser has exited'));
           return;
         }
         const id = ++lastId;
         const timer = setTimeout(() => {
           pending.delete(id);
-          reject(new CdpError(method, 'timeout', 'no answer in time'));
+          reject(new CdpError(method, 'timeout', 'timed out'));
         }, COMMAND_TIMEOUT_MS);
         timer.unref();
         pending.set(id, {

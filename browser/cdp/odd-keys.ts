@@ -13,7 +13,7 @@ const KEY_HEADER = 'sec-websocket-key';
  * that send any word (rod sends `nil`); they still check the answer that belongs to it. Call the result for each
  * request before it is upgraded.
  */
-export function acceptOddKeys(server: WebSocketServer): (request: IncomingMessage) => void {
+export function allowInvalidWebSocketKey(server: WebSocketServer): (request: IncomingMessage) => void {
   const odd = new WeakMap<IncomingMessage, string>();
   server.on('headers', (headers, request) => {
     const key = odd.get(request);

@@ -11,8 +11,8 @@ import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
 import { keepAlive } from './keep-alive.ts';
 import { answerCommand, readCommand, toText } from './messages.ts';
-import { acceptOddKeys } from './odd-keys.ts';
-import { tellsOfOwnWorld } from './own-worlds.ts';
+import { allowInvalidWebSocketKey } from './odd-keys.ts';
+import { isInternalWorldEvent } from './own-worlds.ts';
 
 /** Connections that one session takes at a time. */
 const MAX_CONNECTIONS_PER_SESSION = 16;
@@ -30,14 +30,14 @@ export interface CdpProxy {
 /** Each connection is a pair of websockets: the client's, and one to the session's browser on loopback. */
 export function createCdpProxy(): CdpProxy {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
-  const letIn = acceptOddKeys(server);
+  const letIn = allowInvalidWebSocketKey(server);
   const connections = new WeakMap<Session, number>();
 
   return {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many connections to this session');
+        refuseUpgrade(socket, 429, 'Too many CDP connections to this session; close one and retry');
         return;
       }
       connections.set(session, open + 1);
@@ -54,7 +54,7 @@ export function createCdpProxy(): CdpProxy {
         browser.terminate();
       });
       const failed = (): void => {
-        refuseUpgrade(socket, 502, 'The browser does not answer');
+        refuseUpgrade(socket, 502, 'The browser is not responding; retry');
       };
       browser.once('error', failed);
       // The client is let in once the browser listens: nothing has to be kept for it in between.
@@ -124,7 +124,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
     }
   });
   browser.on('message', (data) => {
-    if (tellsOfOwnWorld(data)) return;
+    if (isInternalWorldEvent(data)) return;
     telemetry.carried();
     watch.received(data);
     flow.toClient(toText(data));

@@ -24,7 +24,7 @@ export async function inspectChromium(chromiumPath: string): Promise<ChromiumBin
   const path = usable ? behind : chromiumPath;
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 });
   const version = /\d+(\.\d+){3}/.exec(stdout)?.[0];
-  if (version === undefined) throw new Error(`${path} does not look like Chromium: it names no version`);
+  if (version === undefined) throw new Error(`${path} does not look like Chromium; check CHROMIUM_PATH`);
   return { path, version };
 }
 

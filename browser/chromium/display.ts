@@ -48,7 +48,7 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
       reject(new HoldfastError('operation_failed', message));
     };
     const timer = setTimeout(() => {
-      fail('The display for a browser with a window did not start in time');
+      fail('The display did not start in time; retry, or use `headless: true`');
     }, START_TIMEOUT_MS);
     child.once('error', () => {
       fail('headless: false needs Xvfb, which is not installed here (apt-get install xvfb); or ask for headless: true');

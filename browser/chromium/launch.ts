@@ -6,7 +6,7 @@ import type { EgressProxy } from '../../egress/proxy.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { createCdpConnection } from '../cdp/connection.ts';
 import { createPipeTransport } from '../cdp/pipe.ts';
-import { keepLog, partLogFile } from '../logs/part-log.ts';
+import { captureLog, partLogFile } from '../logs/part-log.ts';
 import { sessionFolderOf } from '../process/session-folder.ts';
 import type { ChromiumBinary } from './binary.ts';
 import { windowedUserAgent } from './binary.ts';
@@ -16,7 +16,7 @@ import { chromiumFlags } from './flags.ts';
 import type { PageTracker } from './pages.ts';
 import { trackPages } from './pages.ts';
 import type { CommandLine } from './policy-mount.ts';
-import { underPolicy } from './policy-mount.ts';
+import { wrapWithPolicy } from './policy-mount.ts';
 import { createUserData, removeUserData, sessionsFolder, temporaryFolderOf } from './user-data.ts';
 
 /** Longest a Chromium may take until it listens, in milliseconds. A loaded machine needs seconds, not more. */
@@ -74,7 +74,7 @@ export async function launchChromium(
     });
   const clear = (): Promise<unknown> => Promise.all([removeUserData(userDataDir), display?.stop(), egress.close()]);
   const { logs } = sessionFolderOf(userDataDir);
-  if (display !== null) keepLog(display.said, partLogFile(logs, 'display'));
+  if (display !== null) captureLog(display.said, partLogFile(logs, 'display'));
   const flags = chromiumFlags({
     choices,
     viewport,
@@ -99,7 +99,7 @@ export async function launchChromium(
       ...(display === null ? {} : { DISPLAY: display.name }),
     },
   });
-  if (child.stderr !== null) keepLog(child.stderr, partLogFile(logs, 'chromium'));
+  if (child.stderr !== null) captureLog(child.stderr, partLogFile(logs, 'chromium'));
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
       resolve();
@@ -143,7 +143,7 @@ export async function launchChromium(
 }
 
 function prepare(command: CommandLine, { policy }: LaunchChoices, userDataDir: string): Promise<CommandLine> {
-  return policy === null ? Promise.resolve(command) : underPolicy(command, policy, userDataDir);
+  return policy === null ? Promise.resolve(command) : wrapWithPolicy(command, policy, userDataDir);
 }
 
 /** What a program needs of the environment to run at all; keys and settings of the service stay out. */
@@ -177,7 +177,7 @@ function readWsEndpoint(child: ChildProcess, exited: Promise<void>): Promise<str
     });
     void exited.then(() => {
       clearTimeout(timer);
-      reject(new Error(`Chromium ended while it started: ${lastLine(said)}`));
+      reject(new Error(`Chromium exited during startup: ${lastLine(said)}`));
     });
   });
 }

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { killMarked } from '../process/marked.ts';
+import { killSessionProcesses } from '../process/marked.ts';
 import { killProcess, processesWith } from '../process/process-list.ts';
 import { removeUserData, sessionsFolder } from './user-data.ts';
 
@@ -13,7 +13,7 @@ export async function removeLeftovers(workDir: string): Promise<{ processes: num
   const folder = sessionsFolder(workDir);
   const found = await processesWith('cmdline', (argument) => argument.startsWith(`--user-data-dir=${folder}/`));
   for (const pid of found) killProcess(pid);
-  const programs = await killMarked(folder);
+  const programs = await killSessionProcesses(folder);
   const sessions = await readdir(folder).catch(() => []);
   await Promise.all(sessions.map((name) => removeUserData(path.join(folder, name))));
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ChromePolicy } from './policy.ts';
-import { managedPolicy, operatorsPolicy, POLICY_FOLDERS } from './policy.ts';
+import { managedPolicy, installedPolicies, POLICY_FOLDERS } from './policy.ts';
 
 const run = promisify(execFile);
 
@@ -19,7 +19,7 @@ export interface CommandLine {
  * host's but for the folder that Chromium reads them from. The host's own /etc is not touched, and the folder goes with
  * the user data it lies in. Throws `operation_failed` where bwrap is missing or may not make namespaces.
  */
-export async function underPolicy(
+export async function wrapWithPolicy(
   command: CommandLine,
   policy: ChromePolicy,
   userDataDir: string,
@@ -27,7 +27,7 @@ export async function underPolicy(
   await assertUsable();
   const folder = path.join(userDataDir, 'Policies');
   await mkdir(path.join(folder, 'managed'), { recursive: true, mode: 0o700 });
-  const merged = managedPolicy(policy, await operatorsPolicy());
+  const merged = managedPolicy(policy, await installedPolicies());
   await writeFile(path.join(folder, 'managed', 'session.json'), JSON.stringify(merged), { mode: 0o600 });
   const mounts = [
     ...['--dev-bind', '/', '/'],

@@ -59,7 +59,7 @@ export function managedPolicy(policy: ChromePolicy, operators: ChromePolicy): Ch
 }
 
 /** The policies that the machine's operator has set. Files that cannot be read count as absent, as Chromium has it. */
-export async function operatorsPolicy(): Promise<ChromePolicy> {
+export async function installedPolicies(): Promise<ChromePolicy> {
   const merged: ChromePolicy = {};
   for (const folder of POLICY_FOLDERS.map((etc) => path.join(etc, 'policies', 'managed'))) {
     const names = await readdir(folder).catch(() => []);

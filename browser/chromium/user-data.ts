@@ -68,7 +68,7 @@ export async function removeUserData(folder: string): Promise<void> {
     // Nobody works in the folder any more, so that no link can take the place of a folder meanwhile.
     await runTool('chmod', ['-R', 'u+rwX', '--', folder]);
     const code = await runTool('rm', ['-rf', '--', folder]);
-    if (code !== 0) throw new Error(`a session's folder could not be removed: rm ended with ${String(code)}`);
+    if (code !== 0) throw new Error(`Could not remove a session's directory: rm exited with ${String(code)}`);
   });
 }
 

@@ -4,7 +4,7 @@ import type { Chromium } from './launch.ts';
 /** Throws `operation_failed` where the window's size is fixed and another is asked for. */
 export function assertResizable(chromium: Chromium, { width, height }: { width: number; height: number }): void {
   if (!chromium.choices.kioskMode || (chromium.viewport.width === width && chromium.viewport.height === height)) return;
-  throw new HoldfastError('operation_failed', 'viewport: in kiosk mode it is fixed when the session is created');
+  throw new HoldfastError('operation_failed', 'viewport: cannot be changed in kiosk mode');
 }
 
 /**

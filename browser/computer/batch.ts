@@ -3,7 +3,7 @@ import { assertNever } from '../../contract/assert-never.ts';
 import type { Batch, ComputerAction } from '../../contract/computer.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError } from './errors.ts';
+import { toHoldfastError } from './errors.ts';
 import { pressKeys, typeText } from './keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from './mouse.ts';
 
@@ -13,7 +13,7 @@ export async function runBatch(session: Session, { actions }: Batch): Promise<vo
     try {
       await runAction(session, action);
     } catch (cause) {
-      const error = asHoldfastError(cause);
+      const error = toHoldfastError(cause);
       throw new HoldfastError(error.code, `actions[${String(index)}] (${action.type}): ${error.message}`, {
         details: error.details,
       });

@@ -3,7 +3,7 @@ import { CdpError } from '../cdp/connection.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import type { Button, InputDevice } from './device.ts';
-import { asHoldfastError, pageCrashed } from './errors.ts';
+import { toHoldfastError, pageCrashed } from './errors.ts';
 import type { KeyDefinition } from './keys.ts';
 
 type InputCommand = Extract<CdpCommand, 'Input.dispatchMouseEvent' | 'Input.dispatchKeyEvent' | 'Input.insertText'>;
@@ -40,7 +40,7 @@ export function createCdpDevice(session: InputSession, page: Page): InputDevice 
       if (why === 'crashed') throw pageCrashed();
     } catch (error) {
       silent = error instanceof CdpError && error.reason === 'timeout';
-      if (pages.active() === page) throw asHoldfastError(error);
+      if (pages.active() === page) throw toHoldfastError(error);
     } finally {
       interruption.stop();
     }

@@ -4,7 +4,7 @@ import { MAX_CLIPBOARD_TEXT } from '../../contract/computer.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { withOwnPage } from '../chromium/own-page.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError } from './errors.ts';
+import { toHoldfastError } from './errors.ts';
 import { settleInput } from './settle.ts';
 
 /**
@@ -37,7 +37,7 @@ export async function readClipboard(session: Session): Promise<string> {
   const text = await withClipboardPage(session, (page) => page.paste());
   if (text.length > MAX_CLIPBOARD_TEXT) {
     const most = String(MAX_CLIPBOARD_TEXT);
-    throw new HoldfastError('operation_failed', `The clipboard holds more than ${most} characters`);
+    throw new HoldfastError('operation_failed', `The clipboard exceeds ${most} characters`);
   }
   return text;
 }
@@ -48,7 +48,7 @@ export async function writeClipboard(session: Session, { text }: { text: string 
     await page.copy(text);
     // In the same page reading comes after writing: whatever is pasted from now on is the new text.
     if ((await page.paste()) === text) return;
-    throw new HoldfastError('operation_failed', 'The browser did not take the text to its clipboard; try again');
+    throw new HoldfastError('operation_failed', 'The browser did not accept the clipboard text; retry');
   });
 }
 
@@ -62,7 +62,7 @@ async function withClipboardPage<T>(session: Session, action: (page: ClipboardPa
   try {
     return await withOwnPage(cdp, pages.defaultContextId(), async (page) => action(await openField(cdp, page)));
   } catch (error) {
-    throw asHoldfastError(error);
+    throw toHoldfastError(error);
   }
 }
 

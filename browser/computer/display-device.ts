@@ -3,7 +3,7 @@ import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
 import type { Button, InputDevice } from './device.ts';
 import type { KeyDefinition } from './keys.ts';
-import { placeOnDisplay } from './page-place.ts';
+import { pageOffsetOnDisplay } from './page-place.ts';
 import { settleInput } from './settle.ts';
 import { openXInput } from './x-input.ts';
 import type { XInput } from './x-input.ts';
@@ -103,7 +103,7 @@ async function findPlace(
     // Without the program everything goes through the protocol.
     () => null,
   );
-  const [x, place] = await Promise.all([input.display, placeOnDisplay(chromium, page).catch(() => null)]);
+  const [x, place] = await Promise.all([input.display, pageOffsetOnDisplay(chromium, page).catch(() => null)]);
   return x === null || place === null ? null : { x, ...place };
 }
 

@@ -30,13 +30,13 @@ export function viewerTarget(session: Session): InputTarget {
 }
 
 /** Whether input that was meant for a page can go on to it. */
-export function isStillInUse(session: Session, page: Page): boolean {
+export function isStillActive(session: Session, page: Page): boolean {
   return session.chromium.pages.active() === page && page.dialog === null && !page.crashed;
 }
 
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
-  if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page');
+  if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page; open one first');
   if (page.crashed) throw pageCrashed();
   if (page.dialog !== null) {
     throw new HoldfastError(

@@ -5,7 +5,7 @@ import type { Session } from '../session/session.ts';
 import type { InputDevice } from './device.ts';
 import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
-import { inputTarget, isStillInUse } from './input.ts';
+import { inputTarget, isStillActive } from './input.ts';
 import type { KeyDefinition, TypedCharacter } from './keys.ts';
 import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
 
@@ -34,7 +34,7 @@ export async function typeText(session: Session, { text, delay }: TypeText): Pro
   for (const [index, { segment }] of [...graphemes.segment(text)].entries()) {
     if (index > 0 && delay > 0) await sleep(delay);
     // A dialog or another page may have come, or the focus may be elsewhere; looking at each key would take most of the time.
-    if (delay > 0 || since >= LOOK_AGAIN_AFTER || !isStillInUse(session, target.page)) {
+    if (delay > 0 || since >= LOOK_AGAIN_AFTER || !isStillActive(session, target.page)) {
       await land();
       target = inputTarget(session);
       since = 0;

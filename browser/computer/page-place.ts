@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OWN_WORLD } from '../cdp/own-worlds.ts';
+import { INTERNAL_WORLD } from '../cdp/own-worlds.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Point } from './curve.ts';
@@ -22,12 +22,12 @@ export interface PagePlace {
 }
 
 /** Null when the page is not on the display pixel by pixel: zoomed, of an emulated size, or in a tab that is not shown. */
-export async function placeOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePlace | null> {
+export async function pageOffsetOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePlace | null> {
   const [{ bounds }, { frameTree }] = await Promise.all([
     cdp.send('Browser.getWindowForTarget', { targetId: page.targetId }),
     cdp.send('Page.getFrameTree', undefined, page.sessionId),
   ]);
-  const world = { frameId: frameTree.frame.id, worldName: OWN_WORLD };
+  const world = { frameId: frameTree.frame.id, worldName: INTERNAL_WORLD };
   const { executionContextId } = await cdp.send('Page.createIsolatedWorld', world, page.sessionId);
   const { result } = await cdp.send(
     'Runtime.evaluate',

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { CdpError } from '../cdp/connection.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
-import { asHoldfastError, pageCrashed } from './errors.ts';
+import { toHoldfastError, pageCrashed } from './errors.ts';
 import { viewerTarget } from './input.ts';
 
 /** How often a picture is asked for when the page moves on meanwhile: the answer goes with the document that owed it. */
@@ -29,13 +29,13 @@ export async function takeScreenshot(session: Session, { region }: Screenshot): 
     } catch (error) {
       // Between two documents there is nothing to take a picture of.
       const mayPass = error instanceof CdpError && error.reason === 'refused' && attempt < MAX_REFUSALS;
-      if (!mayPass) throw asHoldfastError(error);
+      if (!mayPass) throw toHoldfastError(error);
       await sleep(BETWEEN_REFUSALS_MS);
     } finally {
       interruption.stop();
     }
   }
-  throw new HoldfastError('operation_failed', 'The page moves on too often for a picture of it; try again');
+  throw new HoldfastError('operation_failed', 'Screenshot failed: the page kept navigating; try again');
 }
 
 async function capture({ chromium }: Session, page: Page, region: Screenshot['region']): Promise<Buffer> {

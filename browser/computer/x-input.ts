@@ -8,7 +8,7 @@ export interface XInput {
   close(): void;
 }
 
-/** Starts the program that speaks to a display; it runs until it is closed, or the display is gone. */
+/** Starts the program that speaks to a display; it runs until it is closed, or The display has exited. */
 export async function openXInput(display: string): Promise<XInput> {
   const child = spawn('xdotool', ['-'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -18,7 +18,7 @@ export async function openXInput(display: string): Promise<XInput> {
   let ended = false;
   const end = (): void => {
     ended = true;
-    for (const { reject } of waiting.splice(0)) reject(new Error('the display is gone'));
+    for (const { reject } of waiting.splice(0)) reject(new Error('The display has exited'));
   };
   child.once('error', end);
   child.once('exit', end);
@@ -34,7 +34,7 @@ export async function openXInput(display: string): Promise<XInput> {
     run: (commands) =>
       new Promise((resolve, reject) => {
         if (ended) {
-          reject(new Error('the display is gone'));
+          reject(new Error('The display has exited'));
           return;
         }
         waiting.push({ resolve, reject });

@@ -16,7 +16,7 @@ export async function readBody(cdp: CdpConnection, page: string, requestId: stri
     const piece = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
     size += piece.length;
     if (size > MAX_BODY_BYTES) {
-      throw new HoldfastError('operation_failed', `The answer is longer than ${String(MAX_BODY_BYTES)} bytes`);
+      throw new HoldfastError('operation_failed', `The response exceeds ${String(MAX_BODY_BYTES)} bytes`);
     }
     pieces.push(piece);
     if (eof) return Buffer.concat(pieces);

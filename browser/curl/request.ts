@@ -3,7 +3,7 @@ import type { Curl, CurlResult } from '../../contract/curl.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { withOwnPage } from '../chromium/own-page.ts';
-import { asHoldfastError } from '../computer/errors.ts';
+import { toHoldfastError } from '../computer/errors.ts';
 import type { Session } from '../session/session.ts';
 import { isWhole, readBody } from './body.ts';
 import { watchSetCookies } from './set-cookies.ts';
@@ -26,7 +26,10 @@ const underWay = new WeakMap<Session, number>();
 export async function request(session: Session, wanted: Curl, gone: AbortSignal): Promise<CurlResult> {
   const count = underWay.get(session) ?? 0;
   if (count >= MAX_AT_ONCE) {
-    throw new HoldfastError('operation_failed', `A session makes at most ${String(MAX_AT_ONCE)} requests at once`);
+    throw new HoldfastError(
+      'operation_failed',
+      `A session allows at most ${String(MAX_AT_ONCE)} concurrent requests; retry later`,
+    );
   }
   underWay.set(session, count + 1);
   const startedAt = performance.now();
@@ -38,7 +41,7 @@ export async function request(session: Session, wanted: Curl, gone: AbortSignal)
     );
     return { ...answer, duration_ms: Math.round(performance.now() - startedAt) };
   } catch (error) {
-    throw asHoldfastError(error);
+    throw toHoldfastError(error);
   } finally {
     deadline.stop();
     underWay.set(session, (underWay.get(session) ?? 1) - 1);
@@ -49,7 +52,7 @@ async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<
   const setCookies = watchSetCookies(cdp, page);
   let isFirst = true;
   let stopListening: () => void = () => undefined;
-  const failed = (error: unknown): HoldfastError => asHoldfastError(error);
+  const failed = (error: unknown): HoldfastError => toHoldfastError(error);
   const arrived = new Promise<Paused>((resolve, reject) => {
     const goOn = (sent: Promise<unknown>): void => {
       sent.catch((error: unknown) => reject(failed(error)));
@@ -99,7 +102,7 @@ async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<
     const headers = headersOf(paused.responseHeaders ?? []);
     const isBodiless = wanted.method === 'HEAD' || status === 204 || status === 304;
     if (!isBodiless && !isWhole(headers, body)) {
-      throw new HoldfastError('operation_failed', 'The answer broke off');
+      throw new HoldfastError('operation_failed', 'The response was cut off; retry');
     }
     const cookies = await setCookies.of(status);
     return {
@@ -149,9 +152,11 @@ function startDeadline(milliseconds: number, gone: AbortSignal): { passed: Promi
   let stop: () => void = () => undefined;
   const passed = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => {
-      reject(new HoldfastError('operation_failed', `There was no whole answer in ${String(milliseconds)} ms`));
+      reject(
+        new HoldfastError('operation_failed', `Timed out after ${String(milliseconds)} ms waiting for the response`),
+      );
     }, milliseconds);
-    const leave = (): void => reject(new HoldfastError('operation_failed', 'Nobody waits for the answer any more'));
+    const leave = (): void => reject(new HoldfastError('operation_failed', 'The client disconnected'));
     gone.addEventListener('abort', leave);
     stop = () => {
       clearTimeout(timer);

@@ -16,7 +16,7 @@ const UNPACKED = { entries: 10_000, bytes: 256 * 1024 * 1024 };
 const FOLDER_NAME = 'Unpacked';
 
 /** An extension as it was sent. */
-export interface SentExtension {
+export interface UploadedExtension {
   name: string;
   archive: ReceivedFile;
 }
@@ -29,7 +29,7 @@ const loaded = new WeakMap<Session, Set<string>>();
  * and judged before the first is loaded, and when the browser refuses one, those before it go again. Throws
  * `invalid_request` for what cannot be an extension of a session, `already_exists` for a name that it has.
  */
-export async function loadExtensions(session: Session, sent: SentExtension[]): Promise<void> {
+export async function loadExtensions(session: Session, sent: UploadedExtension[]): Promise<void> {
   const names = loaded.get(session) ?? new Set<string>();
   loaded.set(session, names);
   assertRoom(names, sent);
@@ -53,12 +53,12 @@ export async function loadExtensions(session: Session, sent: SentExtension[]): P
   }
 }
 
-function assertRoom(names: ReadonlySet<string>, sent: SentExtension[]): void {
+function assertRoom(names: ReadonlySet<string>, sent: UploadedExtension[]): void {
   const wanted = sent.map(({ name }) => name);
   const taken = wanted.find((name, index) => names.has(name) || wanted.indexOf(name) !== index);
   if (taken !== undefined) throw new HoldfastError('already_exists', `name: the session has an extension ${taken}`);
   if (names.size + sent.length > MAX_EXTENSIONS) {
-    throw new HoldfastError('operation_failed', `A session has at most ${String(MAX_EXTENSIONS)} extensions`);
+    throw new HoldfastError('operation_failed', `A session allows at most ${String(MAX_EXTENSIONS)} extensions`);
   }
 }
 
@@ -67,7 +67,10 @@ async function replaceManifest(folder: string, name: string): Promise<void> {
   const file = path.join(folder, 'manifest.json');
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) {
-    throw new HoldfastError('invalid_request', `extensions: ${name} has no manifest.json at the top of its archive`);
+    throw new HoldfastError(
+      'invalid_request',
+      `extensions: ${name} must have manifest.json at the root of its archive`,
+    );
   }
   await writeFile(file, judgeManifest(text, name));
 }
@@ -80,6 +83,6 @@ async function load({ chromium }: Session, folder: string, name: string): Promis
     if (!(error instanceof CdpError) || error.reason !== 'refused') throw error;
     // Its reason is the caller's business, where it lies on this machine is not.
     const reason = error.message.replaceAll(folder, name).slice(0, 500);
-    throw new HoldfastError('invalid_request', `extensions: the browser refuses ${name}: ${reason}`);
+    throw new HoldfastError('invalid_request', `extensions: the browser rejected ${name}: ${reason}`);
   }
 }

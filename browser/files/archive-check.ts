@@ -27,9 +27,9 @@ export async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): P
     entries += 1;
     bytes += entry.uncompressedSize;
     if (entries > limits.entries || bytes > limits.bytes) {
-      throw new HoldfastError('payload_too_large', 'zip_file: unpacks to more than a session takes');
+      throw new HoldfastError('payload_too_large', 'zip_file: exceeds the size limit when extracted');
     }
-    if (isLink(entry)) throw new HoldfastError('invalid_request', 'zip_file: holds a link');
+    if (isLink(entry)) throw new HoldfastError('invalid_request', 'zip_file: must not contain links');
     assertName(entry.fileName);
     const place = path.posix.join('/', entry.fileName);
     if (isFolder(entry)) folders.add(place.slice(0, -1));
@@ -38,7 +38,7 @@ export async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): P
   }
   for (const file of files) {
     if (folders.has(file)) {
-      throw new HoldfastError('invalid_request', 'zip_file: has a file and a folder of the same name');
+      throw new HoldfastError('invalid_request', 'zip_file: contains a file and a directory with the same name');
     }
   }
 }
@@ -62,7 +62,7 @@ function assertName(name: string): void {
   const parts = name.split('/');
   const isBad = parts.length > MAX_DEPTH || parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
   if (isBad || name.includes('\0')) {
-    throw new HoldfastError('invalid_request', 'zip_file: has a name that no file can have');
+    throw new HoldfastError('invalid_request', 'zip_file: contains an invalid file name');
   }
 }
 

@@ -1,6 +1,6 @@
 import { chmod, lchown, lstat, mkdir, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { asField, withFaults } from './faults.ts';
+import { renameFaultField, withFaults } from './faults.ts';
 import type { Located } from './locate.ts';
 import { holdFolder, namesOf, placeOf } from './locate.ts';
 import type { SessionFiles } from './session-files.ts';
@@ -19,7 +19,7 @@ export function createFolder(files: SessionFiles, sessionPath: string, mode = FO
       await files.at(`/${names.slice(0, count).join('/')}`, async (place) => {
         if (place.stats?.isDirectory() === true) return;
         if (place.stats !== null || place.name === null) {
-          throw new HoldfastError('invalid_request', 'path: a part of it is not a folder');
+          throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
         }
         await mkdir(place.in(place.name), { mode: FOLDER_MODE }).catch(unlessThere);
         await own(files, place.in(place.name));
@@ -34,7 +34,7 @@ export function deleteFile(files: SessionFiles, sessionPath: string): Promise<vo
   return withFaults(() =>
     files.entry(sessionPath, async (place) => {
       place.self();
-      if (place.stats?.isDirectory() === true) throw new HoldfastError('invalid_request', 'path: is a folder');
+      if (place.stats?.isDirectory() === true) throw new HoldfastError('invalid_request', 'path: is a directory');
       await unlink(place.in(nameOf(place)));
     }),
   );
@@ -45,7 +45,7 @@ export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<
   return withFaults(() =>
     files.entry(sessionPath, async (place) => {
       const folder = place.self();
-      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: is not a folder');
+      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
       await emptyFolder(folder, 0);
       await rmdir(place.in(nameOf(place)));
     }),
@@ -54,11 +54,11 @@ export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<
 
 /** Gives something another name or place; what is there is replaced as rename(2) does it. */
 export function move(files: SessionFiles, from: string, to: string): Promise<void> {
-  return asField('src_path', () =>
+  return renameFaultField('src_path', () =>
     files.entry(from, async (source) => {
       source.self();
       const name = source.in(nameOf(source));
-      await asField('dest_path', () => files.entry(to, (target) => rename(name, target.in(nameOf(target)))));
+      await renameFaultField('dest_path', () => files.entry(to, (target) => rename(name, target.in(nameOf(target)))));
     }),
   );
 }
@@ -75,7 +75,11 @@ export async function own({ owner }: Pick<SessionFiles, 'owner'>, place: string)
 
 /** The walk holds each folder open, so that a link which takes its place meanwhile is removed, not followed. */
 async function emptyFolder(folder: string, depth: number): Promise<void> {
-  if (depth > MAX_DEPTH) throw new HoldfastError('operation_failed', 'The folder is too deep to be removed at once');
+  if (depth > MAX_DEPTH)
+    throw new HoldfastError(
+      'operation_failed',
+      'The directory is nested too deeply to delete at once; delete its parts first',
+    );
   for await (const { name } of await opendir(`${folder}/`)) {
     const place = `${folder}/${name}`;
     if ((await lstat(place).catch(() => null))?.isDirectory() === true) {
@@ -103,7 +107,7 @@ async function setMode(place: string, mode: number): Promise<void> {
 
 function nameOf({ name }: Located): string {
   if (name !== null) return name;
-  throw new HoldfastError('invalid_request', 'path: the root of a session stays where it is');
+  throw new HoldfastError('invalid_request', 'path: the root of a session cannot be moved or deleted');
 }
 
 function unlessThere(error: unknown): void {

@@ -3,14 +3,14 @@ import { HoldfastError } from '../../contract/errors.ts';
 
 /** What the system says of a file, as a caller of the files operations reads it. */
 const FAULTS: Record<string, readonly [ErrorCode, string]> = {
-  ENOENT: ['not_found', 'path: there is nothing at this path in the session'],
-  ENOTDIR: ['invalid_request', 'path: is not a folder'],
-  EISDIR: ['invalid_request', 'path: is a folder'],
+  ENOENT: ['not_found', 'path: no such file or directory in the session'],
+  ENOTDIR: ['invalid_request', 'path: not a directory'],
+  EISDIR: ['invalid_request', 'path: is a directory'],
   ENOTEMPTY: ['invalid_request', 'path: the folder is not empty'],
   ENAMETOOLONG: ['invalid_request', 'path: has a name that is too long'],
   ELOOP: ['invalid_request', 'path: was changed while it was followed; try again'],
   EINVAL: ['invalid_request', 'path: cannot be used so'],
-  ENXIO: ['invalid_request', 'path: is not a file'],
+  ENXIO: ['invalid_request', 'path: not a file'],
   EEXIST: ['already_exists', 'path: something is there already'],
   EACCES: ['forbidden', 'path: its permissions do not allow this'],
   EPERM: ['forbidden', 'path: its permissions do not allow this'],
@@ -43,7 +43,7 @@ export function fileFault(error: unknown): unknown {
 }
 
 /** Runs an operation on a path that the request calls by another name than `path`: errors name it so. */
-export async function asField<T>(field: string, operation: () => Promise<T>): Promise<T> {
+export async function renameFaultField<T>(field: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {

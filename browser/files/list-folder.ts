@@ -14,7 +14,7 @@ export function listFolder(files: SessionFiles, sessionPath: string): Promise<Fi
   return withFaults(() =>
     files.at(sessionPath, async (place) => {
       const folder = place.self();
-      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: is not a folder');
+      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
       const entries: FileInfo[] = [];
       for await (const { name } of await opendir(`${folder}/`)) {
         // Gone meanwhile, or a name that is not text: nobody could ask for it.
@@ -22,7 +22,7 @@ export function listFolder(files: SessionFiles, sessionPath: string): Promise<Fi
         if (stats === null) continue;
         entries.push(fileInfo(path.posix.join(place.path, name), stats));
         if (entries.length > MAX_ENTRIES) {
-          throw new HoldfastError('operation_failed', `The folder has more than ${String(MAX_ENTRIES)} entries`);
+          throw new HoldfastError('operation_failed', `The directory has more than ${String(MAX_ENTRIES)} entries`);
         }
       }
       return entries.sort((left, right) => (left.name < right.name ? -1 : 1));

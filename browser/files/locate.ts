@@ -74,7 +74,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
       if (stats.isSymbolicLink() && (followLast || pending.length > 0)) {
         await opened.close();
         links += 1;
-        if (links > MAX_LINKS) throw new HoldfastError('invalid_request', 'path: leads through too many links');
+        if (links > MAX_LINKS) throw new HoldfastError('invalid_request', 'path: too many symbolic links');
         const target = await readlink(inFolder(folder, name));
         if (target.startsWith('/')) await closeAll(steps.splice(1));
         pending = [...namesOf(target), ...pending];
@@ -84,7 +84,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
         return located(steps, name, opened, stats);
       } else {
         await opened.close();
-        throw new HoldfastError('invalid_request', 'path: a part of it is not a folder');
+        throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
       }
     }
     const self = top(steps);
@@ -108,7 +108,7 @@ function located(steps: Step[], name: string | null, self: FileHandle | null, st
     path: path === '' ? '/' : path,
     stats,
     self: () => {
-      if (self === null) throw new HoldfastError('not_found', 'path: there is nothing at this path in the session');
+      if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
       return placeOf(self);
     },
     close: async () => {

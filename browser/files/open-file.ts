@@ -13,7 +13,7 @@ export function openFile(files: SessionFiles, sessionPath: string): Promise<File
   return withFaults(() =>
     files.at(sessionPath, async (place) => {
       const self = place.self();
-      if (place.stats?.isFile() !== true) throw new HoldfastError('invalid_request', 'path: is not a file');
+      if (place.stats?.isFile() !== true) throw new HoldfastError('invalid_request', 'path: not a file');
       return open(self, constants.O_RDONLY | constants.O_NONBLOCK);
     }),
   );

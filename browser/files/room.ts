@@ -52,12 +52,12 @@ export function createRoom(files: SessionFiles): Room {
 /** False when nothing is there. */
 function isFolder({ stats }: Located): boolean {
   if (stats?.isDirectory() === false) {
-    throw new HoldfastError('invalid_request', 'path: a part of it is not a folder');
+    throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
   }
   return stats !== null;
 }
 
 function assertNoFolder({ name, stats }: Located): Promise<void> {
   if (name !== null && stats?.isDirectory() !== true) return Promise.resolve();
-  throw new HoldfastError('invalid_request', 'path: is a folder');
+  throw new HoldfastError('invalid_request', 'path: is a directory');
 }

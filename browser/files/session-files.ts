@@ -33,7 +33,7 @@ export function createSessionFiles(deps: SessionFilesDeps): SessionFiles {
     action: (place: Located) => Promise<T>,
   ): Promise<T> => {
     if (process.platform !== 'linux') {
-      throw new HoldfastError('not_implemented', 'The files operations need a browser service on Linux');
+      throw new HoldfastError('not_implemented', 'File operations require the browser service to run on Linux');
     }
     const { root, systemFolders } = deps;
     const place = await locate(sessionPath, { root, systemFolders, followLast });

@@ -36,7 +36,7 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
     const watch = await withFaults(() =>
       files.at(path, async (place) => {
         const self = place.self();
-        if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: is not a folder');
+        if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
         const skip = place.name === null ? systemFolders : new Set<string>();
         return watchTree({ handle: await holdFolder(`${self}/.`), path: place.path, recursive, skip }, events);
       }),
@@ -48,7 +48,7 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
   };
   const find = (id: string) => {
     const found = watches.get(id);
-    if (found === undefined) throw new HoldfastError('not_found', 'There is no such watch in the session');
+    if (found === undefined) throw new HoldfastError('not_found', 'Watch not found in the session; start another');
     return found;
   };
   const end = async (id: string): Promise<void> => {
@@ -63,7 +63,10 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
       const over = [...watches].find(([, { events }]) => events.hasEnded());
       if (watches.size + starting >= MAX_WATCHES && over !== undefined) watches.delete(over[0]);
       if (watches.size + starting >= MAX_WATCHES) {
-        throw new HoldfastError('operation_failed', `A session has at most ${String(MAX_WATCHES)} watches at once`);
+        throw new HoldfastError(
+          'operation_failed',
+          `A session allows at most ${String(MAX_WATCHES)} directory watches; stop one first`,
+        );
       }
       starting += 1;
       try {

@@ -7,7 +7,7 @@ import { openPromise } from 'yauzl';
 import { HoldfastError } from '../../contract/errors.ts';
 import { assertUnpackable, isFolder, permissionsOf, UNPACKED } from './archive-check.ts';
 import { createFolder } from './change-tree.ts';
-import { asField } from './faults.ts';
+import { renameFaultField } from './faults.ts';
 import { createRoom } from './room.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { ReceivedFile } from './write-file.ts';
@@ -43,7 +43,7 @@ export async function unzipInto(
         unpacked.push({ place, file, mode: permissionsOf(entry) });
       }
     });
-    await asField('dest_path', () => assertRoom(files, sessionPath, unpacked));
+    await renameFaultField('dest_path', () => assertRoom(files, sessionPath, unpacked));
     await createFolder(files, sessionPath);
     for (const { place, file, mode } of unpacked) {
       await createFolder(files, file === null ? place : path.posix.dirname(place));
@@ -83,7 +83,7 @@ async function withArchive(archive: ReceivedFile, action: (zip: ZipFile) => Prom
   } catch (error) {
     // What the library and the decompression find wrong is the archive's fault; faults of the system are not.
     if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
-    throw new HoldfastError('invalid_request', 'zip_file: is not a ZIP archive that can be unpacked');
+    throw new HoldfastError('invalid_request', 'zip_file: not a valid ZIP archive');
   }
 }
 
@@ -96,7 +96,7 @@ function sameAs(expected: number): Transform {
       done(null, piece);
     },
     flush(done) {
-      done(sum === expected ? null : new HoldfastError('invalid_request', 'zip_file: has an entry that is damaged'));
+      done(sum === expected ? null : new HoldfastError('invalid_request', 'zip_file: an entry is corrupt'));
     },
   });
 }

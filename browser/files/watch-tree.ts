@@ -160,7 +160,10 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
       return folder;
     } catch {
       await handle.close();
-      throw new HoldfastError('operation_failed', 'The machine cannot watch more folders now');
+      throw new HoldfastError(
+        'operation_failed',
+        'No directory watch is available on this machine; stop others and retry',
+      );
     }
   };
   const readNames = async (folder: WatchedFolder, isNews: boolean): Promise<void> => {

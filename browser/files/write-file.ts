@@ -47,7 +47,7 @@ function put(files: SessionFiles, file: string, sessionPath: string, mode: numbe
     files.at(sessionPath, async (place) => {
       const { name, stats } = place;
       if (name === null || stats?.isDirectory() === true) {
-        throw new HoldfastError('invalid_request', 'path: is a folder');
+        throw new HoldfastError('invalid_request', 'path: is a directory');
       }
       await chmod(file, mode);
       await own(files, file);
@@ -62,7 +62,8 @@ function atMost(maxBytes: number): Transform {
   return new Transform({
     transform(piece: Buffer, _encoding, done) {
       bytes += piece.length;
-      if (bytes > maxBytes) done(new HoldfastError('payload_too_large', 'The file is larger than a session takes'));
+      if (bytes > maxBytes)
+        done(new HoldfastError('payload_too_large', 'The file exceeds the size limit of a session'));
       else done(null, piece);
     },
   });

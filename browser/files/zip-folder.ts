@@ -34,7 +34,7 @@ export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Rea
     withFaults(() =>
       files.at(sessionPath, async (place) => {
         if (place.self() !== '' && place.stats?.isDirectory() !== true) {
-          throw new HoldfastError('invalid_request', 'path: is not a folder');
+          throw new HoldfastError('invalid_request', 'path: not a directory');
         }
         const out = new PassThrough();
         resolve(out);
@@ -63,11 +63,19 @@ async function archive(place: Located, out: PassThrough): Promise<void> {
 }
 
 async function addFolder(walk: Walk, folder: string, prefix: string, depth: number): Promise<void> {
-  if (depth > MAX_DEPTH) throw new HoldfastError('operation_failed', 'The folder is too deep for an archive');
+  if (depth > MAX_DEPTH)
+    throw new HoldfastError(
+      'operation_failed',
+      'The directory is nested too deeply for an archive; archive a part of it',
+    );
   for await (const { name } of await opendir(`${folder}/`)) {
     if (walk.out.destroyed) return;
     walk.entries += 1;
-    if (walk.entries > MAX_ENTRIES) throw new HoldfastError('operation_failed', 'The folder has too many entries');
+    if (walk.entries > MAX_ENTRIES)
+      throw new HoldfastError(
+        'operation_failed',
+        'The directory has too many entries for an archive; archive a part of it',
+      );
     await addEntry(walk, `${folder}/${name}`, prefix + nameInArchive(name), depth);
   }
 }

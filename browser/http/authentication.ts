@@ -9,7 +9,7 @@ export function createBearerCheck(apiKey: string): (request: FastifyRequest) => 
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
     // Both sides are hashed first: equal lengths, and nothing of the key in the comparison's timing.
     if (token === undefined || !timingSafeEqual(digest(token), wanted)) {
-      throw new HoldfastError('unauthorized', 'Send the browser service’s key as `Authorization: Bearer <key>`');
+      throw new HoldfastError('unauthorized', 'Send the browser service’s API key as `Authorization: Bearer <key>`');
     }
   };
 }

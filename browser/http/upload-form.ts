@@ -61,10 +61,10 @@ export function pairsOf(
     const entry = entryOf(name, textMember);
     if (entry !== null) texts.set(entry, [...(texts.get(entry) ?? []), value]);
   }
-  if (files.length === 0) throw new HoldfastError('invalid_input', 'files: there is none');
+  if (files.length === 0) throw new HoldfastError('invalid_input', 'files: must not be empty');
   return files.map(({ name, file }) => {
     const entry = entryOf(name, fileMember);
-    if (entry === null) throw new HoldfastError('invalid_input', `${name.slice(0, 100)}: is no field of an upload`);
+    if (entry === null) throw new HoldfastError('invalid_input', `${name.slice(0, 100)}: unknown field`);
     const end = name.endsWith(']') ? `${fileMember}]` : fileMember;
     const field = `${name.slice(0, -end.length)}${textMember}${name.endsWith(']') ? ']' : ''}`;
     return { file, field, text: texts.get(entry)?.shift() };
@@ -82,7 +82,7 @@ async function receivePart(part: MultipartFile, files: SessionFiles): Promise<Re
   const file = await receiveFile(files, part.file);
   if (!part.file.truncated) return file;
   await file.discard();
-  throw new HoldfastError('payload_too_large', 'The file is larger than a session takes');
+  throw new HoldfastError('payload_too_large', 'The file exceeds the size limit of a session');
 }
 
 /** What the entry of a list that a field belongs to is called; null when it is not that field. */
@@ -96,7 +96,7 @@ function entryOf(name: string, member: string): string | null {
 function badForm(error: unknown): never {
   if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
   if (error instanceof Error && 'statusCode' in error && error.statusCode === 413) {
-    throw new HoldfastError('payload_too_large', 'The form has more, or larger, parts than a session takes');
+    throw new HoldfastError('payload_too_large', 'The form exceeds the limit on number or size of parts');
   }
-  throw new HoldfastError('bad_request', 'The body is not a complete multipart form');
+  throw new HoldfastError('bad_request', 'The body is not a valid multipart form');
 }

@@ -35,7 +35,7 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many people watch this session');
+        refuseUpgrade(socket, 429, 'Too many live views of this session; close one and retry');
         return;
       }
       session.watchers.live += 1;

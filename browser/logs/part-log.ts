@@ -20,7 +20,7 @@ export function partLogFile(logsFolder: string, part: SupervisedPart): string {
  * Keeps what a part of a session says in a file of bounded size. Addresses are cut down to scheme and host: the rest may
  * hold a secret of a page, or (of the browser's own debugging address) the key to the browser.
  */
-export function keepLog(source: Readable, file: string): void {
+export function captureLog(source: Readable, file: string): void {
   const decoder = new StringDecoder('utf8');
   let line = '';
   let waiting = '';

@@ -16,7 +16,7 @@ export function serveCdp(proxy: CdpProxy, session: Session, channel: Socket, pat
   server.on('upgrade', (request, socket, head: Buffer) => {
     socket.on('error', () => undefined);
     if (request.url === path) proxy.accept(session, request, socket, head);
-    else refuseUpgrade(socket, 404, 'There is no websocket at this path');
+    else refuseUpgrade(socket, 404, 'Not a WebSocket endpoint');
   });
   channel.on('error', () => undefined);
   server.emit('connection', channel);

@@ -10,10 +10,10 @@ const ROUNDS = 5;
  * their group and terminal, and those of a service that died; not those that threw their environment away, which only
  * isolation keeps together. Linux only; elsewhere it finds none.
  */
-export async function killMarked(folder: string): Promise<number> {
+export async function killSessionProcesses(folder: string): Promise<number> {
   const killed = new Set<number>();
   for (let round = 0; round < ROUNDS; round++) {
-    const found = await markedProcesses(folder);
+    const found = await sessionProcesses(folder);
     if (found.length === 0) break;
     for (const pid of found) {
       killed.add(pid);
@@ -23,7 +23,7 @@ export async function killMarked(folder: string): Promise<number> {
   return killed.size;
 }
 
-function markedProcesses(folder: string): Promise<number[]> {
+function sessionProcesses(folder: string): Promise<number[]> {
   const mark = `${SESSION_ROOT_VARIABLE}=${folder}`;
   return processesWith('environ', (entry) => entry === mark || entry.startsWith(`${mark}/`));
 }

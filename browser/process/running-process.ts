@@ -81,15 +81,15 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
       return true;
     },
     write: async (data) => {
-      if (exitCode !== null) throw new HoldfastError('operation_failed', 'The process has ended');
+      if (exitCode !== null) throw new HoldfastError('operation_failed', 'The process has exited');
       if (unread > 0 && unread + data.length > MAX_UNREAD_INPUT) {
-        throw new HoldfastError('operation_failed', 'The process does not read its input; write again when it has');
+        throw new HoldfastError('operation_failed', 'The process is not reading its input; retry once it has');
       }
       unread += data.length;
       try {
         await Promise.race([child.write(data), ended.then(() => Promise.reject(new Error('ended')))]);
       } catch {
-        throw new HoldfastError('operation_failed', 'The process takes no input any more');
+        throw new HoldfastError('operation_failed', 'The process has closed its input');
       } finally {
         unread -= data.length;
       }

@@ -7,7 +7,7 @@ import { withFaults } from '../files/faults.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
 import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
-import { killMarked } from './marked.ts';
+import { killSessionProcesses } from './marked.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
 import type { RunningProcess } from './running-process.ts';
@@ -93,7 +93,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
   ): Promise<RunningProcess> => {
     if (closed) return Promise.reject(new HoldfastError('not_found', 'The browser session has ended'));
     if (running.size + starting.size >= MAX_RUNNING) {
-      const fault = `A session runs at most ${String(MAX_RUNNING)} processes at once`;
+      const fault = `A session allows at most ${String(MAX_RUNNING)} running processes; kill one first`;
       return Promise.reject(new HoldfastError('operation_failed', fault));
     }
     const start = startNow(request, connection, onOutput, shown).finally(() => starting.delete(start));
@@ -119,7 +119,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       };
       const cwd = request.cwd ?? environment.HOME ?? '/';
       if (!(await deps.isFolder(cwd))) {
-        throw new HoldfastError('invalid_request', 'cwd: there is no such folder in the session');
+        throw new HoldfastError('invalid_request', 'cwd: no such directory in the session; create it first');
       }
       const { command, args } = request;
       const { display } = deps;
@@ -192,7 +192,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     find: (id) => {
       const entry = spawned.get(id);
       if (entry === undefined) {
-        throw new HoldfastError('not_found', 'There is no such process in the session, or it ended long ago');
+        throw new HoldfastError('not_found', 'Process not found, or it ended long ago; list the session’s processes');
       }
       return entry;
     },
@@ -206,7 +206,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
         }),
       );
       // A namespace ends with its first process; without one, some may have left their group.
-      if (isolation.kind === 'none') await killMarked(folder.root);
+      if (isolation.kind === 'none') await killSessionProcesses(folder.root);
     },
   };
 }
@@ -229,11 +229,11 @@ function userOf(request: ProcessExec, isolation: Isolation): ProcessUser {
     throw new HoldfastError('invalid_request', `as_user: must be ${isolation.users.join(' or ')}`);
   }
   if (asRoot && name !== null && name !== 'root') {
-    throw new HoldfastError('invalid_request', 'as_root: contradicts as_user');
+    throw new HoldfastError('invalid_request', 'as_root: conflicts with as_user; send one of them');
   }
   if (!asRoot && name !== 'root') return 'user';
   if (!isolation.hasRoot) {
-    throw new HoldfastError('forbidden', 'as_root: this machine cannot give a session a root user of its own');
+    throw new HoldfastError('forbidden', 'as_root: not available on this machine; leave it out');
   }
   return 'root';
 }

@@ -152,12 +152,12 @@ const openTerminal: typeof spawnTerminal = (...args) => {
   try {
     return spawnTerminal(...args);
   } catch {
-    throw new HoldfastError('operation_failed', 'The machine cannot open another terminal now');
+    throw new HoldfastError('operation_failed', 'No terminal is available on this machine; retry later');
   }
 };
 
 function startFault(error: NodeJS.ErrnoException): HoldfastError {
   return error.code === 'E2BIG'
-    ? new HoldfastError('invalid_request', 'args: longer than the system takes')
-    : new HoldfastError('operation_failed', 'The machine cannot start another process now');
+    ? new HoldfastError('invalid_request', 'args: exceeds the length that the system accepts')
+    : new HoldfastError('operation_failed', 'No process can be started on this machine; retry later');
 }

@@ -80,7 +80,7 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
     let wanted: string | undefined;
     const there = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new Error('A blank page did not open'));
+        reject(new Error('Failed to open a blank page'));
       }, OPEN_TIMEOUT_MS);
       arrived = (loaderId) => {
         loaders.add(loaderId);
@@ -94,7 +94,7 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
     });
     try {
       const { frameId, loaderId, errorText } = await cdp.send('Page.navigate', { url }, sessionId);
-      if (errorText !== undefined) throw new Error(`A blank page did not open: ${errorText}`);
+      if (errorText !== undefined) throw new Error(`Failed to open a blank page: ${errorText}`);
       if (loaderId !== undefined) {
         wanted = loaderId;
         if (loaders.has(loaderId)) arrived(loaderId);
@@ -114,13 +114,13 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
     runAt: async (origin: string, expression: string): Promise<unknown> => {
       const frameId = await navigate(`${origin}/`);
       // What runs here may run twice: it reads, or writes the same again.
-      return whenSettled(() => evaluateApart(cdp, sessionId, frameId, expression));
+      return whenSettled(() => evaluateInIsolatedWorld(cdp, sessionId, frameId, expression));
     },
   };
 }
 
 /** Evaluates in a world of our own in that frame: no trace in the page, and no way for the page to interfere. */
-export async function evaluateApart(
+export async function evaluateInIsolatedWorld(
   cdp: CdpConnection,
   sessionId: string,
   frameId: string,
@@ -132,7 +132,7 @@ export async function evaluateApart(
     { expression, contextId: executionContextId, awaitPromise: true, returnByValue: true },
     sessionId,
   );
-  if (exceptionDetails !== undefined) throw new Error('Storage of a page could not be reached');
+  if (exceptionDetails !== undefined) throw new Error('Failed to read the storage of a page');
   return result.value;
 }
 

@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
-import { evaluateApart, openBlankPage } from './blank-page.ts';
+import { evaluateInIsolatedWorld, openBlankPage } from './blank-page.ts';
 import { readCookies } from './cookies.ts';
 import { split } from './restore.ts';
 import type { ProfileState } from './state.ts';
@@ -77,7 +77,9 @@ async function readLiveOrigins(chromium: Chromium): Promise<Map<string, z.infer<
       unlessLate(async () => {
         const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
         if (!/^https?:/.test(frameTree.frame.securityOrigin)) return null;
-        const origin = ReadOrigin.parse(await evaluateApart(cdp, page.sessionId, frameTree.frame.id, READ_STORAGE));
+        const origin = ReadOrigin.parse(
+          await evaluateInIsolatedWorld(cdp, page.sessionId, frameTree.frame.id, READ_STORAGE),
+        );
         return origin.origin === frameTree.frame.securityOrigin ? origin : null;
       }),
     ),
@@ -103,13 +105,13 @@ async function readPage(chromium: Chromium, page: Page): Promise<z.infer<typeof 
     const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
     const frame = frameTree.frame;
     const results = [
-      ReadSessionStorage.parse(await evaluateApart(cdp, page.sessionId, frame.id, READ_SESSION_STORAGE)),
+      ReadSessionStorage.parse(await evaluateInIsolatedWorld(cdp, page.sessionId, frame.id, READ_SESSION_STORAGE)),
     ];
     // Frames of the same origin share the page's; of others on the same site there is one for each.
     for (const child of framesBelow(frameTree)) {
       if (!chromium.pages.visitedOrigins().has(child.securityOrigin)) continue;
       results.unshift(
-        ReadSessionStorage.parse(await evaluateApart(cdp, page.sessionId, child.id, READ_SESSION_STORAGE)),
+        ReadSessionStorage.parse(await evaluateInIsolatedWorld(cdp, page.sessionId, child.id, READ_SESSION_STORAGE)),
       );
     }
     return results.filter(({ origin }) => /^https?:/.test(origin));

@@ -11,7 +11,7 @@ export interface StoredProfile {
 
 /** What the browser service needs of the store. */
 export interface ProfileStore {
-  /** Null when the project has no such profile. */
+  /** Null when no such profile. */
   load(projectId: string, ref: { id: string } | { name: string }): Promise<StoredProfile | null>;
   /**
    * Replaces the state by `merge(stored)` in one transaction that holds the row, so that saves at the same time lose

@@ -9,7 +9,7 @@ import { writeStorageExpression } from './storage-script.ts';
 const PARALLEL_PAGES = 3;
 
 /** What came of putting a profile into a browser. */
-export interface Restored {
+export interface RestoreResult {
   /** The state as the browser shows it now: it may have shortened or dropped what it does not accept. */
   baseline: ProfileState;
   /** Cookies that the browser refused, and origins that could not be restored as a whole. */
@@ -20,7 +20,7 @@ export interface Restored {
  * Puts a profile's state into a browser. Session storage belongs to a tab: it goes into the first page, and only when
  * `fresh` says that nobody uses that page yet.
  */
-export async function restoreState(chromium: Chromium, state: ProfileState, fresh: boolean): Promise<Restored> {
+export async function restoreState(chromium: Chromium, state: ProfileState, fresh: boolean): Promise<RestoreResult> {
   const { cdp, pages } = chromium;
   const contextId = pages.defaultContextId();
   const nowSeconds = Date.now() / 1000;

@@ -16,11 +16,11 @@ export function createSessionProfiles(store: ProfileStore, logger: Logger): Sess
         ref.id === undefined ? { name: ref.name ?? '' } : { id: ref.id },
       );
       if (stored === null) {
-        const message = 'profile: the project has no such profile; create it first';
+        const message = 'profile: no such profile; create it first';
         throw new HoldfastError('not_found', message, { details: [{ code: 'not_found', message }] });
       }
       const { baseline, faults } = await restoreState(chromium, readState(stored.state), fresh);
-      if (faults > 0) logger.warn({ profile_id: stored.id, faults }, 'parts of a profile could not be loaded');
+      if (faults > 0) logger.warn({ profile_id: stored.id, faults }, 'profile partly loaded');
       return {
         id: stored.id,
         name: stored.name,
@@ -33,7 +33,7 @@ export function createSessionProfiles(store: ProfileStore, logger: Logger): Sess
     },
     save: async ({ record, chromium }, profile) => {
       const { state, skipped } = await captureState(chromium, profile.baseline);
-      if (skipped > 0) logger.warn({ profile_id: profile.id, skipped }, 'parts of a profile could not be saved');
+      if (skipped > 0) logger.warn({ profile_id: profile.id, skipped }, 'profile partly saved');
       await store.save(record.projectId, profile.id, (stored) =>
         mergeStates(profile.baseline, state, readState(stored)),
       );

@@ -90,7 +90,10 @@ export function createReplays(store: ReplayStore, logger: Logger): Replays {
   return {
     start: async (session, options) => {
       if (starting.has(session) || session.watchers.recordings > 0) {
-        throw new HoldfastError('operation_failed', 'A recording of this session runs already; stop it first');
+        throw new HoldfastError(
+          'operation_failed',
+          'This session is already being recorded; stop that recording first',
+        );
       }
       starting.add(session);
       try {

@@ -15,7 +15,7 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
     admit(request, socket, head).catch(() => {
-      refuseUpgrade(socket, 400, 'The request cannot be read');
+      refuseUpgrade(socket, 400, 'Malformed upgrade request');
     });
   });
 
@@ -25,11 +25,15 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
     const purpose = PURPOSE[end ?? ''];
     if (id === undefined || purpose === undefined) {
-      refuseUpgrade(socket, 404, 'There is no websocket at this path');
+      refuseUpgrade(socket, 404, 'Not a WebSocket endpoint');
       return;
     }
     if (!(await deps.tokens.verify(url.searchParams.get('jwt') ?? '', id, purpose))) {
-      refuseUpgrade(socket, 401, 'The token in the URL is missing, expired or not for this session; read it again');
+      refuseUpgrade(
+        socket,
+        401,
+        'The token in the URL is missing, expired or for another session; get the session for a new one',
+      );
       return;
     }
     const session = deps.registry.byId(id);

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { CdpError } from '../cdp/connection.ts';
-import { asHoldfastError } from '../computer/errors.ts';
+import { toHoldfastError } from '../computer/errors.ts';
 import { loadExtensions } from '../extensions/load.ts';
 import { fileFault } from '../files/faults.ts';
 import { pairsOf, withUploadForm } from '../http/upload-form.ts';
@@ -34,7 +34,7 @@ export function extensionsRoute(app: FastifyInstance, deps: BrowserDeps): void {
             await session
               .exclusively(() => loadExtensions(session, sent))
               .catch((error: unknown) => {
-                throw error instanceof CdpError ? asHoldfastError(error) : fileFault(error);
+                throw error instanceof CdpError ? toHoldfastError(error) : fileFault(error);
               });
           }),
         );

@@ -90,7 +90,7 @@ function uploadZipRoute(app: FastifyInstance, deps: BrowserDeps): void {
 
 function archiveOf({ files, fields }: UploadForm) {
   const archive = files.find(({ name }) => name === 'zip_file')?.file;
-  if (archive === undefined) throw new HoldfastError('invalid_input', 'zip_file: is missing');
+  if (archive === undefined) throw new HoldfastError('invalid_input', 'zip_file: required');
   const path = pathField('dest_path', fields.find(({ name }) => name === 'dest_path')?.value);
   return { archive, path };
 }

@@ -22,7 +22,7 @@ export function liveViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
       async (request, reply) => {
         const { id } = request.params;
         if (!(await deps.tokens.verify(request.query.jwt ?? '', id, 'live'))) {
-          throw new HoldfastError('unauthorized', 'This link is incomplete or too old; read the session for a new one');
+          throw new HoldfastError('unauthorized', 'This link is invalid or has expired; get the session for a new one');
         }
         if (deps.registry.byId(id) === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
         const nonce = randomBytes(16).toString('base64');

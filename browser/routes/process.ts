@@ -54,7 +54,7 @@ export function processRoutes(app: FastifyInstance, deps: BrowserDeps): void {
       withSession(deps, request, request.params.id, async (session) => {
         const { process } = processesOf(session).find(request.params.processId);
         const sent = await process.signal(request.body?.signal ?? 'TERM');
-        if (!sent) throw new HoldfastError('operation_failed', 'The process has ended already');
+        if (!sent) throw new HoldfastError('operation_failed', 'The process has already exited');
         return { ok: true };
       }),
   );

@@ -51,5 +51,5 @@ export function profileRoutes(app: FastifyInstance, records: ProfileRecords): vo
 }
 
 function noProfile(): HoldfastError {
-  return new HoldfastError('not_found', 'The project has no such profile');
+  return new HoldfastError('not_found', 'Profile not found in this project; create it first');
 }

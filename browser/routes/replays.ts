@@ -60,7 +60,10 @@ export function replayViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
       async (request, reply) => {
         const { id, replayId } = request.params;
         if (!(await deps.tokens.verify(request.query.jwt ?? '', replayId, 'replay'))) {
-          throw new HoldfastError('unauthorized', 'This link is incomplete or too old; list the replays for a new one');
+          throw new HoldfastError(
+            'unauthorized',
+            'This link is invalid or has expired; list the replays for a new one',
+          );
         }
         const record = await deps.replayStore.byId(replayId);
         if (record?.sessionId !== id) throw noReplay(replayId);
@@ -104,10 +107,7 @@ function sessionIdOf(deps: BrowserDeps, projectId: string, idOrName: string): st
 }
 
 function noReplay(id: string): HoldfastError {
-  return new HoldfastError(
-    'not_found',
-    `There is no replay ${id.slice(0, 64)} of this session; they are kept for a week`,
-  );
+  return new HoldfastError('not_found', `Replay not found: ${id.slice(0, 64)}; replays are kept for a week`);
 }
 
 async function replayView(deps: BrowserDeps, request: FastifyRequest, record: ReplayRecord): Promise<Replay> {

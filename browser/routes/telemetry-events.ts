@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { TelemetryEventsQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf } from '../http/caller.ts';
-import { cutPage } from '../telemetry/event-page.ts';
+import { pageOfEvents } from '../telemetry/event-page.ts';
 import { envelopeOf } from '../telemetry/stream.ts';
 import { SessionParams } from './params.ts';
 
@@ -24,7 +24,7 @@ export function telemetryEventsRoute(app: FastifyInstance, deps: BrowserDeps): v
         const micros = (moment: number | ((now: number) => number)): number =>
           (typeof moment === 'number' ? moment : moment(now)) * 1000;
         const start = since ?? (order === 'asc' ? now - DEFAULT_WINDOW_MS : undefined);
-        const { events, nextOffset } = cutPage(record.telemetry.log.kept(), {
+        const { events, nextOffset } = pageOfEvents(record.telemetry.log.kept(), {
           since: start === undefined ? undefined : micros(start),
           until: until === undefined ? undefined : micros(until),
           categories: category === undefined ? null : new Set(category),

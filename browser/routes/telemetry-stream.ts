@@ -45,7 +45,10 @@ async function admitted(deps: BrowserDeps, request: FastifyRequest, idOrName: st
   const token = tokenOf(request);
   if (token === undefined) return deps.registry.running(projectOf(request), idOrName);
   if (!(await deps.tokens.verify(token, idOrName, 'cdp'))) {
-    throw new HoldfastError('unauthorized', 'The token in the URL is missing, expired or not for this session');
+    throw new HoldfastError(
+      'unauthorized',
+      'The token in the URL is missing, expired or for another session; get the session for a new one',
+    );
   }
   const session = deps.registry.byId(idOrName);
   if (session === undefined) throw new HoldfastError('not_found', 'The browser session has ended');

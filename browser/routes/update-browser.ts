@@ -12,7 +12,7 @@ import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
 import { openStartUrl } from '../session/start-url.ts';
 import { browserView } from '../session/view.ts';
-import { chooseWay, takeWay, type ChosenWay } from '../way-out/session-proxy.ts';
+import { resolveProxy, applyProxy, type ResolvedProxy } from '../session/session-proxy.ts';
 import { SessionParams } from './params.ts';
 
 /** `PATCH /browsers/{id or name}`: what is left out stays as it is. */
@@ -35,7 +35,7 @@ export function updateBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
             assertResizable(session.chromium, body.viewport);
             if (body.viewport.force !== true) assertUnwatched(session);
           }
-          const way = await chooseWay(deps.proxies, session.record.projectId, body);
+          const way = await resolveProxy(deps.proxies, session.record.projectId, body);
           if (body.profile !== undefined) await applyProfile(deps, session, body.profile);
           if (way !== undefined) applyWay(session, way);
           if (body.viewport !== undefined) await applyViewport(session, body.viewport);
@@ -76,8 +76,8 @@ async function applyProfile(
 }
 
 /** What is open goes on by no way that was taken away: its connections are cut. */
-function applyWay({ record, chromium }: Session, way: ChosenWay): void {
-  takeWay(chromium.egress, way);
+function applyWay({ record, chromium }: Session, way: ResolvedProxy): void {
+  applyProxy(chromium.egress, way);
   record.proxy = way.shown;
 }
 

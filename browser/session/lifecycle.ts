@@ -14,7 +14,7 @@ import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-select
 import { createEndedLogs } from '../telemetry/ended-logs.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
-import { chooseWay, takeWay, type ProxyStore } from '../way-out/session-proxy.ts';
+import { resolveProxy, applyProxy, type ProxyStore } from './session-proxy.ts';
 import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
@@ -87,7 +87,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     record.endedAt = new Date();
     record.endedBy = cause;
     registry.retire(session);
-    if (cause === 'crashed') tellCrash(session);
+    if (cause === 'crashed') reportCrash(session);
     for (const tell of session.onEnd) tell();
     endedLogs.keep(record.id, record.telemetry.log);
     // Before its folder goes: what still runs could write into it.
@@ -125,12 +125,12 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     const { headless, stealth, kioskMode, chromePolicy = {} } = record;
     const policy = Object.keys(chromePolicy).length === 0 ? null : chromePolicy;
     const choices: LaunchChoices = { headless, stealth, kioskMode, policy };
-    const way = await chooseWay(deps.proxies, record.projectId, request);
+    const way = await resolveProxy(deps.proxies, record.projectId, request);
     record.proxy = way?.shown ?? null;
     const chromium =
       (await takeWarm(deps.pool, choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
     try {
-      if (way !== undefined) takeWay(chromium.egress, way);
+      if (way !== undefined) applyProxy(chromium.egress, way);
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {
         record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
@@ -172,8 +172,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         return session;
       } catch (error) {
         if (error instanceof HoldfastError) throw error;
-        logger.error({ session_id: record.id, error: nameOf(error) }, 'browser session did not start');
-        throw new HoldfastError('browser_error', 'The browser could not be started; try again');
+        logger.error({ session_id: record.id, error: nameOf(error) }, 'browser session failed to start');
+        throw new HoldfastError('browser_error', 'The browser failed to start; retry');
       } finally {
         release();
       }
@@ -225,7 +225,7 @@ async function startMonitor({ record, chromium, onEnd }: Session): Promise<void>
   await monitor.settled();
 }
 
-function tellCrash({ record, chromium }: Session): void {
+function reportCrash({ record, chromium }: Session): void {
   record.telemetry.emit(
     'service_crashed',
     { kind: 'local_process' },

@@ -51,7 +51,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       (record) => record.projectId === projectId && record.name === name && record.id !== exceptId,
     );
     if (taken === undefined) return;
-    throw new HoldfastError('already_exists', 'name: another running session of the project has this name', {
+    throw new HoldfastError('already_exists', 'name: already used by a running session of this project', {
       existingId: taken.id,
     });
   };
@@ -59,7 +59,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
     const record = ended.get(idOrName);
     const why =
       record?.projectId === projectId && record.endedBy !== null ? END_WORDS[record.endedBy] : 'it may have ended';
-    return new HoldfastError('not_found', `There is no running browser session ${idOrName.slice(0, 100)}; ${why}`);
+    return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${why}`);
   };
 
   return {
@@ -69,7 +69,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       if (running.size + starting.size >= maxSessions) {
         throw new HoldfastError(
           'capacity_exhausted',
-          `All ${String(maxSessions)} browser sessions are in use; end one, or try again later`,
+          `All ${String(maxSessions)} browser sessions are in use; delete one or retry later`,
           { retryAfterSeconds: 5 },
         );
       }

@@ -8,7 +8,7 @@ import { EXECUTE_CODE, operationOf } from './operations.ts';
  * Tells every call inside a session, refused ones too, when its answer has been sent: `api_call` where it drives the
  * browser, `platform_api_call` where it manages what is around it. No route has to do anything for it.
  */
-export function tellCalls(app: FastifyInstance, deps: Pick<BrowserDeps, 'registry'>): void {
+export function recordApiCalls(app: FastifyInstance, deps: Pick<BrowserDeps, 'registry'>): void {
   app.addHook('onResponse', (request, reply, done) => {
     done();
     const operation = operationOf(request.method, request.routeOptions.url ?? '');

@@ -11,20 +11,20 @@ const MAX_NAME = 256;
 const MAX_TEXT_BYTES = 64 * 1024;
 
 /** Data within its bounds; `truncated` when something was cut or left out. */
-export interface CutData {
+export interface TruncatedData {
   data: unknown;
   truncated: boolean;
 }
 
 /** Cuts each string of an event's data to its bound, and the data as a whole to what one event may carry. */
-export function cutData(data: unknown): CutData {
+export function truncateData(data: unknown): TruncatedData {
   let truncated = false;
   let left = MAX_TEXT_BYTES;
   let values = 0;
   const cut = (value: unknown, depth: number): unknown => {
     values += 1;
     if (typeof value === 'string') {
-      const text = cutText(value, Math.min(TELEMETRY_STRING_BYTES, left));
+      const text = truncateText(value, Math.min(TELEMETRY_STRING_BYTES, left));
       left -= Math.min(left, Buffer.byteLength(text));
       if (text !== value) truncated = true;
       return text;
@@ -50,7 +50,7 @@ export function cutData(data: unknown): CutData {
 }
 
 /** A text of at most so many bytes of UTF-8, cut between characters, its marker included. */
-export function cutText(text: string, bytes: number = TELEMETRY_STRING_BYTES): string {
+export function truncateText(text: string, bytes: number = TELEMETRY_STRING_BYTES): string {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
   const room = Math.max(0, bytes - TRUNCATION_MARKER.length);
   const head = Buffer.from(text.slice(0, room), 'utf8').subarray(0, room);

@@ -22,7 +22,7 @@ export interface EventPage {
  * Cuts a page out of the events that are kept. An offset is the number of the last event that was read, so that a page
  * stays right while new events come and old ones go: upwards the next page begins after it, downwards before it.
  */
-export function cutPage(kept: readonly LoggedEvent[], request: PageRequest): EventPage {
+export function pageOfEvents(kept: readonly LoggedEvent[], request: PageRequest): EventPage {
   const { since, until, categories, types, order, limit } = request;
   // Zero stands for "from the start", whichever that is.
   const offset = request.offset === 0 ? undefined : request.offset;

@@ -4,7 +4,7 @@ import { categoryOf } from '../../contract/telemetry-events.ts';
 import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
 import type { EventCategory, TelemetryCategory } from '../../contract/telemetry.ts';
 import { TELEMETRY_STRING_BYTES } from '../../contract/telemetry.ts';
-import { cutData } from './cut.ts';
+import { truncateData } from './cut.ts';
 import type { EventLog } from './event-log.ts';
 import { createEventLog } from './event-log.ts';
 import { withoutTyped } from './without-typed.ts';
@@ -105,7 +105,7 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
         log.append(lastTs, category, type, json);
         return;
       }
-      const cut = cutData(data);
+      const cut = truncateData(data);
       const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
       log.append(lastTs, category, type, whole);
     },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createEndedLogs } from '../../browser/telemetry/ended-logs.ts';
 import { createEventLog } from '../../browser/telemetry/event-log.ts';
-import { cutPage } from '../../browser/telemetry/event-page.ts';
+import { pageOfEvents } from '../../browser/telemetry/event-page.ts';
 import type { PageRequest } from '../../browser/telemetry/event-page.ts';
 
 const page = (request: Partial<PageRequest>): PageRequest => ({
@@ -82,7 +82,7 @@ describe('a page of them', () => {
     log.append(seq * 100, seq % 2 === 0 ? 'page' : 'console', seq % 4 === 0 ? 'a' : 'b', '{}');
   const kept = log.kept();
   const cut = (request: Partial<PageRequest>): [number[], number | null] => {
-    const { events, nextOffset } = cutPage(kept, page(request));
+    const { events, nextOffset } = pageOfEvents(kept, page(request));
     return [events.map(({ seq }) => seq), nextOffset];
   };
 
@@ -116,7 +116,7 @@ describe('a page of them', () => {
       fc.property(fc.integer({ min: 1, max: 12 }), fc.constantFrom('asc' as const, 'desc' as const), (limit, order) => {
         const seen: number[] = [];
         for (let offset: number | null | undefined; offset !== null;) {
-          const { events, nextOffset } = cutPage(kept, page({ limit, order, offset }));
+          const { events, nextOffset } = pageOfEvents(kept, page({ limit, order, offset }));
           seen.push(...events.map(({ seq }) => seq));
           offset = nextOffset;
         }

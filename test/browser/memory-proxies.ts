@@ -1,4 +1,4 @@
-import type { ProxyStore, StoredProxy } from '../../browser/way-out/session-proxy.ts';
+import type { ProxyStore, StoredProxy } from '../../browser/session/session-proxy.ts';
 import { UPSTREAM_LOGIN } from '../egress/upstream-proxy.ts';
 
 /** Proxies in memory. */

@@ -2,10 +2,10 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { acceptOddKeys } from '../../browser/cdp/odd-keys.ts';
+import { allowInvalidWebSocketKey } from '../../browser/cdp/odd-keys.ts';
 
 const sockets = new WebSocketServer({ noServer: true });
-const letIn = acceptOddKeys(sockets);
+const letIn = allowInvalidWebSocketKey(sockets);
 const server = http.createServer().on('upgrade', (request, socket, head) => {
   letIn(request);
   sockets.handleUpgrade(request, socket, head, (client) => client.close());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutData, cutText } from '../../browser/telemetry/cut.ts';
+import { truncateData, truncateText } from '../../browser/telemetry/cut.ts';
 import { createSessionTelemetry } from '../../browser/telemetry/session-telemetry.ts';
 import { DEFAULT_SELECTION } from '../../contract/telemetry-selection.ts';
 import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/telemetry.ts';
@@ -11,7 +11,7 @@ describe('strings of an event', () => {
   it('are cut to 8,192 bytes between characters, the marker included', () => {
     for (const filler of ['a', 'ü', '漢', '😀', 'a😀ü漢']) {
       for (const shift of ['', 'b', 'bb', 'bbb']) {
-        const cut = cutText(shift + filler.repeat(9000));
+        const cut = truncateText(shift + filler.repeat(9000));
         expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(TELEMETRY_STRING_BYTES);
         expect(Buffer.byteLength(cut)).toBeGreaterThan(TELEMETRY_STRING_BYTES - 8);
         expect(cut.endsWith(TRUNCATION_MARKER)).toBe(true);
@@ -23,8 +23,8 @@ describe('strings of an event', () => {
 
   it('stay as they are when they fit', () => {
     const fits = 'ü'.repeat(TELEMETRY_STRING_BYTES / 2);
-    expect(cutText(fits)).toBe(fits);
-    expect(cutText(`${fits}x`)).not.toBe(`${fits}x`);
+    expect(truncateText(fits)).toBe(fits);
+    expect(truncateText(`${fits}x`)).not.toBe(`${fits}x`);
   });
 
   it('are bounded together too, whatever the data', () => {
@@ -32,7 +32,7 @@ describe('strings of an event', () => {
     const data = fc.dictionary(fc.string({ maxLength: 300 }), fc.oneof(text, fc.array(text, { maxLength: 150 })));
     fc.assert(
       fc.property(data, (value) => {
-        const cut = cutData(value);
+        const cut = truncateData(value);
         expect(Buffer.byteLength(JSON.stringify(cut.data))).toBeLessThan(600 * 1024);
         if (!cut.truncated) expect(cut.data).toEqual(value);
       }),
@@ -43,9 +43,9 @@ describe('strings of an event', () => {
   it('do not bring a deep or wide value to its knees', () => {
     let deep: unknown = 'end';
     for (let level = 0; level < 5000; level += 1) deep = { parent: deep };
-    expect(cutData(deep).truncated).toBe(true);
+    expect(truncateData(deep).truncated).toBe(true);
     const wide = Array.from({ length: 1000 }, () => Array.from({ length: 1000 }, () => 'x'));
-    expect(JSON.stringify(cutData(wide).data).length).toBeLessThan(20_000);
+    expect(JSON.stringify(truncateData(wide).data).length).toBeLessThan(20_000);
   });
 });
 

@@ -12,7 +12,7 @@ const UNREADABLE = new Set(['Process', 'Unidentified', 'Dead', 'Compose']);
  * Keys go to the browser one by one; what an input method, an on-screen keyboard or the clipboard enters goes as text.
  * Ctrl+Alt+Q gives the keyboard back to the page around the picture.
  */
-export function takeKeyboard(field: HTMLTextAreaElement, send: (message: ViewerMessage) => void): void {
+export function captureKeyboard(field: HTMLTextAreaElement, send: (message: ViewerMessage) => void): void {
   const clear = (): void => {
     field.value = FILLER;
     field.setSelectionRange(FILLER.length, FILLER.length);

@@ -1,7 +1,7 @@
 import { connect } from './connection.ts';
 import { buildFrame } from './frame.ts';
-import { takeKeyboard } from './keyboard.ts';
-import { takePointer } from './pointer.ts';
+import { captureKeyboard } from './keyboard.ts';
+import { capturePointer } from './pointer.ts';
 import { createPicture } from './picture.ts';
 
 /** The live view: the picture of a browser, and the viewer's mouse, touch and keyboard for it. */
@@ -31,8 +31,8 @@ function start(): void {
     connection.send({ type: 'dialog', accept, ...(text === undefined ? {} : { text }) });
     frame.keyboard.focus();
   });
-  takePointer(frame, picture, connection.send);
-  takeKeyboard(frame.keyboard, connection.send);
+  capturePointer(frame, picture, connection.send);
+  captureKeyboard(frame.keyboard, connection.send);
 }
 
 start();

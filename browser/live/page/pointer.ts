@@ -14,7 +14,7 @@ const TAP_MS = 600;
 const WHEEL_UNIT_PX = [1, 40, 800];
 
 /** Mouse: as it is. Touch: a tap clicks, a long one clicks right, a finger that moves scrolls. */
-export function takePointer(frame: Frame, picture: Picture, send: Send): void {
+export function capturePointer(frame: Frame, picture: Picture, send: Send): void {
   takeMouse(frame, picture, send);
   takeTouch(frame, picture, send);
 }

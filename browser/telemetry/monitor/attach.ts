@@ -1,12 +1,12 @@
 import type { CdpCommand, CdpConnection, CdpParams } from '../../cdp/connection.ts';
 import { CdpError } from '../../cdp/connection.ts';
-import { OWN_WORLD } from '../../cdp/own-worlds.ts';
+import { INTERNAL_WORLD } from '../../cdp/own-worlds.ts';
 import { NETWORK_BUFFERS } from './network.ts';
-import type { WantedOfScript } from './page-script.ts';
+import type { PageScriptOptions } from './page-script.ts';
 import { pageScript } from './page-script.ts';
 
 /** What a monitor takes from the browser. */
-export interface Wanted extends WantedOfScript {
+export interface MonitorOptions extends PageScriptOptions {
   console: boolean;
   network: boolean;
   page: boolean;
@@ -42,7 +42,7 @@ export async function enableTarget(
   cdp: CdpConnection,
   sessionId: string,
   isDocument: boolean,
-  wanted: Wanted,
+  wanted: MonitorOptions,
   binding: string,
   onRefused: (step: string) => void,
 ): Promise<void> {
@@ -58,7 +58,7 @@ export async function enableTarget(
     }
     const source = pageScript(binding, wanted);
     if (source !== null) {
-      const script = { source, worldName: OWN_WORLD, runImmediately: true };
+      const script = { source, worldName: INTERNAL_WORLD, runImmediately: true };
       steps.push(
         (send) => send('Runtime.addBinding', bindingOf(binding)),
         (send) => send('Page.addScriptToEvaluateOnNewDocument', script),
@@ -82,12 +82,12 @@ export async function enableTarget(
  * Gives the scripts of a target their function again. Chromium forgets it when a document comes up in another process, unless
  * `Runtime` is enabled; and that a page can notice.
  */
-export function renewBinding(cdp: CdpConnection, sessionId: string, wanted: Wanted, binding: string): void {
+export function renewBinding(cdp: CdpConnection, sessionId: string, wanted: MonitorOptions, binding: string): void {
   if (!wanted.interaction && !wanted.captcha) return;
   // A target that has gone meanwhile has nothing to tell.
   cdp.send('Runtime.addBinding', bindingOf(binding), sessionId).catch(() => undefined);
 }
 
 function bindingOf(name: string): CdpParams<'Runtime.addBinding'> {
-  return { name, executionContextName: OWN_WORLD };
+  return { name, executionContextName: INTERNAL_WORLD };
 }

@@ -12,13 +12,13 @@ const LAST_WORD_MS = 500;
 const MAX_OPEN = 100;
 
 /** What the script says of one widget. */
-export const CaptchaTold = z.object({
+export const CaptchaReport = z.object({
   kind: z.literal('captcha'),
   id: z.int(),
   state: z.enum(['open', 'answered', 'gone']),
   type: z.enum(CAPTCHA_TYPES).optional(),
 });
-export type CaptchaTold = z.infer<typeof CaptchaTold>;
+export type CaptchaReport = z.infer<typeof CaptchaReport>;
 
 type Status = TelemetryEventData<'captcha_challenge_result'>['status'];
 
@@ -37,7 +37,7 @@ interface Challenge {
 /** Tells how each challenge that comes into sight ends. */
 export interface CaptchaWatch {
   /** `context` tells the frames of one target apart. */
-  told(target: WatchedTarget, page: WatchedTarget, context: number, said: CaptchaTold): void;
+  told(target: WatchedTarget, page: WatchedTarget, context: number, said: CaptchaReport): void;
   /** The target shows another document: what the one before it showed is over, once it has had its last word. */
   left(target: WatchedTarget): void;
   /** What belongs to a target that is gone is over. */

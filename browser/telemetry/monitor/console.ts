@@ -6,7 +6,7 @@ import { placeOf } from './target.ts';
 const MAX_PARENTS = 4;
 
 /** Tells one call of the console. */
-export function tellConsole(
+export function reportConsoleCall(
   target: WatchedTarget,
   { type, args, stackTrace }: Protocol.Runtime.ConsoleAPICalledEvent,
   emit: EmitFromBrowser,
@@ -18,7 +18,7 @@ export function tellConsole(
 }
 
 /** Tells an exception that nobody caught. */
-export function tellException(
+export function reportException(
   target: WatchedTarget,
   { exceptionDetails: details }: Protocol.Runtime.ExceptionThrownEvent,
   emit: EmitFromBrowser,

@@ -23,7 +23,7 @@ const Told = z.discriminatedUnion('kind', [
 ]);
 
 /** Tells what the script has said; what it cannot have said is dropped. */
-export function tellInteraction(target: WatchedTarget, told: unknown, emit: EmitFromBrowser): void {
+export function reportInteraction(target: WatchedTarget, told: unknown, emit: EmitFromBrowser): void {
   const parsed = Told.safeParse(told);
   if (!parsed.success) return;
   const { kind, ...said } = parsed.data;

@@ -4,11 +4,11 @@ import type { CdpEvent } from '../../cdp/connection.ts';
 import type { Chromium } from '../../chromium/launch.ts';
 import { OWN_TARGET_URL } from '../../chromium/pages.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
-import type { Wanted } from './attach.ts';
+import type { MonitorOptions } from './attach.ts';
 import { attachToBrowser, enableTarget, followPages, renewBinding } from './attach.ts';
-import { CaptchaTold, createCaptchaWatch } from './captcha.ts';
-import { tellConsole, tellException } from './console.ts';
-import { tellInteraction } from './interaction.ts';
+import { CaptchaReport, createCaptchaWatch } from './captcha.ts';
+import { reportConsoleCall, reportException } from './console.ts';
+import { reportInteraction } from './interaction.ts';
 import { createNetworkWatch } from './network.ts';
 import { createPageWatch } from './page-life.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
@@ -18,7 +18,7 @@ import { targetTypeOf } from './target.ts';
 export interface Monitor {
   /** Resolves once all pages are watched; rejects when the browser refuses that. */
   ready: Promise<void>;
-  /** Calls back when the browser has ended the monitor's session by itself. */
+  /** Calls back when the browser has exited the monitor's session by itself. */
   onLost(listener: () => void): void;
   stop(): void;
 }
@@ -30,7 +30,7 @@ export interface Monitor {
 export function runMonitor(
   chromium: Pick<Chromium, 'cdp' | 'pages'>,
   telemetry: SessionTelemetry,
-  wanted: Wanted,
+  wanted: MonitorOptions,
 ): Monitor {
   const { cdp } = chromium;
   const began = Date.now();
@@ -176,18 +176,18 @@ export function runMonitor(
   if (wanted.console) {
     on('Runtime.consoleAPICalled', (target, call) => {
       // Enabling says again what was said before; that was not captured then, and is not now.
-      if (call.timestamp >= began) tellConsole(target, call, emit);
+      if (call.timestamp >= began) reportConsoleCall(target, call, emit);
     });
     on('Runtime.exceptionThrown', (target, thrown) => {
-      if (thrown.timestamp >= began) tellException(target, thrown, emit);
+      if (thrown.timestamp >= began) reportException(target, thrown, emit);
     });
   }
   on('Runtime.bindingCalled', (target, { name, payload, executionContextId }) => {
     if (name !== binding) return;
     const told = parse(payload);
-    const captcha = CaptchaTold.safeParse(told);
+    const captcha = CaptchaReport.safeParse(told);
     if (captcha.success) captchas.told(target, pageOf(target), executionContextId, captcha.data);
-    else tellInteraction(target, told, emit);
+    else reportInteraction(target, told, emit);
   });
 
   return { ready: settleIn(), stop, onLost: (listener) => (tellLost = listener) };
@@ -205,7 +205,7 @@ export function runMonitor(
 }
 
 /** True where a monitor has something to do. */
-export function wantsAny(wanted: Wanted): boolean {
+export function needsMonitor(wanted: MonitorOptions): boolean {
   return wanted.console || wanted.network || wanted.page || wanted.interaction || wanted.captcha;
 }
 

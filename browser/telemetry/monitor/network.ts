@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import type { CdpConnection } from '../../cdp/connection.ts';
-import { cutText } from '../cut.ts';
+import { truncateText } from '../cut.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { placeOf } from './target.ts';
 
@@ -79,7 +79,7 @@ export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, re
     body?: string,
   ): void => {
     const limit = isStructured(response.mimeType) ? BODY_BYTES.structured : BODY_BYTES.text;
-    const kept = body === undefined ? undefined : cutText(body, limit);
+    const kept = body === undefined ? undefined : truncateText(body, limit);
     const data = {
       ...placeOf(request.target, { frameId: request.frameId, url: response.url }),
       request_id: requestId,

@@ -2,7 +2,7 @@ import { CAPTCHA_SCRIPT } from './captcha-script.ts';
 import { interactionScript } from './interaction-script.ts';
 
 /** What of a page only a script in it can see. */
-export interface WantedOfScript {
+export interface PageScriptOptions {
   interaction: boolean;
   captcha: boolean;
   /** Whether what is typed may be told. */
@@ -14,7 +14,7 @@ export interface WantedOfScript {
  * changed its process gets that function a moment after the script has begun: until then it keeps what it has to say. Such a
  * document may be given the script twice, as it begins and as one that is there: the second does nothing.
  */
-export function pageScript(binding: string, wanted: WantedOfScript): string | null {
+export function pageScript(binding: string, wanted: PageScriptOptions): string | null {
   const parts = [
     ...(wanted.interaction ? [interactionScript(wanted.typed)] : []),
     ...(wanted.captcha ? [CAPTCHA_SCRIPT] : []),

@@ -1,9 +1,9 @@
 import type { Chromium } from '../../chromium/launch.ts';
 import { CdpError } from '../../cdp/connection.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
-import type { Wanted } from './attach.ts';
+import type { MonitorOptions } from './attach.ts';
 import type { Monitor } from './monitor.ts';
-import { runMonitor, wantsAny } from './monitor.ts';
+import { runMonitor, needsMonitor } from './monitor.ts';
 import { startScreenshots } from './screenshots.ts';
 
 /** How often a monitor that was lost is started again, and the pause before each try, in milliseconds. */
@@ -35,7 +35,7 @@ export function superviseMonitor(
   let stopped = false;
   let starting: Promise<void> = Promise.resolve();
 
-  const wantedNow = (): Wanted => ({
+  const wantedNow = (): MonitorOptions => ({
     console: telemetry.captures('console'),
     network: telemetry.captures('network'),
     page: telemetry.captures('page'),
@@ -64,7 +64,7 @@ export function superviseMonitor(
     const lostAt = performance.now();
     running = null;
     telemetry.emit('monitor_disconnected', SELF, {});
-    for (let attempt = 0; attempt < TRIES && !stopped && wantsAny(wantedNow()); attempt += 1) {
+    for (let attempt = 0; attempt < TRIES && !stopped && needsMonitor(wantedNow()); attempt += 1) {
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt));
       if (await start()) {
         const took = Math.round(performance.now() - lostAt);
@@ -85,7 +85,7 @@ export function superviseMonitor(
       stopPictures = null;
     }
     const wanted = wantedNow();
-    const next = wantsAny(wanted) ? JSON.stringify(wanted) : '';
+    const next = needsMonitor(wanted) ? JSON.stringify(wanted) : '';
     if (next === present) return starting;
     present = next;
     running?.stop();

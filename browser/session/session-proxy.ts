@@ -26,7 +26,7 @@ export interface ProxyRequest {
 }
 
 /** A way out that was chosen: what callers see of it, and where it leads; null is straight out. */
-export interface ChosenWay {
+export interface ResolvedProxy {
   shown: BrowserProxy | null;
   /** Holds a password. */
   upstream: Upstream | null;
@@ -36,11 +36,11 @@ export interface ChosenWay {
  * The way out that a request chooses; undefined when it says nothing of it. Refuses with 400, by the field, what the project
  * does not have: 404 is the answer for a session that is not there.
  */
-export async function chooseWay(
+export async function resolveProxy(
   store: ProxyStore,
   projectId: string,
   { proxy, proxy_id: proxyId, disable_default_proxy: noDefault }: ProxyRequest,
-): Promise<ChosenWay | undefined> {
+): Promise<ResolvedProxy | undefined> {
   if (proxy !== undefined && proxy !== null) {
     if (proxyId !== undefined && proxyId !== null) throw invalidField('proxy_id', 'cannot be combined with `proxy`');
     if (noDefault !== undefined) throw invalidField('disable_default_proxy', 'cannot be combined with `proxy`');
@@ -55,7 +55,7 @@ export async function chooseWay(
 }
 
 /** Sends a browser out by the chosen way from now on, and keeps what fails there for those who ask. */
-export function takeWay(egress: EgressProxy, { shown, upstream }: ChosenWay): void {
+export function applyProxy(egress: EgressProxy, { shown, upstream }: ResolvedProxy): void {
   egress.route(upstream, (fault) => {
     if (shown === null) return;
     if (fault === null) delete shown.last_fault;
@@ -68,7 +68,7 @@ async function openProxy(
   projectId: string,
   ref: { id: string } | { name: string },
   field: string,
-): Promise<ChosenWay> {
+): Promise<ResolvedProxy> {
   const match = await store.open(projectId, ref);
   switch (match.outcome) {
     case 'found': {
@@ -76,8 +76,8 @@ async function openProxy(
       return { shown: { id, ...(name === null ? {} : { name }) }, upstream: match.proxy };
     }
     case 'none':
-      throw invalidField(field, 'the project has no such proxy; create it first');
+      throw invalidField(field, 'no such proxy in this project; create it first');
     case 'ambiguous':
-      throw invalidField(field, 'several proxies of the project have that name; give the id');
+      throw invalidField(field, 'several proxies of this project have this name; use the id');
   }
 }
