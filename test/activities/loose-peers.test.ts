@@ -75,9 +75,9 @@ describe('errors', () => {
     [{ status: 502, body: 'Bad Gateway' }, 'browser_error', false],
     [{ status: 503 }, 'service_unavailable', false],
     [{ status: 529 }, 'service_unavailable', false],
-  ] as const)('%j becomes %s', async (answer, type, nonRetryable) => {
+  ] as const)('%j becomes %s', async (answer, code, isFinal) => {
     const service = await answering({ 'POST computer/click_mouse': answer, 'POST process/spawn': answer });
-    const error = { type, nonRetryable };
+    const error = { code, retryable: !isFinal };
     await expect(clickMouse(service, target, { x: 1, y: 2 })).rejects.toMatchObject(error);
     const spawned = spawnProcess(service, target, { command: 'true' });
     await expect(spawned).rejects.toMatchObject(error);
