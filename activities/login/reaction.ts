@@ -11,7 +11,11 @@ const TELLING = new Set(['document', 'xhr', 'fetch']);
  * Does `press` and waits until the page has answered it: the requests that it started have ended. A page that starts
  * none within a moment (a step that is shown by script alone) has answered too.
  */
-export async function waitForRequestsToSettle(page: Page, press: () => Promise<void>, signal: AbortSignal): Promise<void> {
+export async function waitForRequestsToSettle(
+  page: Page,
+  press: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   const pending = new Set<Request>();
   let started = 0;
   let wake = (): void => undefined;
