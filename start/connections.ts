@@ -49,7 +49,11 @@ export function localBaseUrl(host: string, port: number): string {
  * Rejects with a {@link SetupError} when the database cannot be used.
  */
 export async function openStore(settings: Settings, keys: Keys): Promise<Store> {
-  const store = createStore({ connection: storeConnection(settings), masterKey: keys.masterKey });
+  const store = createStore({
+    connection: storeConnection(settings),
+    masterKey: keys.masterKey,
+    timelineKeptMs: settings.timelineDays * 24 * 60 * 60_000,
+  });
   try {
     await retrying(() => store.migrate(), serverWaitMs(), isLasting);
     await retrying(() => store.bootstrap({ plan: settings.plan, apiKey: keys.apiKey }), serverWaitMs(), isLasting);

@@ -87,6 +87,7 @@ const Environment = z
     HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
     HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
+    HOLDFAST_TIMELINE_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
     DATABASE_URL: optional(
       z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
@@ -136,6 +137,8 @@ export interface Settings {
   trustProxy: string | undefined;
   /** Origins of the operator's own pages; none by default. */
   allowedOrigins: readonly string[];
+  /** How long events of timelines are kept, in days. */
+  timelineDays: number;
   sandbox: boolean;
   databaseUrl: string | undefined;
   /** A browser service elsewhere; without one, our own is used. */
@@ -183,6 +186,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
     trustProxy: read.HOLDFAST_TRUST_PROXY,
     allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],
+    timelineDays: read.HOLDFAST_TIMELINE_DAYS ?? 90,
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,

@@ -34,11 +34,16 @@ export function clientConfig(connection: StoreConnection): pg.ClientConfig {
     : { ...common, host: connection.socketDir, port: 5432, user: 'postgres', database: 'postgres', ssl: false };
 }
 
-/** Opens a pool. Nothing is connected until the first query. */
-export function openDatabase(connection: StoreConnection, maxConnections: number): Db {
+/** Makes a pool. Nothing is connected until the first query. */
+export function createPool(connection: StoreConnection, maxConnections: number): pg.Pool {
   const pool = new pg.Pool({ ...clientConfig(connection), max: maxConnections, idleTimeoutMillis: 30_000 });
   // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
   pool.on('error', () => undefined);
+  return pool;
+}
+
+/** The query builder over a pool; destroying it ends the pool. */
+export function openDatabase(pool: pg.Pool): Db {
   const dialect = new PostgresDialect({
     pool: { connect: () => connectPatiently(pool), end: () => pool.end() },
     onCreateConnection: (connection) => {

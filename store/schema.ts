@@ -154,6 +154,8 @@ export interface Database {
     state: TypingState;
     at: Date;
   };
+  /** `key` and `points` are named by the library that counts; `expire` is milliseconds since 1970. */
+  rate_limits: { key: string; points: number; expire: number | null };
   totp_uses: { credential_id: string; period_counter: number; at: Date };
   handoffs: {
     code_hash: Buffer;

@@ -1,7 +1,7 @@
 import { Migrator, sql } from 'kysely';
 import { HoldfastError } from '../contract/errors.ts';
 import type { Plan } from '../contract/limits.ts';
-import { openDatabase, type StoreConnection } from './database.ts';
+import { createPool, openDatabase, type StoreConnection } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createApiKeyQueries, type ApiKeyQueries } from './queries/api-keys.ts';
 import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log.ts';
@@ -22,6 +22,7 @@ import { createSubmissionQueries, type SubmissionQueries } from './queries/submi
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
+import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
 import { sweep } from './sweep.ts';
 import { createLocalKeyWrapper } from './vault/key-wrapper.ts';
 import {
@@ -37,6 +38,7 @@ export type { StoreConnection } from './database.ts';
 /** The organization and project that every installation starts with. */
 export const DEFAULT_ORGANIZATION_ID = 'org_default';
 export const DEFAULT_PROJECT_ID = 'prj_default';
+const DEFAULT_TIMELINE_KEPT_MS = 90 * 24 * 60 * 60_000;
 /** Who made what the set-up makes. */
 const OPERATOR = { id: 'usr_operator', email: 'operator@holdfast.invalid', name: 'Operator' };
 
@@ -49,6 +51,8 @@ export interface StoreOptions {
   retiredMasterKeys?: Buffer[];
   /** Most connections of this process to the database. Default 8. */
   maxConnections?: number;
+  /** How long timeline events are kept, in milliseconds. Default 90 days. */
+  timelineKeptMs?: number;
   /** The time; for tests. */
   clock?: () => Date;
 }
@@ -70,6 +74,8 @@ export interface Store {
   totpUses: TotpUseQueries;
   handoffs: HandoffQueries;
   auditLog: AuditLogQueries;
+  /** Counts calls over all processes on this database. One name, one set of counts. */
+  rateLimiter(name: string, limit: SharedRateLimit): SharedRateLimiter;
   /** Brings the schema up to date. Several processes may call it at once. */
   migrate(): Promise<void>;
   /**
@@ -91,7 +97,9 @@ export interface Store {
 /** Opens the store. Connects on first use; call `migrate()` and `bootstrap()` once before anything else. */
 export function createStore(options: StoreOptions): Store {
   const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
-  const db = openDatabase(connection, maxConnections);
+  const { timelineKeptMs = DEFAULT_TIMELINE_KEPT_MS } = options;
+  const pool = createPool(connection, maxConnections);
+  const db = openDatabase(pool);
   const wrapper = createLocalKeyWrapper(masterKey);
   const retired = retiredMasterKeys.map(createLocalKeyWrapper);
   const vault = createVault({ wrapper, retired });
@@ -117,6 +125,7 @@ export function createStore(options: StoreOptions): Store {
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
     auditLog: createAuditLogQueries(db),
+    rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
       if (error !== undefined) throw error instanceof Error ? error : new Error('The schema could not be migrated.');
@@ -135,7 +144,7 @@ export function createStore(options: StoreOptions): Store {
       const done = new Set(rows.map((row) => row.name));
       if (!names.every((name) => done.has(name))) notReady();
     },
-    sweep: () => sweep(db, clock()),
+    sweep: () => sweep(db, clock(), timelineKeptMs),
     rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, wrapper, retired) }),
     rotateOrganizationKey: (organizationId, rotation) =>
       rotateOrganizationKey(db, vault, organizationId, clock(), rotation),

@@ -4,6 +4,7 @@ import { connectionSearch } from './0002-connection-search.ts';
 import { proxies } from './0003-proxies.ts';
 import { recordings } from './0004-recordings.ts';
 import { valueOrigins } from './0005-value-origins.ts';
+import { rateLimits } from './0006-rate-limits.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +13,5 @@ export const migrations: Record<string, Migration> = {
   '0003_proxies': proxies,
   '0004_recordings': recordings,
   '0005_value_origins': valueOrigins,
+  '0006_rate_limits': rateLimits,
 };

@@ -41,8 +41,6 @@ export interface SubmissionQueries {
   isKnown(input: { connectionId: string; interactionId: string; values: Record<string, string> }): Promise<boolean>;
   /** Forgets a submission that was refused: the same values again are no duplicate. */
   discard(submissionId: string): Promise<void>;
-  /** Deletes what has expired; answers how many. */
-  sweep(now: Date): Promise<number>;
 }
 
 /** Queries of submissions. */
@@ -123,10 +121,6 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
     },
     discard: async (submissionId) => {
       await db.deleteFrom('submissions').where('id', '=', submissionId).execute();
-    },
-    sweep: async (now) => {
-      const { numDeletedRows } = await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst();
-      return Number(numDeletedRows);
     },
   };
 }

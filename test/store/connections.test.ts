@@ -140,6 +140,9 @@ describe('connections', () => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'drop table rate_limits',
+      'drop index timeline_events_age',
+      'alter table credentials drop column value_origins',
       'drop table recording_parts',
       'drop table recordings',
       'drop table proxies',
@@ -220,6 +223,17 @@ describe('connections', () => {
       expect(first.hasMore).toBe(true);
       const checks = await store.timeline.list(SCOPE, id, { limit: 2, offset: 0, type: 'health_check' });
       expect(checks).toEqual({ rows: [timeline[3], timeline[1]], hasMore: false });
+    });
+
+    it('is swept by age', async () => {
+      const { store, open } = context();
+      const id = await addConnection(store);
+      const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+      const timeline = [9, 11].map((days) => ({ ...EVENT, id: `${id}_${days}`, timestamp: daysAgo(days) }));
+      await store.connections.record({ id, revision: 2, document: documentOf(id, 2), createdAt: new Date(), timeline });
+      await open({ timelineKeptMs: 10 * 86_400_000 }).sweep();
+      const { rows } = await store.timeline.list(SCOPE, id, { limit: 5, offset: 0 });
+      expect(rows.map((event) => event.id)).toEqual([`${id}_9`]);
     });
   });
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../store/database.ts';
+import { createPool, openDatabase } from '../../store/database.ts';
 import type { ProjectScope } from '../../store/scope.ts';
 import { SCOPE, useStore } from './databases.ts';
 
@@ -90,7 +90,7 @@ describe('proxies', () => {
     expect(await store.proxies.find(scope, id)).toBeNull();
     expect(await store.proxies.recordCheck(scope, id, 'available')).toBeNull();
     expect((await store.proxies.list(scope, { limit: 10, offset: 0 })).rows).toEqual([]);
-    const db = openDatabase(database.connection, 1);
+    const db = openDatabase(createPool(database.connection, 1));
     const row = await db.selectFrom('proxies').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
     expect(row.sealed_password).toBeNull();
     expect(row.deleted_at).not.toBeNull();
@@ -111,7 +111,7 @@ describe('proxies', () => {
     const { store, open, database } = context();
     const scope = await newProject();
     const { id } = await store.proxies.create(scope, input('rotated'));
-    const db = openDatabase(database.connection, 1);
+    const db = openDatabase(createPool(database.connection, 1));
     const sealedBy = async (): Promise<string | undefined> =>
       (
         await sql<{ key: string }>`select encode(substring(sealed_password from 2 for 16), 'hex') as key

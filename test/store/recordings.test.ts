@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { newId } from '../../contract/ids.ts';
-import { openDatabase } from '../../store/database.ts';
+import { createPool, openDatabase } from '../../store/database.ts';
 import { createStore } from '../../store/store.ts';
 import { addConnection, MASTER_KEY, SCOPE, useStore } from './databases.ts';
 
@@ -50,7 +50,7 @@ describe('recordings', () => {
     const { store, database } = context();
     const recording = recordingOf(await addConnection(store, { domain: 'sealed.example' }));
     await store.recordings.keep(SCOPE, recording);
-    const db = openDatabase(database.connection, 1);
+    const db = openDatabase(createPool(database.connection, 1));
     const parts = await db
       .selectFrom('recording_parts')
       .select(['number', 'sealed_part'])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../store/database.ts';
+import { createPool, openDatabase } from '../../store/database.ts';
 import { deriveKey, derivePayloadKey, deriveSigningKey } from '../../store/vault/derive.ts';
 import { newKeyId, seal, SealBroken, unseal, type SealedPlace } from '../../store/vault/seal.ts';
 import { addConnection, MASTER_KEY, SCOPE, useStore } from './databases.ts';
@@ -62,7 +62,7 @@ describe('the vault', () => {
     const { store, database } = context();
     const first = await store.credentials.create(SCOPE, credential('v1'));
     const second = await store.credentials.create(SCOPE, credential('v2'));
-    const db = openDatabase(database.connection, 1);
+    const db = openDatabase(createPool(database.connection, 1));
     await sql`update credentials set sealed_values = (select sealed_values from credentials where id = ${first.id})
       where id = ${second.id}`.execute(db);
     await expect(store.credentials.open(second.id)).rejects.toThrow(SealBroken);
@@ -126,7 +126,7 @@ describe('the vault', () => {
     // Written while half is done, by a process that still remembers the former key.
     const meanwhile = await store.credentials.create(SCOPE, credential('meanwhile'));
     const tampered = await store.credentials.create(SCOPE, credential('tampered'));
-    const db = openDatabase(database.connection, 1);
+    const db = openDatabase(createPool(database.connection, 1));
     await sql`update credentials set sealed_values = set_byte(sealed_values, 40, get_byte(sealed_values, 40) # 1)
       where id = ${tampered.id}`.execute(db);
     const rotation = await open().rotateOrganizationKey(SCOPE.organizationId, { batchSize: 7 });

@@ -1,0 +1,49 @@
+import type pg from 'pg';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+
+/** How many calls of one key are allowed. */
+export interface SharedRateLimit {
+  /** Most calls in one window. */
+  burst: number;
+  /** Calls a second over time: a window lasts `burst / perSecond` seconds. */
+  perSecond: number;
+}
+
+/** Counts calls by key, over all processes on one database. */
+export interface SharedRateLimiter {
+  /**
+   * Counts one call of `key`. Answers 0 when it is allowed, else the whole seconds after which it will be. Never rejects:
+   * while the database is away each process counts by itself. Keys have 200 characters at most.
+   */
+  take(key: string): Promise<number>;
+}
+
+/**
+ * A limiter over the table `rate_limits`. Limiters of different `name`s do not share counts. A key that has used up its
+ * window is refused from memory until the window ends, so that a flood costs the database nothing.
+ */
+export function createSharedRateLimiter(pool: pg.Pool, name: string, limit: SharedRateLimit): SharedRateLimiter {
+  const window = { keyPrefix: name, points: limit.burst, duration: limit.burst / limit.perSecond };
+  const limiter = new RateLimiterPostgres({
+    ...window,
+    storeClient: pool,
+    storeType: 'client',
+    tableName: 'rate_limits',
+    // By a migration; and expired rows go with the sweep.
+    tableCreated: true,
+    clearExpiredByTimeout: false,
+    inMemoryBlockOnConsumed: limit.burst + 1,
+    insuranceLimiter: new RateLimiterMemory(window),
+  });
+  return {
+    take: async (key) => {
+      try {
+        await limiter.consume(key);
+        return 0;
+      } catch (refusal) {
+        if (refusal instanceof RateLimiterRes) return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
+        throw refusal;
+      }
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { createStore } from '../../store/store.ts';
+import { MASTER_KEY, useStore } from './databases.ts';
+
+const context = useStore();
+/** A window that does not end while the tests run. */
+const LIMIT = { burst: 10, perSecond: 0.01 };
+
+it('counts the calls of all processes together, by name and key', async () => {
+  const first = context().open().rateLimiter('calls', LIMIT);
+  const second = context().open().rateLimiter('calls', LIMIT);
+  const waits = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? first : second).take('one')),
+  );
+  expect(waits.filter((wait) => wait === 0)).toHaveLength(10);
+  for (const wait of waits) expect(wait === 0 || (wait > 900 && wait <= 1000)).toBe(true);
+  expect(await second.take('other')).toBe(0);
+  expect(await context().store.rateLimiter('others', LIMIT).take('one')).toBe(0);
+});
+
+it('counts by itself while the database is away', async () => {
+  const away = createStore({ connection: { socketDir: '/nowhere' }, masterKey: MASTER_KEY });
+  const limiter = away.rateLimiter('away', { burst: 2, perSecond: 0.01 });
+  expect([await limiter.take('one'), await limiter.take('one')]).toEqual([0, 0]);
+  expect(await limiter.take('one')).toBeGreaterThan(0);
+  await away.close();
+});
