@@ -25,7 +25,7 @@ const FROM_SOURCES = { test: 'start/test.ts', bench: 'bench/main.ts' };
 const NOT_COMPILED = ['node_modules', 'dist', 'test', 'bench', 'docs', 'coverage'];
 const COMPILED = /(?<!\.d)\.(ts|mjs|css)$/;
 /** What works on the sources stays with them. */
-const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts', 'start/test.ts'];
+const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts', 'start/static-checks.ts', 'start/test.ts'];
 
 /** One line for the person at the terminal instead of a stack trace. */
 class BootstrapError extends Error {}

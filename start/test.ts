@@ -1,21 +1,20 @@
-import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { findChromium } from './setup/chromium.ts';
-import { run } from './setup/command.ts';
 import { findPostgres } from './postgres/binaries.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 import { findTestServer } from './setup/test-server.ts';
 import { findDebianTool } from './setup/debian-tools.ts';
+import { runStaticChecks, type CheckResult } from './static-checks.ts';
 
 /**
- * `npm test`: brings up what the tests need, then format, lint, types, import arrows and all tests. Every check runs
- * even when an earlier one failed. Arguments go to vitest (`npm test -- store`); then the static checks are left out.
- * Writes `N passed, N failed` as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
+ * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import arrows beside them.
+ * Every check runs even when another one failed. Arguments go to vitest (`npm test -- store`); then the static checks are
+ * left out, as they are in `npm run test:soak`, which runs the tier of that name and no other. Writes `N passed, N failed` as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
  */
 interface Tally {
   passed: number;
@@ -33,8 +32,8 @@ const VitestReport = z.object({
   ),
 });
 
-/** Folders with a tsconfig of their own: code that runs in a page, with the DOM's types. */
-const TYPE_ROOTS = ['.', 'api/hosted/page', 'reader/page', 'browser/live/page'];
+/** Chooses the tier that is no part of `npm test`: what `npm run test:soak` gives as its first argument. */
+const SOAK = '--soak';
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -48,35 +47,16 @@ async function setUp(): Promise<void> {
   for (const program of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool'] as const) await findDebianTool(program);
 }
 
-async function staticChecks(tally: Tally): Promise<void> {
-  const modules = 'node_modules';
-  const checks: { name: string; args: string[] }[] = [
-    {
-      name: 'format (prettier)',
-      args: [`${modules}/prettier/bin/prettier.cjs`, '--check', '--log-level', 'warn', '.'],
-    },
-    { name: 'lint (eslint)', args: [`${modules}/eslint/bin/eslint.js`, '--max-warnings', '0', '.'] },
-    ...TYPE_ROOTS.filter((folder) => existsSync(join(folder, 'tsconfig.json'))).map((folder) => ({
-      name: `types (tsc -p ${folder})`,
-      args: [`${modules}/typescript/bin/tsc`, '--noEmit', '-p', folder],
-    })),
-    {
-      name: 'import arrows and cycles (dependency-cruiser)',
-      args: [`${modules}/dependency-cruiser/bin/dependency-cruise.mjs`, '--config', '.dependency-cruiser.cjs', '.'],
-    },
-  ];
-  for (const check of checks) {
-    const began = Date.now();
-    const result = await run(process.execPath, check.args);
-    const seconds = ((Date.now() - began) / 1000).toFixed(1);
-    say(`${result.ok ? '✓' : '✗'} ${check.name} ${seconds} s`);
-    if (result.ok) {
+function countChecks(results: readonly CheckResult[], tally: Tally): void {
+  for (const { name, ok, output, seconds } of results) {
+    say(`${ok ? '✓' : '✗'} ${name} ${seconds.toFixed(1)} s`);
+    if (ok) {
       tally.passed += 1;
-    } else {
-      say(result.output.trim());
-      tally.failed += 1;
-      tally.failures.push(check.name);
+      continue;
     }
+    say(output);
+    tally.failed += 1;
+    tally.failures.push(name);
   }
 }
 
@@ -139,13 +119,21 @@ async function readReport(file: string): Promise<z.infer<typeof VitestReport> | 
   }
 }
 
+/** Arguments of vitest: the tiers that are wanted, unless the caller names them. */
+function withTiers([first, ...others]: readonly string[]): string[] {
+  if (first === SOAK) return ['--project=soak', ...others];
+  const given = first === undefined ? [] : [first, ...others];
+  return given.some((argument) => argument.startsWith('--project')) ? given : ['--project=!soak', ...given];
+}
+
 async function main(): Promise<void> {
   const tally: Tally = { passed: 0, failed: 0, failures: [] };
   const args = process.argv.slice(2);
   try {
     await setUp();
-    if (args.length === 0) await staticChecks(tally);
-    await vitest(args, tally);
+    const checks = args.length === 0 ? runStaticChecks() : Promise.resolve([]);
+    await vitest(withTiers(args), tally);
+    countChecks(await checks, tally);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     say(error.message);

@@ -18,6 +18,8 @@ export interface RunOptions {
   gid?: number;
   /** Milliseconds after which it is killed and counts as failed. Default: 20 minutes. */
   timeoutMs?: number;
+  /** Called with the id of the process that was started. */
+  onStart?: (pid: number) => void;
   /** Called with each line printed. */
   onLine?: (line: string) => void;
 }
@@ -38,6 +40,7 @@ export function run(program: string, args: readonly string[], options: RunOption
       timeout: options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
+    if (child.pid !== undefined) options.onStart?.(child.pid);
     let output = '';
     let rest = '';
     const take = (chunk: Buffer): void => {

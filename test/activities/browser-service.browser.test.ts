@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import {
   batch,
   clickMouse,
@@ -37,14 +37,15 @@ import type { BrowserService } from '../../browser-client/service.ts';
 import { readWhole } from '../../browser-client/answers.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { ServiceUnderTest } from '../browser/service-under-test.ts';
-import { API_KEY, startService } from '../browser/service-under-test.ts';
+import { API_KEY } from '../browser/service-under-test.ts';
+import { it } from '../browser/shared-service.ts';
 
 /** The activities' own callers, on the browser service that Holdfast comes with. */
 let running: ServiceUnderTest;
 let service: BrowserService;
 let target: { projectId: string; sessionId: string };
-beforeAll(async () => {
-  running = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  running = shared;
   service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const created = await running.kernel.browsers.create({ timeout_seconds: 600 });
   const projectId = 'prj_default';
@@ -52,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  await running.stop();
 });
 
 async function all<T>(events: AsyncIterable<T>): Promise<T[]> {

@@ -1,6 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Kernel from '@onkernel/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loginInteraction } from './fake-connections.ts';
@@ -30,10 +29,13 @@ function open(path: string, headers: Record<string, string> = {}): Promise<Incom
   });
 }
 
-/** Reads a whole stream of events. */
-async function readAll(response: IncomingMessage): Promise<StreamEvent[]> {
+/** Reads a whole stream of events; `onData` is called with each piece that comes. */
+async function readAll(response: IncomingMessage, onData = (): void => undefined): Promise<StreamEvent[]> {
   let text = '';
-  for await (const chunk of response) text += String(chunk);
+  for await (const chunk of response) {
+    text += String(chunk);
+    onData();
+  }
   return text
     .split('\n\n')
     .filter((frame) => frame !== '')
@@ -106,7 +108,6 @@ describe('events', () => {
     await connections.moveFlow(id, { flow_status: 'FAILED', flow_step: 'COMPLETED', error_code: 'website_error' });
     const seenQuickly = (await quick).map(({ id: revision }) => revision);
     expect(seenQuickly.at(-1)).toBe(63);
-    await sleep(300);
     const seenSlowly = (await readAll(slow)).map(({ id: revision }) => revision);
     expect(seenSlowly).toEqual(Array.from({ length: 62 }, (_, index) => index + 2));
   }, 60_000);
@@ -115,11 +116,11 @@ describe('events', () => {
     const { call, shiftClock } = fixture();
     const { url } = await connection('expire.example');
     await call('POST', `${url}/login`);
-    shiftClock(20 * 60_000 - 500);
+    shiftClock(20 * 60_000 - 3000);
     const response = await open(`${url}/events`);
-    const reading = readAll(response);
-    setTimeout(() => shiftClock(20 * 60_000 + 5000), 500);
-    const events = await reading;
+    const events = await readAll(response, () => {
+      shiftClock(20 * 60_000 + 5000);
+    });
     shiftClock(0);
     expect(events.map(({ data }) => data.flow_status)).toEqual(['IN_PROGRESS', 'EXPIRED']);
   });
@@ -128,10 +129,12 @@ describe('events', () => {
     const { call } = fixture();
     const { url } = await connection('deleted.example');
     await call('POST', `${url}/login`);
-    const reading = open(`${url}/events`).then(readAll);
-    await sleep(300);
-    await call('DELETE', url);
-    expect((await reading).length).toBeGreaterThan(0);
+    let deleted: Promise<unknown> | undefined;
+    const seen = await readAll(await open(`${url}/events`), () => {
+      deleted ??= call('DELETE', url);
+    });
+    await deleted;
+    expect(seen.length).toBeGreaterThan(0);
     expect((await open(`${url}/events`)).statusCode).toBe(404);
   });
 

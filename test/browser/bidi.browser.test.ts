@@ -1,21 +1,21 @@
 import { readdir, readFile } from 'node:fs/promises';
 import puppeteer from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/': '<title>Home</title><input id=a autofocus style="position:absolute;left:50px;top:50px;width:200px">',
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

@@ -3,9 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { containing, startService, startSite } from './service-under-test.ts';
+import { containing, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 const run = promisify(execFile);
 
@@ -39,8 +40,8 @@ let service: ServiceUnderTest;
 let site: Site;
 let ways: Way[];
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/': RECORDER });
   ways = await Promise.all(
     [true, false].map(async (headless) => {
@@ -56,7 +57,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(ways.map(({ browser }) => browser.close()));
-  await service.stop();
   site.close();
 });
 beforeEach(async () => {

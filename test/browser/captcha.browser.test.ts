@@ -1,9 +1,10 @@
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -28,8 +29,8 @@ const UNSEEN = `<div class=grecaptcha-badge><iframe src="https://www.google.com/
   <textarea name=g-recaptcha-response style="display:none"></textarea></div>
   <div style="visibility:hidden"><iframe src="https://www.google.com/recaptcha/api2/bframe?k=1"></iframe></div>`;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     // What a page does by its own clock; the watch looks in between.
     '/guarded': `<title>Guarded</title><body><script>
@@ -53,8 +54,7 @@ beforeAll(async () => {
     '/next': 'next',
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

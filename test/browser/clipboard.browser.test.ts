@@ -1,7 +1,8 @@
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { API_KEY, startService, startSite } from './service-under-test.ts';
+import { API_KEY, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 const TEXT = 'Grüße\n\t“日本語” 👋\r\n\\ `$' + '{x}';
 /** A page over plain http that notes all it could see of somebody at its clipboard or focus. */
@@ -15,12 +16,11 @@ const PAGE = `<textarea id=a style="position:absolute;left:20px;top:20px;width:3
 let service: ServiceUnderTest;
 let site: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/': PAGE });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

@@ -1,9 +1,10 @@
 import { PNG_SIGNATURE, pngSize } from './png.ts';
 import { chromium } from 'playwright-core';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { containing, startService, startSite } from './service-under-test.ts';
+import { containing, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 /** Records what a page sees of keys and mouse. */
 const RECORDER = `<!doctype html><style>body{margin:0;height:3000px}input,textarea{position:absolute;left:50px;width:300px}</style>
@@ -26,8 +27,8 @@ let id: string;
 let browser: Browser;
 let page: Page;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/': RECORDER,
     '/alert':
@@ -50,7 +51,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser.close();
-  await service.stop();
   site.close();
 });
 beforeEach(async () => {

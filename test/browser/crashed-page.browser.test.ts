@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { connectRaw } from './raw-client.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/still': '<body>still' });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

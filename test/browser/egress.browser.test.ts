@@ -90,7 +90,7 @@ describe('a browser', () => {
       });
       peer.createDataChannel('x');
       await peer.setLocalDescription(await peer.createOffer());
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      while (peer.iceGatheringState !== 'complete') await new Promise(requestAnimationFrame);
     }, victimPort);
     expect(victimConnections).toBe(0);
 

@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { toFile } from '@onkernel/sdk';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { ZipFile } from 'yazl';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { API_KEY, containing, eventually, startService, startSite } from './service-under-test.ts';
+import { API_KEY, containing, eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/': '<title>page</title>' });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

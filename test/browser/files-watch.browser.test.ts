@@ -2,19 +2,19 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { containing, eventually, startService } from './service-under-test.ts';
+import { containing, eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let id: string;
 let root: string;
 let count = 0;
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   id = (await service.kernel.browsers.create({ timeout_seconds: 600 })).session_id;
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   root = `/home/user/w${String(++count)}`;
   await fs().createDirectory(id, { path: `${root}/sub/deep` });

@@ -1,19 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { pngSize } from './png.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { startService, startSite } from './service-under-test.ts';
+import { startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/': '<input id=a style="position:absolute;left:50px;top:50px;width:200px">' });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

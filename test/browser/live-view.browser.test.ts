@@ -1,9 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, describe, expect, inject } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 const SHOWN = `<title>Shown &lt;b&gt;page</title>
 <body style="margin:0;height:3000px;background:#124">
@@ -16,14 +17,13 @@ let service: ServiceUnderTest;
 let site: Site;
 let viewers: Browser;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({ '/': SHOWN });
   viewers = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
 });
 afterAll(async () => {
   await viewers.close();
-  await service.stop();
   site.close();
 });
 

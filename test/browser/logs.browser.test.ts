@@ -2,22 +2,20 @@ import { appendFile, rename, truncate, writeFile } from 'node:fs/promises';
 import { readdir } from 'node:fs/promises';
 import http from 'node:http';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { heldMemory } from './held-memory.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { API_KEY, eventually, startService } from './service-under-test.ts';
+import { API_KEY, eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let id: string;
 let root: string;
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   id = (await service.kernel.browsers.create({ timeout_seconds: 600, headless: false })).session_id;
   const [name] = await readdir(path.join(service.workDir, 'sessions'));
   root = path.join(service.workDir, 'sessions', name ?? '', 'Session/root');
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 const stream = (query: Parameters<typeof service.kernel.browsers.logs.stream>[1]) =>
@@ -80,16 +78,19 @@ describe('a log of the session’s own', () => {
   });
 
   it('does not wait in memory for a reader who does not read', async () => {
-    for (let count = 0; count < 100; count += 1) {
+    for (let count = 0; count < 40; count += 1) {
       await appendFile(path.join(root, 'tmp/large.log'), `${'x'.repeat(1000)}\n`.repeat(2000));
     }
     const url = `${service.handle.url}/browsers/${id}/logs/stream?source=path&path=/tmp/large.log`;
+    const headers = { authorization: `Bearer ${API_KEY}` };
     const before = heldMemory();
-    const request = http.get(url, { headers: { authorization: `Bearer ${API_KEY}` } });
+    const request = http.get(url, { headers });
     await new Promise((resolve) =>
       request.once('response', (response: http.IncomingMessage) => resolve(response.pause())),
     );
-    await new Promise((resolve) => setTimeout(resolve, 1000));
+    // As much time as it takes to tell somebody else all of it.
+    const other = (await fetch(`${url}&follow=false`, { headers })).body?.getReader();
+    while ((await other?.read())?.done === false);
     expect(heldMemory() - before).toBeLessThan(20 * 1024 * 1024);
     request.destroy();
   });

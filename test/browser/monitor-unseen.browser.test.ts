@@ -1,12 +1,13 @@
 import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import { pageScript } from '../../browser/telemetry/monitor/page-script.ts';
 import { connectRaw } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -21,15 +22,14 @@ const FOLLOWED = `(() => {
   return read;
 })()`;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/': '<title>Home</title><button id=go>go</button><iframe src="/inner"></iframe><script>console.log(1)</script>',
     '/inner': 'inner',
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

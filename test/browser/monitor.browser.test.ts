@@ -1,17 +1,18 @@
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
 const SECRET = 'pa55wörd-4711';
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/': `<title>Home</title><h1 id=top>Home</h1><button id=go>Press here</button><input id=name><input id=word type=password>
       <div style="height:5000px"></div><a id=next href="/next">next</a>
@@ -31,8 +32,7 @@ beforeAll(async () => {
     '/next': '<title>Next</title><h1>Next</h1>',
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

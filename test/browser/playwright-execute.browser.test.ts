@@ -3,25 +3,25 @@ import type { AddressInfo } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { API_KEY, containing, eventually, startService, startSite } from './service-under-test.ts';
+import { API_KEY, containing, eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
 let id: string;
 let cdpUrl: string;
-beforeAll(async () => {
+it.beforeAll(async ({ service: shared }) => {
   process.env.HOLDFAST_TEST_SECRET = 'a secret of the service';
-  service = await startService();
+  service = shared;
   site = await startSite({ '/': '<title>Home</title><input id=a>', '/other': '<title>Other</title>' });
   const session = await service.kernel.browsers.create({ timeout_seconds: 600, telemetry: { enabled: true } });
   id = session.session_id;
   cdpUrl = session.cdp_ws_url;
 });
-afterAll(async () => {
+afterAll(() => {
   delete process.env.HOLDFAST_TEST_SECRET;
-  await service.stop();
   site.close();
 });
 
@@ -83,7 +83,10 @@ describe('code run in a session', () => {
 
   it('is ended at its time, even when it does nothing but turn', async () => {
     expect(await run('for (;;);', 2)).toMatchObject({ success: false, error: containing('2 seconds') });
-    expect(await run('console.log("here"); await new Promise(() => {})', 2)).toMatchObject({ stdout: 'here\n' });
+    // What was said before is told; where the machine has much to do, the code only begins after a while.
+    const saysSoon = async (seconds: number): Promise<string | undefined> =>
+      (await run('console.log("here"); await new Promise(() => {})', seconds)).stdout;
+    expect((await saysSoon(2)) || (await saysSoon(60))).toBe('here\n');
     expect((await run('return 1')).result).toBe(1);
     expect((await filesBelow(service.workDir)).filter((name) => name.includes('run-'))).toEqual([]);
   });

@@ -1,17 +1,15 @@
 import http from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { heldMemory } from './held-memory.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { API_KEY, eventually, startService } from './service-under-test.ts';
+import { API_KEY, eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let id: string;
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   id = (await service.kernel.browsers.create({ timeout_seconds: 600 })).session_id;
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 async function spawn(line: string, more: { allocate_tty?: boolean; cols?: number; rows?: number } = {}) {

@@ -1,15 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { eventually, startService } from './service-under-test.ts';
+import { eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let id: string;
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   id = (await service.kernel.browsers.create({ timeout_seconds: 600 })).session_id;
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 /** Runs a shell line and reads what it said as text. */

@@ -1,9 +1,10 @@
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { ProfileState } from '../../browser/profile/state.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { startService, startSite } from './service-under-test.ts';
+import { startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 /** Fills every kind of storage with values that JSON cannot hold. */
 const WRITE = `(async () => {
@@ -53,8 +54,8 @@ let service: ServiceUnderTest;
 let site: Site;
 let other: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   const login: Parameters<typeof startSite>[0] = {
     '/login': (_request, response) => {
       response.writeHead(200, {
@@ -85,8 +86,7 @@ beforeAll(async () => {
   site = await startSite(login);
   other = await startSite(login);
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
   other.close();
 });

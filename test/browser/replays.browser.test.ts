@@ -4,24 +4,24 @@ import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { API_KEY, eventually, startService, startSite } from './service-under-test.ts';
+import { API_KEY, eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 const run = promisify(execFile);
 
 let service: ServiceUnderTest;
 let site: Site;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/': '<body style="margin:0;background:#c00">',
     '/blue': '<body style="margin:0;background:#00c">',
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

@@ -3,9 +3,10 @@ import { readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { eventually, startService } from './service-under-test.ts';
+import { eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 /** Two sessions with a window, and one without. */
@@ -13,8 +14,8 @@ let first: string;
 let second: string;
 let headless: string;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   const create = async (isHeadless: boolean): Promise<string> =>
     (
       await service.kernel.browsers.create({
@@ -26,9 +27,6 @@ beforeAll(async () => {
   first = await create(false);
   second = await create(false);
   headless = await create(true);
-});
-afterAll(async () => {
-  await service.stop();
 });
 
 type ExecOptions = Partial<Parameters<typeof service.kernel.browsers.process.exec>[1]>;

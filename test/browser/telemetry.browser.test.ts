@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { CdpCommandData } from '../../contract/telemetry-commands.ts';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import { connectRaw } from './raw-client.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
-import { API_KEY, eventually, startService } from './service-under-test.ts';
+import { API_KEY, eventually } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 
-beforeAll(async () => {
-  service = await startService();
-});
-afterAll(async () => {
-  await service.stop();
+it.beforeAll(({ service: shared }) => {
+  service = shared;
 });
 
 /** Events of a session, each held to the contract. */

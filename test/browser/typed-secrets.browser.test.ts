@@ -1,10 +1,11 @@
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
 import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -18,8 +19,8 @@ const FIELDS = ['text', 'password', 'email', 'tel', 'search', 'url', 'number']
   .concat('<textarea id=area name=area></textarea>', '<div id=editable contenteditable>&nbsp;</div>')
   .join('');
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/form': `<title>Form</title><form action="/done" novalidate>${FIELDS}<button id=get>get</button>
       <button id=post formmethod=post formaction="/done">post</button></form>
@@ -45,8 +46,7 @@ beforeAll(async () => {
       <input id=name><button id=show onclick="word.type = 'text'">show</button>`,
   });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 

@@ -1,11 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import type { FlowState } from '../../contract/document.ts';
+import { startTimeSkippingServer } from '../setup/temporal-server.ts';
 import { documentOf } from '../store/databases.ts';
 import { latePause, reachPause } from './late-pause-workflow.ts';
 
@@ -38,9 +39,7 @@ let env: TestWorkflowEnvironment;
 let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: inject('testServerPath') } },
-  });
+  env = await startTimeSkippingServer();
   const worker = await Worker.create({
     connection: env.nativeConnection,
     taskQueue: TASK_QUEUE,

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
@@ -21,6 +21,7 @@ import { freePort } from '../setup/free-port-block.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorker } from '../../workers/worker.ts';
+import { startDevServer } from '../setup/temporal-server.ts';
 import { startDatabase } from '../store/databases.ts';
 import { createPractice, type Practice } from './practice.ts';
 
@@ -69,9 +70,8 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
   quietRuntime();
   bundle ??= bundleWorkflows();
 
-  const env = await TestWorkflowEnvironment.createLocal({
+  const env = await startDevServer({
     server: {
-      executable: { type: 'existing-path', path: inject('temporalPath') },
       namespace: NAMESPACE,
       dbFilename: join(folder, 'temporal.db'),
       log: { format: 'json', level: 'error' },

@@ -1,11 +1,12 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { createBrowserService, type BrowserService } from '../../browser-client/service.ts';
 import { authorUrl, mayTypeInto } from '../../activities/login/allowed-site.ts';
 import { fillField, frameOf, type Hands } from '../../activities/login/fill.ts';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
-import { API_KEY, startService, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
+import { API_KEY, startSite, type ServiceUnderTest, type Site } from '../browser/service-under-test.ts';
+import { it } from '../browser/shared-service.ts';
 
 const LISTS = `<!doctype html><title>Log on</title><form><label>User <input name="user"></label>
   <label>Password <input type="password" name="pass"></label>
@@ -23,11 +24,12 @@ let service: ServiceUnderTest;
 let site: Site;
 let browser: Browser;
 let page: Page;
+let endSession: () => Promise<void>;
 let hands: Hands;
 let caller: BrowserService;
 
-beforeAll(async () => {
-  service = await startService();
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
   site = await startSite({
     '/lists': LISTS,
     '/frames': (_request, response) => {
@@ -38,6 +40,7 @@ beforeAll(async () => {
   });
   const project = { headers: { 'x-kernel-project-id': 'p' } };
   const session = await service.kernel.browsers.create({ timeout_seconds: 300 }, project);
+  endSession = () => service.kernel.browsers.deleteByID(session.session_id, project);
   browser = await chromium.connectOverCDP(session.cdp_ws_url);
   page = browser.contexts()[0]?.pages()[0] as Page;
   caller = createBrowserService({ baseUrl: service.handle.url, apiKey: API_KEY });
@@ -45,8 +48,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser.close();
+  await endSession();
   await caller.close();
-  await service.stop();
   site.close();
 });
 

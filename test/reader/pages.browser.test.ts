@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('login pages as applications write them', () => {
-  it.each(fixtureNames())('%s', async (name) => {
+  it.concurrent.each(fixtureNames())('%s', async (name) => {
     const expected = expectedOf(name);
     const page = await browser.newPage();
     try {

@@ -1,6 +1,6 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { createHealth } from '../../start/health.ts';
@@ -8,6 +8,7 @@ import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, versioned } from '../../workers/worker.ts';
 import { until } from '../e2e/process-tree.ts';
+import { startDevServer } from '../setup/temporal-server.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
 
@@ -15,10 +16,7 @@ import { createScriptedWorld } from '../workflows/scripted-world.ts';
 let env: TestWorkflowEnvironment;
 
 beforeAll(async () => {
-  env = await TestWorkflowEnvironment.createLocal({
-    server: { executable: { type: 'existing-path', path: inject('temporalPath') } },
-    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
-  });
+  env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
 }, 120_000);
 
 afterAll(async () => {

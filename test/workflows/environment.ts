@@ -1,11 +1,11 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { inject } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import { bundleWorkflows } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
+import { startTimeSkippingServer } from '../setup/temporal-server.ts';
 import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
@@ -44,10 +44,7 @@ let names = 0;
 
 /** Starts one; one environment per test file. */
 export async function startWorkflowTests(): Promise<WorkflowTests> {
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: inject('testServerPath') } },
-    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
-  });
+  const env = await startTimeSkippingServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
   const world = createScriptedWorld();
   bundle ??= bundleWorkflows();
   const worker = await Worker.create({

@@ -1,0 +1,3 @@
+import { testLargeFiles } from './large-files.ts';
+
+testLargeFiles(150);

@@ -1,0 +1,125 @@
+import type { ChildProcess } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import Kernel from '@onkernel/sdk';
+import { chromium } from 'playwright-core';
+import { afterEach, expect, inject, it } from 'vitest';
+import type { Holdings } from './measured-service.ts';
+import { API_KEY } from './memory-profiles.ts';
+import { eventually } from './service-under-test.ts';
+
+/** As many as start at once. */
+const AT_ONCE = 3;
+/** What is kept of an ended session (it can be read for a while), in bytes. */
+const KEPT_PER_SESSION = 16 * 1024;
+/** What code that runs for the first time may keep, in bytes. */
+const KEPT_ONCE = 2 * 1024 * 1024;
+
+/** As many more may be open by chance: connections kept for the next call. One for each twenty sessions would show. */
+const COINCIDENCE = 8;
+
+/** How many sessions there are. */
+export interface ManySessions {
+  /** Before the first measurement: what is made once is made by then. */
+  first: number;
+  /** After it. */
+  more: number;
+}
+
+/** The test that sessions leave nothing. */
+export function testManySessions({ first, more }: ManySessions): void {
+  let folder = '';
+  let child: ChildProcess | undefined;
+
+  afterEach(async () => {
+    if (child?.exitCode === null) {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  });
+
+  it(`${String(more)} sessions, one after the other, leave nothing`, { timeout: 600_000 }, async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-many-'));
+    const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
+    await mkdir(temporary);
+    child = fork(path.join(import.meta.dirname, 'measured-service.ts'), [workDir, inject('chromiumPath')], {
+      execArgv: ['--import', 'tsx'],
+      // What Chromium writes beside its own folder is seen, too.
+      env: { ...process.env, TMPDIR: temporary },
+    });
+    const { url } = await messageOf<{ url: string }>(child);
+    const kernel = new Kernel({ apiKey: API_KEY, baseURL: url, maxRetries: 0 });
+
+    await useAndEnd(kernel, first);
+    const before = await settled(child, workDir);
+    await useAndEnd(kernel, more);
+    const after = await settled(child, workDir);
+
+    expect(after.descriptors).toBeLessThan(before.descriptors + COINCIDENCE);
+    const grown = Object.entries(after.resources).filter(
+      ([kind, number]) => number >= (before.resources[kind] ?? 0) + COINCIDENCE,
+    );
+    expect(grown).toEqual([]);
+    expect(after.heap - before.heap).toBeLessThan(Math.max(KEPT_ONCE, more * KEPT_PER_SESSION));
+
+    const ended = once(child, 'exit');
+    child.send('close');
+    await ended;
+    expect(await processesOf(workDir)).toEqual([]);
+    expect(await readdir(path.join(workDir, 'sessions'))).toEqual([]);
+    // tsx keeps a folder there.
+    expect((await readdir(temporary)).filter((entry) => !entry.startsWith('tsx-'))).toEqual([]);
+  });
+}
+
+/** Sessions of the usual kinds: watched by telemetry or not, with a client connected or not, clicked into. */
+async function useAndEnd(kernel: Kernel, count: number): Promise<void> {
+  let next = 0;
+  const one = async (): Promise<void> => {
+    while (next < count) {
+      const number = (next += 1);
+      const { session_id: id, cdp_ws_url: cdp } = await kernel.browsers.create({
+        ...(number % 5 === 0 ? {} : { start_url: 'http://example.invalid/' }),
+        ...(number % 3 === 0 ? { telemetry: { enabled: true } } : {}),
+      });
+      if (number % 4 === 0) {
+        const browser = await chromium.connectOverCDP(cdp, { noDefaults: true });
+        await browser.contexts()[0]?.newPage();
+        if (number % 8 === 0) await browser.close();
+      }
+      if (number % 5 === 0) await kernel.browsers.computer.clickMouse(id, { x: 10, y: 10 });
+      await kernel.browsers.deleteByID(id);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, one));
+}
+
+/** What the service holds when all sessions are gone and only the browser that waits is left. */
+async function settled(service: ChildProcess, workDir: string): Promise<Holdings> {
+  const folders = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
+  await eventually(async () => {
+    expect(await folders()).toEqual([expect.stringMatching(/^warm-/)]);
+  }, 60_000);
+  service.send('measure');
+  return messageOf<Holdings>(service);
+}
+
+async function messageOf<Message>(service: ChildProcess): Promise<Message> {
+  const [message] = (await once(service, 'message')) as [Message];
+  return message;
+}
+
+/** Command lines of processes that name the folder. */
+async function processesOf(workDir: string): Promise<string[]> {
+  const lines = await Promise.all(
+    (await readdir('/proc'))
+      .filter((entry) => /^\d+$/.test(entry))
+      .map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  );
+  return lines.filter((line) => line.includes(workDir));
+}

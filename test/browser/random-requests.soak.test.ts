@@ -1,0 +1,3 @@
+import { testRandomRequests } from './random-requests.ts';
+
+testRandomRequests(10_000);

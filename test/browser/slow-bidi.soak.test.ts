@@ -1,0 +1,3 @@
+import { testSlowBidi } from './slow-bidi.ts';
+
+testSlowBidi({ floodMb: 500 });

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Client, MeasuredChild } from './measured-child.ts';
+import { MB, startMeasured } from './measured-child.ts';
+
+/** What the service may take more meanwhile: threads, what it keeps for a client until it cuts him off, other buffers. */
+const MOST_MORE_MB = 270;
+/** A page's megabytes, ten of them. */
+const SAY_TEN_MB = `for (let count = 0; count < 100; count += 1) console.log('x'.repeat(${String(MB / 10)}))`;
+/** A command that takes a mapper more than a second. */
+const MUCH_TO_DO = { events: Array.from({ length: 900_000 }, () => 'log.entryAdded') };
+
+/** Tests of clients of WebDriver BiDi under a flood. `floodMb`: what a page says, in MB; a client is told each word twice. */
+export function testSlowBidi({ floodMb }: { floodMb: number }): void {
+  let service: MeasuredChild;
+
+  beforeAll(async () => {
+    service = await startMeasured(inject('chromiumPath'));
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  describe('a client of WebDriver BiDi that a page floods with events', () => {
+    it(
+      'is cut off when it has stopped reading, and others of its session hear everything',
+      { timeout: 300_000 },
+      async () => {
+        const { session, reader } = await service.begin();
+        const stuck = await listen(service, session.webdriver_ws_url);
+        const other = await listen(service, session.webdriver_ws_url);
+        stuck.socket.pause();
+        const grown = await service.growth(async () => {
+          await flood(reader, floodMb);
+          while (other.bytes() < 2 * floodMb * MB) await once(other.socket, 'message');
+        });
+        expect(grown.resident).toBeLessThan(MOST_MORE_MB);
+        const closed = once(stuck.socket, 'close');
+        stuck.socket.resume();
+        await closed;
+      },
+    );
+
+    it(
+      'hears everything when its mapper is behind, and nothing piles up before the mapper',
+      { timeout: 300_000 },
+      async () => {
+        const { session, reader } = await service.begin();
+        const client = await listen(service, session.webdriver_ws_url);
+        const grown = await service.growth(async () => {
+          const done = Array.from({ length: 4 }, () => client.call('session.subscribe', MUCH_TO_DO));
+          await Promise.all([flood(reader, floodMb), ...done]);
+          while (client.bytes() < 2 * floodMb * MB) await once(client.socket, 'message');
+        });
+        expect(grown.resident).toBeLessThan(MOST_MORE_MB);
+      },
+    );
+  });
+}
+
+async function listen(service: MeasuredChild, address: string): Promise<Client> {
+  const client = await service.connect(address);
+  await client.call('session.new', { capabilities: {} });
+  await client.call('session.subscribe', { events: ['log.entryAdded'] });
+  return client;
+}
+
+async function flood(client: Client, floodMb: number): Promise<void> {
+  for (let said = 0; said < floodMb; said += 10) await client.evaluate(SAY_TEN_MB);
+}

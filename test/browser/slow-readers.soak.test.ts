@@ -1,0 +1,3 @@
+import { testSlowReaders } from './slow-readers.ts';
+
+testSlowReaders({ floodMb: 1000 });

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Client, MeasuredChild } from './measured-child.ts';
+import { MB, startMeasured } from './measured-child.ts';
+import { API_KEY } from './memory-profiles.ts';
+
+/** What the service may take more meanwhile: its own buffers, and what no collection has freed yet. */
+const MOST_MORE_MB = 80;
+/** A page's megabytes, ten of them. */
+const SAY_TEN_MB = `for (let count = 0; count < 10; count += 1) console.log('x'.repeat(${String(MB)} - count))`;
+/** The same in pieces that an event of telemetry takes whole. */
+const SAY_TEN_MB_IN_PIECES = `for (let count = 0; count < 1280; count += 1) console.log('x'.repeat(${String(MB / 128)} - 4) + count)`;
+
+/** Tests of clients that have stopped reading. `floodMb`: what a page says meanwhile, in MB; more than the service may take. */
+export function testSlowReaders({ floodMb }: { floodMb: number }): void {
+  let service: MeasuredChild;
+
+  beforeAll(async () => {
+    service = await startMeasured(inject('chromiumPath'));
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  describe('a client that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+    it('of CDP, flooded with events', { timeout: 300_000 }, async () => {
+      const { session, reader, page } = await service.begin();
+      const stuck = await service.connect(session.cdp_ws_url);
+      await stuck.attach(page);
+      stuck.socket.pause();
+      expect((await service.growth(() => flood(reader, floodMb))).resident).toBeLessThan(MOST_MORE_MB);
+      expect(reader.bytes()).toBeGreaterThan(floodMb * MB);
+    });
+
+    it('of CDP, that says what the service answers itself', { timeout: 300_000 }, async () => {
+      const { session, reader } = await service.begin();
+      const stuck = await upgrade(session.cdp_ws_url, service);
+      stuck.pause();
+      // Frames of one byte that is no command, each answered with a hundred.
+      const frames = Buffer.concat(Array.from({ length: 100_000 }, () => Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x78])));
+      for (let count = 0; count < 20; count += 1) stuck.write(frames);
+      expect((await service.growth(() => flood(reader, 50))).resident).toBeLessThan(MOST_MORE_MB);
+    });
+
+    it('of telemetry', { timeout: 300_000 }, async () => {
+      const { session, reader } = await service.begin();
+      await service.kernel.browsers.update(session.session_id, {
+        telemetry: { browser: { console: { enabled: true } } },
+      });
+      const request = http.get(`${service.url}/browsers/${session.session_id}/telemetry/stream?replay=all`, {
+        headers: { authorization: `Bearer ${API_KEY}` },
+      });
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      response.on('error', () => undefined).pause();
+      const grown = await service.growth(() => flood(reader, floodMb, SAY_TEN_MB_IN_PIECES));
+      expect(grown.resident).toBeLessThan(MOST_MORE_MB);
+      response.destroy();
+    });
+  });
+}
+
+/** A websocket whose frames are written by hand. */
+async function upgrade(address: string, service: MeasuredChild): Promise<Socket> {
+  const request = http.get(address.replace(/^ws/, 'http'), {
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    },
+  });
+  const [, socket] = (await once(request, 'upgrade')) as [unknown, Socket];
+  socket.on('error', () => undefined);
+  service.onStop(() => socket.destroy());
+  return socket;
+}
+
+async function flood(client: Client, megabytes: number, sayTen = SAY_TEN_MB): Promise<void> {
+  for (let said = 0; said <= megabytes; said += 10) await client.evaluate(sayTen);
+}

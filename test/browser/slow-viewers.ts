@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Client, Flooded, MeasuredChild } from './measured-child.ts';
+import { MB, startMeasured } from './measured-child.ts';
+
+/** What the service may hold more meanwhile, for the viewer and for all else that it does. */
+const MOST_MORE_MB = 20;
+/** How much happens while a viewer does not read. */
+export interface Changes {
+  /** How often a page moves on: each time a viewer is told a megabyte, and of what he does not read the system keeps some. */
+  changes: number;
+  /** How often another page comes into use, whose picture is a megabyte. */
+  switches: number;
+}
+
+/** Tests of viewers that have stopped reading. */
+export function testSlowViewers({ changes, switches }: Changes): void {
+  let service: MeasuredChild;
+
+  beforeAll(async () => {
+    service = await startMeasured(inject('chromiumPath'));
+  });
+  afterAll(async () => {
+    await service.stop();
+  });
+
+  describe('a viewer that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+    it('of a page whose address never rests', { timeout: 600_000 }, async () => {
+      const { session, reader } = await service.begin();
+      const stuck = await watch(service, session);
+      const looking = await watch(service, session);
+      stuck.socket.pause();
+      const grown = await service.growth(async () => {
+        for (let count = 1; count <= changes; count += 1) {
+          await reader.evaluate(`location.hash = '${String(count)}-' + 'x'.repeat(${String(MB)}); 0`);
+          await looking.seesAddress(count);
+        }
+      });
+      expect(grown.held).toBeLessThan(MOST_MORE_MB);
+      // Who reads on is told the latest, and little of what came before.
+      stuck.socket.resume();
+      await stuck.seesAddress(changes);
+      expect(stuck.told()).toBeLessThan(changes / 2);
+    });
+
+    it('of pages that are brought to front in turn', { timeout: 600_000 }, async () => {
+      const { session, reader, page } = await service.begin();
+      const noise = `document.body.innerHTML = '<canvas width=1900 height=950>'; {
+      const canvas = document.querySelector('canvas'), picture = new ImageData(1900, 950);
+      for (let at = 0; at < picture.data.length; at += 1) picture.data[at] = at % 4 === 3 ? 255 : Math.random() * 256;
+      canvas.getContext('2d').putImageData(picture, 0, 0); } 0`;
+      await reader.evaluate(noise);
+      const other = await service.connect(session.cdp_ws_url);
+      const { targetId } = (await other.call('Target.createTarget', { url: 'about:blank' })) as { targetId: string };
+      await other.attach(targetId);
+      await other.evaluate(noise);
+      const stuck = await watch(service, session);
+      const looking = await watch(service, session);
+      stuck.socket.pause();
+      const grown = await service.growth(async () => {
+        for (let count = 0; count < switches; count += 1) {
+          const pictures = looking.pictures();
+          const [shown, client] = count % 2 === 0 ? [page, reader] : [targetId, other];
+          await client.call('Target.activateTarget', { targetId: shown });
+          await looking.seesMoreThan(pictures);
+        }
+      });
+      expect(looking.bytes()).toBeGreaterThan(switches * MB);
+      expect(grown.held).toBeLessThan(MOST_MORE_MB);
+    });
+  });
+}
+
+/** A viewer's end of the live view, without a page. */
+async function watch(service: MeasuredChild, session: Flooded['session']) {
+  const client: Client = await service.connect((session.browser_live_view_url ?? '').replace(/^http/, 'ws'));
+  const address = /"url":"[^"#]*#(\d+)-/;
+  let shown = 0;
+  let told = 0;
+  let pictures = 0;
+  client.socket.on('message', (data: Buffer, isBinary) => {
+    if (isBinary) {
+      pictures += 1;
+      return;
+    }
+    told += 1;
+    const [, count] = address.exec(data.toString('latin1', 0, 16 * 1024)) ?? [];
+    if (count !== undefined) shown = Number(count);
+  });
+  const until = async (holds: () => boolean): Promise<void> => {
+    while (!holds()) await once(client.socket, 'message');
+  };
+  return {
+    ...client,
+    told: () => told,
+    pictures: () => pictures,
+    seesAddress: (count: number) => until(() => shown === count),
+    seesMoreThan: (count: number) => until(() => pictures > count),
+  };
+}
