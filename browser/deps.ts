@@ -3,7 +3,7 @@ import type { CdpProxy } from './cdp/proxy.ts';
 import type { SessionTokens } from './cdp/token.ts';
 import type { LiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
-import type { ProfileRecords } from './profile/profile-records.ts';
+import type { ProfileRecords } from './profile/profile-store.ts';
 import type { ReplayStore } from './replay/replay-store.ts';
 import type { Replays } from './replay/replays.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';

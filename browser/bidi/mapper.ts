@@ -2,12 +2,10 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import { createClientWatch } from '../cdp/client-watch.ts';
-import { answerCommand, readCommand, toText } from '../cdp/messages.ts';
 import { judgeCommand } from '../cdp/guard.ts';
-import { isInternalWorldEvent } from '../cdp/own-worlds.ts';
+import { answerCommand, readCommand, toText, isInternalWorldEvent } from '../cdp/messages.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
-import { trackBackpressure } from './untaken.ts';
 
 /** Memory a mapper may take, in MB: it keeps what a page says until its client has read it. */
 const MAX_THREAD_MB = 256;
@@ -115,4 +113,36 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       }
     });
   });
+}
+
+/** When a thread has this much before it, in bytes, nothing more is read for it until half of it is taken. */
+const HIGH_WATER_BYTES = 8 * 1024 * 1024;
+
+/** What a thread has been sent and has not taken yet: it waits outside of any heap, and no limit of the thread holds it. */
+export interface Backpressure {
+  /** Notes a message to the thread. */
+  sent(bytes: number): void;
+  /** Notes that the thread has taken so many bytes of them. */
+  taken(bytes: number): void;
+}
+
+/** `onBehind` is called with true when too much waits, and with false when what fills it can be read again. */
+function trackBackpressure(onBehind: (behind: boolean) => void): Backpressure {
+  let waiting = 0;
+  let behind = false;
+  const turn = (to: boolean): void => {
+    if (behind === to) return;
+    behind = to;
+    onBehind(to);
+  };
+  return {
+    sent: (bytes) => {
+      waiting += bytes;
+      if (waiting > HIGH_WATER_BYTES) turn(true);
+    },
+    taken: (bytes) => {
+      waiting -= bytes;
+      if (waiting < HIGH_WATER_BYTES / 2) turn(false);
+    },
+  };
 }

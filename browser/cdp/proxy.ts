@@ -9,10 +9,8 @@ import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
 import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
-import { keepAlive } from './keep-alive.ts';
-import { answerCommand, readCommand, toText } from './messages.ts';
-import { allowInvalidWebSocketKey } from './odd-keys.ts';
-import { isInternalWorldEvent } from './own-worlds.ts';
+import { keepAlive, allowInvalidWebSocketKey } from './client-socket.ts';
+import { answerCommand, readCommand, toText, isInternalWorldEvent } from './messages.ts';
 
 /** Connections that one session takes at a time. */
 const MAX_CONNECTIONS_PER_SESSION = 16;

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { killSessionProcesses, killProcess, processesWith } from '../process/process-list.ts';
 import { sessionFolderOf } from '../process/session-folder.ts';
 
 /** Name of the folder, inside the work folder, that holds one folder per running browser. */
@@ -77,4 +78,20 @@ async function runTool(program: string, args: string[]): Promise<number | null> 
   const child = spawn(program, args, { stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code;
+}
+
+/**
+ * Ends what a dead service left behind: browsers whose command line names our sessions folder, what ran for their sessions,
+ * then the folder itself. Call it before the first browser starts. Browsers end themselves when their pipe closes, and
+ * isolated programs with their parent; this is for those that hang, and for programs that nothing isolates.
+ */
+export async function removeLeftovers(workDir: string): Promise<{ processes: number }> {
+  const folder = sessionsFolder(workDir);
+  const found = await processesWith('cmdline', (argument) => argument.startsWith(`--user-data-dir=${folder}/`));
+  for (const pid of found) killProcess(pid);
+  const programs = await killSessionProcesses(folder);
+  const sessions = await readdir(folder).catch(() => []);
+  await Promise.all(sessions.map((name) => removeUserData(path.join(folder, name))));
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  return { processes: found.length + programs };
 }

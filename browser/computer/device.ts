@@ -1,6 +1,8 @@
 import type { ClickMouse } from '../../contract/computer.ts';
+import type { Page } from '../chromium/pages.ts';
 import type { Point } from './curve.ts';
 import type { KeyDefinition } from './keys.ts';
+import type { XInput } from './x-input.ts';
 
 export type Button = ClickMouse['button'];
 
@@ -21,4 +23,22 @@ export interface InputDevice {
   keyUp(definition: KeyDefinition, modifiers: number): Promise<void>;
   /** Enters text as an input method does: no key events. */
   insertText(text: string): Promise<void>;
+}
+
+/** Where the mouse is and which of its buttons are down, in a session. */
+export interface InputState {
+  x: number;
+  y: number;
+  /** Bit field of buttons that are down, as the protocol counts them. */
+  buttons: number;
+  cursorHidden: boolean;
+  /** Mouse and keyboard of its display, once they were used; null where they cannot be. */
+  display: Promise<XInput | null> | null;
+  /** The page that input of the display is on its way to. */
+  unsettled: Page | null;
+}
+
+/** A mouse that has not moved yet. */
+export function createInputState(): InputState {
+  return { x: 0, y: 0, buttons: 0, cursorHidden: false, display: null, unsettled: null };
 }

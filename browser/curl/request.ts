@@ -5,8 +5,6 @@ import type { CdpConnection } from '../cdp/connection.ts';
 import { withOwnPage } from '../chromium/own-page.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { Session } from '../session/session.ts';
-import { isWhole, readBody } from './body.ts';
-import { watchSetCookies } from './set-cookies.ts';
 
 /** Requests of one session that are under way at a time: each has a page of its own, and a browser connects six times to a host. */
 const MAX_AT_ONCE = 6;
@@ -165,4 +163,69 @@ function startDeadline(milliseconds: number, gone: AbortSignal): { passed: Promi
   });
   passed.catch(() => undefined);
   return { passed, stop };
+}
+
+/** Longest body of an answer, in bytes. */
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
+/** How much is read at a time, in bytes. */
+const READ_BYTES = 512 * 1024;
+
+/** Takes the body of an answer that is held, without its encoding of the transfer. Throws `operation_failed` when it is too long. */
+async function readBody(cdp: CdpConnection, page: string, requestId: string): Promise<Buffer> {
+  const { stream } = await cdp.send('Fetch.takeResponseBodyAsStream', { requestId }, page);
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const { data, base64Encoded = false, eof } = await cdp.send('IO.read', { handle: stream, size: READ_BYTES }, page);
+    const piece = Buffer.from(data, base64Encoded ? 'base64' : 'utf8');
+    size += piece.length;
+    if (size > MAX_BODY_BYTES) {
+      throw new HoldfastError('operation_failed', `The response exceeds ${String(MAX_BODY_BYTES)} bytes`);
+    }
+    pieces.push(piece);
+    if (eof) return Buffer.concat(pieces);
+  }
+}
+
+/** False for a body that broke off, as far as its headers tell. */
+function isWhole(headers: Record<string, string[]>, body: Buffer): boolean {
+  const [length] = headers['content-length'] ?? [];
+  return length === undefined || headers['content-encoding'] !== undefined || Number(length) === body.length;
+}
+
+/** Longest wait for what comes beside an answer, in milliseconds: it is told apart from it, before or after. */
+const WAIT_MS = 500;
+
+/** The `Set-Cookie` headers of answers to one page, which the browser keeps out of what it tells of an answer itself. */
+export interface SetCookies {
+  /** Those of the latest answer, which had this status; empty when nothing is told of it. */
+  of(status: number): Promise<string[]>;
+  stop(): void;
+}
+
+function watchSetCookies(cdp: CdpConnection, page: string): SetCookies {
+  let latest: { status: number; cookies: string[] } | null = null;
+  let wake: () => void = () => undefined;
+  const stop = cdp.on('Network.responseReceivedExtraInfo', ({ statusCode, headers }, from) => {
+    if (from !== page) return;
+    const entry = Object.entries(headers).find(([name]) => name.toLowerCase() === 'set-cookie');
+    latest = { status: statusCode, cookies: entry === undefined ? [] : entry[1].split('\n') };
+    wake();
+  });
+  return {
+    stop,
+    of: async (status) => {
+      if (latest?.status !== status) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, WAIT_MS);
+          wake = () => {
+            if (latest?.status !== status) return;
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      return latest?.status === status ? latest.cookies : [];
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive } from '../cdp/keep-alive.ts';
+import { keepAlive } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../http/refuse-upgrade.ts';
 import type { Frame } from '../screen/screencast.ts';

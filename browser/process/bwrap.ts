@@ -4,7 +4,7 @@ import type { HostCommand, Isolation, ProcessUser, SessionCommand } from './isol
 import { HOST_ENVIRONMENT, START_SCRIPT, SYSTEM_FOLDERS } from './isolation.ts';
 import type { ProcessLimits } from './limits.ts';
 import { limitLines, niceCommand, processLimitLine, SHARED_MEMORY_BYTES } from './limits.ts';
-import { SESSION_ROOT_VARIABLE } from './marked.ts';
+import { SESSION_ROOT_VARIABLE } from './process-list.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /**

@@ -1,3 +1,8 @@
+import os from 'node:os';
+import path from 'node:path';
+import type { ProcessLimits } from './limits.ts';
+import { limitLines, niceCommand } from './limits.ts';
+import { SESSION_ROOT_VARIABLE } from './process-list.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /** Who a process runs as, inside its session. */
@@ -65,3 +70,43 @@ export const START_SCRIPT = '. "$0"; cd -- "$1" || exit 126; shift; exec "$@"';
 
 /** The environment of what runs outside the isolation: nothing of the service's own, nothing of a caller's. */
 export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+
+/**
+ * No isolation: processes run on the machine itself as the service's own user, and see what it sees. Only for an
+ * operator who has allowed it by name; the session's folder is their home, not their limit.
+ */
+export function createUnisolated(limits: ProcessLimits): Isolation {
+  const isRoot = process.getuid?.() === 0;
+  const name = os.userInfo().username;
+  const nice = niceCommand(limits).join(' ');
+  return {
+    kind: 'none',
+    owner: null,
+    hasRoot: isRoot,
+    users: isRoot ? ['root'] : [name],
+    systemFolders: new Set(),
+    environment: (folder, _user, display) => ({
+      PATH: process.env.PATH ?? HOST_ENVIRONMENT.PATH,
+      HOME: path.join(folder.root, 'home/user'),
+      USER: name,
+      LOGNAME: name,
+      LANG: 'C.UTF-8',
+      TMPDIR: path.join(folder.root, 'tmp'),
+      ...(display === null ? {} : { DISPLAY: display }),
+    }),
+    placeOf: ({ source }) => source,
+    wrap: (folder, { command, args, cwd, envFile }) =>
+      Promise.resolve({
+        program: '/bin/sh',
+        args: [
+          '-c',
+          `${limitLines(limits)}exec ${nice} /bin/sh -c '${START_SCRIPT}' "$0" "$@"`,
+          envFile,
+          cwd,
+          command,
+          ...args,
+        ],
+        env: { ...HOST_ENVIRONMENT, [SESSION_ROOT_VARIABLE]: folder.root },
+      }),
+  };
+}

@@ -8,7 +8,7 @@ import type { Isolation, ProcessUser } from './isolation.ts';
 import type { ProcessLimits } from './limits.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { createSessionFolder, sessionFolderOf } from './session-folder.ts';
-import { createUnisolated } from './unisolated.ts';
+import { createUnisolated } from './isolation.ts';
 
 const run = promisify(execFile);
 

@@ -7,7 +7,7 @@ import { withFaults } from '../files/faults.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
 import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
-import { killSessionProcesses } from './marked.ts';
+import { killSessionProcesses } from './process-list.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
 import type { RunningProcess } from './running-process.ts';

@@ -7,7 +7,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { LogEvent, LogStreamQuery, SupervisedPart } from '../../contract/logs.ts';
 import { LogStreamQuery as LogStreamQuerySchema } from '../../contract/logs.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { openFile } from '../files/open-file.ts';
+import { openFile } from '../files/read.ts';
 import { projectOf } from '../http/caller.ts';
 import { openEventStream } from '../http/event-stream.ts';
 import { partLogFile } from '../logs/part-log.ts';

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { PAGE } from '../../contract/limits.ts';
 import { presentProfile, Profile, ProfileCreate, ProfileUpdate } from '../../contract/profiles.ts';
 import { projectOf } from '../http/caller.ts';
-import type { ProfileRecords } from '../profile/profile-records.ts';
+import type { ProfileRecords } from '../profile/profile-store.ts';
 
 const Params = z.object({ id_or_name: z.string().min(1).max(255) });
 const Query = z.object({

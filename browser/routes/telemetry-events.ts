@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { TelemetryEventsQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf } from '../http/caller.ts';
-import { pageOfEvents } from '../telemetry/event-page.ts';
+import { pageOfEvents } from '../telemetry/event-log.ts';
 import { envelopeOf } from '../telemetry/stream.ts';
 import { SessionParams } from './params.ts';
 

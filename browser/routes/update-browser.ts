@@ -10,7 +10,7 @@ import type { BrowserDeps } from '../deps.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import { withSession } from '../http/with-session.ts';
 import type { Session } from '../session/session.ts';
-import { openStartUrl } from '../session/start-url.ts';
+import { openStartUrl } from '../session/lifecycle.ts';
 import { browserView } from '../session/view.ts';
 import { resolveProxy, applyProxy, type ResolvedProxy } from '../session/session-proxy.ts';
 import { SessionParams } from './params.ts';

@@ -1,26 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../contract/ids.ts';
-import { HoldfastError } from '../../contract/errors.ts';
 import type { BrowserCreate } from '../../contract/browsers.ts';
 import { DEFAULT_VIEWPORT, SESSION_TIMEOUT } from '../../contract/browsers.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import type { LaunchChoices } from '../chromium/flags.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import { resizeViewport } from '../chromium/viewport.ts';
 import type { WarmPool } from '../chromium/warm-pool.ts';
-import { createInputState } from '../computer/input-state.ts';
-import type { AttachedProfile } from '../profile/attached.ts';
+import { createInputState } from '../computer/device.ts';
 import type { Logger } from '../logger.ts';
-import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
-import { createEndedLogs } from '../telemetry/ended-logs.ts';
+import type { AttachedProfile } from '../profile/profile-store.ts';
+import { createEndedLogs } from '../telemetry/event-log.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
-import { resolveProxy, applyProxy, type ProxyStore } from './session-proxy.ts';
 import { createActivityClock } from './activity.ts';
 import type { SessionRegistry } from './registry.ts';
+import type { ProxyStore } from './session-proxy.ts';
+import { resolveProxy, applyProxy } from './session-proxy.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 import { createQueue } from './session.ts';
 import type { SessionSpace } from './space.ts';
-import { openStartUrl } from './start-url.ts';
 
 /** Profiles as the life of a session needs them. */
 export interface SessionProfiles {
@@ -241,4 +241,11 @@ export function folderName(prefix: string): string {
 /** Only the kind of an error is logged: messages of foreign errors may quote what a page or a profile holds. */
 function nameOf(error: unknown): string {
   return error instanceof HoldfastError ? error.code : error instanceof Error ? error.name : 'unknown';
+}
+
+/** Sends the page in use to an address. Fire and forget: whether it loads is seen in the browser. */
+export function openStartUrl({ chromium }: Pick<Session, 'chromium'>, url: string | undefined): void {
+  const page = chromium.pages.active();
+  if (url === undefined || url === '' || page === undefined) return;
+  void chromium.cdp.send('Page.navigate', { url }, page.sessionId).catch(() => undefined);
 }

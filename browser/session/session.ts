@@ -1,8 +1,8 @@
 import type { BrowserViewport } from '../../contract/browsers.ts';
 import type { BrowserProxy } from '../../contract/proxies.ts';
 import type { Chromium } from '../chromium/launch.ts';
-import type { InputState } from '../computer/input-state.ts';
-import type { AttachedProfile } from '../profile/attached.ts';
+import type { InputState } from '../computer/device.ts';
+import type { AttachedProfile } from '../profile/profile-store.ts';
 import type { SessionTelemetry } from '../telemetry/session-telemetry.ts';
 import type { ActivityClock } from './activity.ts';
 import type { SessionSpace } from './space.ts';

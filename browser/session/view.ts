@@ -2,7 +2,7 @@ import type { Browser } from '../../contract/browsers.ts';
 import { REGION } from '../../contract/browsers.ts';
 import { selectionView } from '../../contract/telemetry-selection.ts';
 import type { SessionTokens } from '../cdp/token.ts';
-import type { AttachedProfile } from '../profile/attached.ts';
+import type { AttachedProfile } from '../profile/profile-store.ts';
 import type { SessionRecord } from './session.ts';
 
 /** A session as callers see it. `wsBase` is where the caller reached us, as a websocket URL without a trailing slash. */

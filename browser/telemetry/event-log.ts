@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache';
 import type { EventCategory } from '../../contract/telemetry.ts';
 
 /** How much of a running session's events is kept: the oldest go first. `bytes` bounds memory, not what is sent. */
-export const LOG_BOUNDS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
+const LOG_BOUNDS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
 /** What one entry costs beside its text, in bytes. */
 const ENTRY_OVERHEAD = 120;
 /** When this many removed entries lead the array, they are cut off. */
@@ -106,4 +107,68 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
 /** A text with a character above U+00FF takes two bytes for each. */
 function cost(json: string): number {
   return json.length * 2 + ENTRY_OVERHEAD;
+}
+
+/** What a page is made of. Times are Unix microseconds; `offset` is what an earlier page gave as its next. */
+export interface PageRequest {
+  since: number | undefined;
+  until: number | undefined;
+  categories: ReadonlySet<EventCategory> | null;
+  types: ReadonlySet<string> | null;
+  order: 'asc' | 'desc';
+  limit: number;
+  offset: number | undefined;
+}
+
+/** One page, and where the next begins; null when there is none. */
+export interface EventPage {
+  events: LoggedEvent[];
+  nextOffset: number | null;
+}
+
+/**
+ * Cuts a page out of the events that are kept. An offset is the number of the last event that was read, so that a page
+ * stays right while new events come and old ones go: upwards the next page begins after it, downwards before it.
+ */
+export function pageOfEvents(kept: readonly LoggedEvent[], request: PageRequest): EventPage {
+  const { since, until, categories, types, order, limit } = request;
+  // Zero stands for "from the start", whichever that is.
+  const offset = request.offset === 0 ? undefined : request.offset;
+  const from = request.offset === undefined ? since : undefined;
+  const found: LoggedEvent[] = [];
+  for (const event of order === 'asc' ? kept : kept.toReversed()) {
+    if (offset !== undefined && (order === 'asc' ? event.seq <= offset : event.seq >= offset)) continue;
+    if (from !== undefined && event.ts < from) continue;
+    if (until !== undefined && event.ts >= until) continue;
+    if (categories !== null && !categories.has(event.category)) continue;
+    if (types !== null && !types.has(event.type)) continue;
+    if (found.length === limit) return { events: found, nextOffset: found.at(-1)?.seq ?? null };
+    found.push(event);
+  }
+  return { events: found, nextOffset: null };
+}
+
+/** Memory for the events of ended sessions, all together, in bytes. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Ends the logs of sessions, and keeps what they hold readable for as long as there is room. */
+export interface EndedLogs {
+  keep(sessionId: string, log: EventLog): void;
+}
+
+/** The sessions that ended longest ago are emptied first. */
+export function createEndedLogs(maxBytes: number = MAX_BYTES): EndedLogs {
+  const logs = new LRUCache<string, EventLog>({
+    maxSize: maxBytes,
+    sizeCalculation: (log) => Math.max(1, log.bytes()),
+    dispose: (log) => {
+      log.clear();
+    },
+  });
+  return {
+    keep: (sessionId, log) => {
+      log.end();
+      logs.set(sessionId, log);
+    },
+  };
 }

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEndedLogs } from '../../browser/telemetry/ended-logs.ts';
-import { createEventLog } from '../../browser/telemetry/event-log.ts';
-import { pageOfEvents } from '../../browser/telemetry/event-page.ts';
-import type { PageRequest } from '../../browser/telemetry/event-page.ts';
+import { createEndedLogs, createEventLog, pageOfEvents } from '../../browser/telemetry/event-log.ts';
+import type { PageRequest } from '../../browser/telemetry/event-log.ts';
 
 const page = (request: Partial<PageRequest>): PageRequest => ({
   since: undefined,

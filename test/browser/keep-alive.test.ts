@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive } from '../../browser/cdp/keep-alive.ts';
+import { keepAlive } from '../../browser/cdp/client-socket.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCdpConnection } from '../../browser/cdp/connection.ts';
 import { trackPages } from '../../browser/chromium/pages.ts';
 import { createCdpDevice } from '../../browser/computer/cdp-device.ts';
-import { createInputState } from '../../browser/computer/input-state.ts';
+import { createInputState } from '../../browser/computer/device.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -2,7 +2,7 @@ import { chromium } from 'playwright-core';
 import puppeteer from 'puppeteer-core';
 import { afterAll, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
-import { pageScript } from '../../browser/telemetry/monitor/page-script.ts';
+import { pageScript } from '../../browser/telemetry/monitor/attach.ts';
 import { connectRaw } from './raw-client.ts';
 import type { RawClient } from './raw-client.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { allowInvalidWebSocketKey } from '../../browser/cdp/odd-keys.ts';
+import { allowInvalidWebSocketKey } from '../../browser/cdp/client-socket.ts';
 
 const sockets = new WebSocketServer({ noServer: true });
 const letIn = allowInvalidWebSocketKey(sockets);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { operationOf } from '../../browser/telemetry/operations.ts';
+import { operationOf } from '../../browser/telemetry/api-calls.ts';
 
 it.each([
   ['POST', 'computer/click_mouse', 'ClickMouse', 'api_call'],

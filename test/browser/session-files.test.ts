@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listFolder } from '../../browser/files/list-folder.ts';
+import { listFolder } from '../../browser/files/read.ts';
 import type { SessionFiles } from '../../browser/files/session-files.ts';
 import { createSessionFiles } from '../../browser/files/session-files.ts';
 import { zipFolder } from '../../browser/files/zip-folder.ts';

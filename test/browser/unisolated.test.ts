@@ -4,12 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { removeLeftovers } from '../../browser/chromium/leftovers.ts';
+import { removeLeftovers } from '../../browser/chromium/user-data.ts';
 import { DEFAULT_LIMITS } from '../../browser/process/limits.ts';
 import { createSessionFolder, sessionFolderOf } from '../../browser/process/session-folder.ts';
 import type { SessionProcesses } from '../../browser/process/session-processes.ts';
 import { createSessionProcesses, processesOf } from '../../browser/process/session-processes.ts';
-import { createUnisolated } from '../../browser/process/unisolated.ts';
+import { createUnisolated } from '../../browser/process/isolation.ts';
 import { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
 import { eventually } from './service-under-test.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyOfCharacter, keyOfName } from '../../browser/computer/keys.ts';
-import { keysymOf } from '../../browser/computer/x-keys.ts';
+import { keysymOf } from '../../browser/computer/x-input.ts';
 
 const ASCII = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
 const NAMES = ['Return', 'KP_Enter', 'Tab', 'BackSpace', 'Escape', 'Delete', 'Insert', 'Home', 'End', 'Page_Up', 'Next']

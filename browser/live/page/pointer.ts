@@ -1,6 +1,6 @@
 import type { ViewerMessage } from '../messages.ts';
 import type { Frame } from './frame.ts';
-import { modifiersOf } from './modifiers.ts';
+import { modifiersOf } from './keyboard.ts';
 import type { Picture } from './picture.ts';
 
 type Send = (message: ViewerMessage) => void;

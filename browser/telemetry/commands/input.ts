@@ -8,9 +8,51 @@ import {
   POINTER_TYPES,
   TOUCH_PHASES,
 } from '../../../contract/telemetry-command-words.ts';
-import { NAMED_KEYS } from '../named-keys.ts';
 import type { CommandTable, Params, Reader } from './readers.ts';
 import { at, countOf, flag, id, int, lengthOf, oneOf, real, record, within, word } from './readers.ts';
+
+/**
+ * Keys that command a page. Those that write a character are not among them, nor those that only change what another key
+ * writes: what is typed cannot be read from their names.
+ */
+const NAMED_KEYS: ReadonlySet<string> = new Set([
+  'Enter',
+  'Tab',
+  'Escape',
+  'Backspace',
+  'Delete',
+  'Insert',
+  'Clear',
+  'ArrowUp',
+  'ArrowDown',
+  'ArrowLeft',
+  'ArrowRight',
+  'Home',
+  'End',
+  'PageUp',
+  'PageDown',
+  'ContextMenu',
+  'Cancel',
+  'Copy',
+  'Cut',
+  'Paste',
+  'Undo',
+  'Redo',
+  'Find',
+  'Help',
+  'Pause',
+  'PrintScreen',
+  'Control',
+  'Alt',
+  'Meta',
+  'BrowserBack',
+  'BrowserForward',
+  'BrowserHome',
+  'BrowserRefresh',
+  'BrowserSearch',
+  'BrowserStop',
+  ...Array.from({ length: 24 }, (_, index) => `F${String(index + 1)}`),
+]);
 
 const phase = (words: readonly string[]): Reader => oneOf('type', words);
 /** Fields of the first finger on the screen. */

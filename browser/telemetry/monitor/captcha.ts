@@ -109,3 +109,97 @@ function websiteOf(url: string): Challenge['website'] {
     ? { website_host: host, website_path: pathname }
     : { website_host: '', website_path: '' };
 }
+
+/**
+ * The script that looks for the widgets of the known vendors in a frame, from a world of its own. It tells that a
+ * challenge can be seen, that its answer is there, or that it has gone; never what the answer is. It looks by timer at lists
+ * that the browser keeps anyway: watching every change of a page would cost the page.
+ */
+export const CAPTCHA_SCRIPT = String.raw`(() => {
+  const LOOK_MS = 250;
+  const say = (said) => tell({ kind: 'captcha', ...said });
+  const frames = document.getElementsByTagName('iframe');
+  const turnstiles = document.getElementsByName('cf-turnstile-response');
+  const geetests = [document.getElementsByClassName('geetest_captcha'), document.getElementsByClassName('geetest_holder')];
+  const open = new Map();
+  let last = 0;
+  const isShown = (element) => {
+    const { width, height } = element.getBoundingClientRect();
+    return width > 10 && height > 10 && element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  };
+  const isOf = (host, ...domains) => domains.some((domain) => host === domain || host.endsWith('.' + domain));
+  const hasValue = (field) => typeof field?.value === 'string' && field.value !== '';
+  /** The field that a widget puts its answer into is in the widget's own part of the page. */
+  const fieldOf = (element, name) => {
+    let at = element.parentElement;
+    for (let level = 0; at !== null && level < 5; level += 1, at = at.parentElement) {
+      const field = at.querySelector('[name="' + name + '"]');
+      if (field !== null) return field;
+    }
+    return null;
+  };
+  /** Which part of whose widget a frame holds: a box to tick, or the task that may follow it. */
+  const partOf = (frame) => {
+    if (!URL.canParse(frame.src)) return null;
+    const { hostname: host, pathname: path, searchParams, hash } = new URL(frame.src);
+    if (isOf(host, 'google.com', 'recaptcha.net')) {
+      const [, part] = /^\/recaptcha\/(?:api2|enterprise)\/(anchor|bframe)$/.exec(path) ?? [];
+      if (part === undefined || searchParams.get('size') === 'invisible') return null;
+      return { type: 'recaptcha_v2', field: 'g-recaptcha-response', task: part === 'bframe' };
+    }
+    if (isOf(host, 'hcaptcha.com')) {
+      const part = new URLSearchParams(hash.slice(1)).get('frame');
+      if (part !== 'checkbox' && part !== 'challenge') return null;
+      return { type: 'hcaptcha', field: 'h-captcha-response', task: part === 'challenge' };
+    }
+    if (isOf(host, 'challenges.cloudflare.com')) return { type: 'turnstile', field: 'cf-turnstile-response', task: true };
+    if (isOf(host, 'arkoselabs.com', 'funcaptcha.com')) return { type: 'other', field: null, task: false };
+    return null;
+  };
+  const find = () => {
+    const found = [];
+    const parts = [...frames].flatMap((frame) => ({ frame, ...partOf(frame) })).filter(({ type }) => type !== undefined);
+    for (const { frame, type, field, task } of parts) {
+      // The task of a widget that has a box is not a challenge of its own.
+      if (task && parts.some((other) => other.type === type && !other.task)) continue;
+      const answer = field === null ? null : (fieldOf(frame, field) ?? (task ? document.querySelector('[name="' + field + '"]') : null));
+      // Turnstile's frame may be out of sight of scripts; where its field is there, that stands for it.
+      if (type === 'turnstile' && answer !== null) continue;
+      found.push({ element: frame, type, answered: hasValue(answer) });
+    }
+    for (const field of turnstiles) {
+      if (field.parentElement !== null) found.push({ element: field.parentElement, type: 'turnstile', answered: hasValue(field) });
+    }
+    for (const element of geetests.flatMap((list) => [...list])) {
+      const solved = /lock_success/.test(element.className) || hasValue(fieldOf(element, 'geetest_validate'));
+      found.push({ element, type: 'geetest', answered: solved });
+    }
+    const press = document.getElementById('px-captcha');
+    if (press !== null) found.push({ element: press, type: 'press_and_hold', answered: false });
+    return found;
+  };
+  const look = () => {
+    const found = find();
+    for (const { element, type, answered } of found) {
+      const id = open.get(element);
+      if (answered && id !== undefined) {
+        open.delete(element);
+        say({ id, state: 'answered' });
+      } else if (!answered && id === undefined && isShown(element)) {
+        open.set(element, (last += 1));
+        say({ id: last, state: 'open', type });
+      }
+    }
+    for (const [element, id] of open) {
+      if (found.some((one) => one.element === element) && isShown(element)) continue;
+      open.delete(element);
+      say({ id, state: 'gone' });
+    }
+  };
+  setInterval(look, LOOK_MS);
+  addEventListener('pagehide', () => {
+    look();
+    for (const id of open.values()) say({ id, state: 'gone' });
+    open.clear();
+  });
+})();`;
