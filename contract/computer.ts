@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 /** Longest pause of a batch's `sleep`, in milliseconds. */
 export const MAX_SLEEP_MS = 30_000;
-/** Longest a key may be held, and longest pause between two keystrokes, in milliseconds. */
-const MAX_HOLD_MS = 30_000;
+/** Longest a key or button may be held, and longest pause between two keystrokes or steps of a drag, in milliseconds. */
+export const MAX_HOLD_MS = 30_000;
 /** Longest text of a clipboard, in characters; a body holds no more of plain ones. */
 export const MAX_CLIPBOARD_TEXT = 1_000_000;
 
@@ -56,7 +56,10 @@ export const Scroll = z.strictObject({
 });
 export type Scroll = z.infer<typeof Scroll>;
 
-/** Body of `drag_mouse`. With `smooth`, `steps_per_segment` and `step_delay_ms` are ignored. */
+/**
+ * Body of `drag_mouse`. With `smooth`, `steps_per_segment` and `step_delay_ms` are ignored. `step_delay_ms` has no maximum; a
+ * pause lasts {@link MAX_HOLD_MS} at most.
+ */
 export const DragMouse = z.strictObject({
   path: z
     .array(z.tuple([Coordinate, Coordinate]))
@@ -67,7 +70,7 @@ export const DragMouse = z.strictObject({
   duration_ms: z.int().min(50).max(10_000).optional(),
   hold_keys: HoldKeys,
   smooth: z.boolean().default(true),
-  step_delay_ms: z.int().min(0).max(1000).default(50),
+  step_delay_ms: z.int().min(0).default(50),
   steps_per_segment: z.int().min(1).max(1000).default(10),
 });
 export type DragMouse = z.infer<typeof DragMouse>;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickMouse, DragMouse, MoveMouse, Scroll } from '../../contract/computer.ts';
+import { MAX_HOLD_MS } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
 import { BUTTON_BITS } from './cdp-device.ts';
 import type { Point } from './curve.ts';
@@ -74,7 +75,7 @@ export function dragMouse(session: Session, action: DragMouse): Promise<void> {
         } else {
           for (const step of linearPath(from, to, action.steps_per_segment)) {
             await moveTo(session, target, step, modifiers);
-            if (action.step_delay_ms > 0) await sleep(action.step_delay_ms);
+            if (action.step_delay_ms > 0) await sleep(Math.min(action.step_delay_ms, MAX_HOLD_MS));
           }
         }
         from = to;
