@@ -234,7 +234,7 @@ describe('a machine that forbids user namespaces', () => {
   it('refuses programs with 403, says so in the log, and serves the rest', async () => {
     const service = await startServiceAsUser({ ordinary: true, namespaces: false, options: { noSandbox: true } });
     try {
-      expect(service.logs.join('\n')).toContain('no sandbox for processes here');
+      expect(service.logs.join('\n')).toContain('no sandbox available');
       const { session_id: id } = await service.kernel.browsers.create();
       const { process, fs } = service.kernel.browsers;
       const refused = {

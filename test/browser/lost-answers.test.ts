@@ -78,7 +78,7 @@ describe('input whose answer is lost', () => {
 
   it('is waited for once when the page hangs: what is held is let go without a wait', async () => {
     const { device, input } = await pageWithoutAnswers();
-    expect(await after(30_000, device.press('left', 1, 0))).toContain('in time');
+    expect(await after(30_000, device.press('left', 1, 0))).toContain('Timed out');
     expect(await after(0, device.release('left', 1, 0))).toBe('done');
     expect(input).toEqual(['mousePressed', 'mouseReleased']);
   });
