@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('login pages as applications write them', () => {
-  it.concurrent.each(fixtureNames())('%s', async (name) => {
+  it.each(fixtureNames())('%s', async (name) => {
     const expected = expectedOf(name);
     const page = await browser.newPage();
     try {
@@ -109,7 +109,7 @@ async function expectSame(page: Page, read: { selector: string; frame: string[] 
   const path = expected.split(' >> ');
   const wanted = await locate(page, path.at(-1) ?? '', path.slice(0, -1))
     .first()
-    .elementHandle({ timeout: 2_000 });
+    .elementHandle();
   const same = await handle.evaluate((element, other) => element === other, wanted);
   expect(same, `${read.selector} should be ${expected}`).toBe(true);
 }
@@ -117,7 +117,7 @@ async function expectSame(page: Page, read: { selector: string; frame: string[] 
 async function expectOne(page: Page, read: { selector: string; frame: string[] }) {
   const locator = locate(page, read.selector, read.frame);
   expect(await locator.count(), `elements of ${read.selector}`).toBe(1);
-  return locator.elementHandle({ timeout: 2_000 });
+  return locator.elementHandle();
 }
 
 function locate(page: Page, selector: string, frame: readonly string[]) {
