@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
-import { say } from '../start/say.ts';
+import { say } from '../start/terminal.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
 import { walkApplications } from './applications/measure.ts';
@@ -12,6 +12,7 @@ import { measureHistories } from './histories.ts';
 import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
 import { measureReads } from './reads.ts';
+import { measureStartTime } from './start-time.ts';
 import { measureTelemetry } from './telemetry.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
 
@@ -25,9 +26,12 @@ import { measureWorkerMemory } from './worker-memory.ts';
 const REPORT = 'docs/performance.md';
 
 async function measure(parts: readonly string[]): Promise<Figure[]> {
+  // Before the tree of the other parts, which would take the processor.
+  const starts = parts.length === 0 || parts.includes('start') ? await measureStartTime() : [];
+  if (parts.length === 1 && starts.length > 0) return starts;
   const chromium = await findChromium();
   const tree = await startProcessTree();
-  const figures: Figure[] = [];
+  const figures: Figure[] = [...starts];
   const wanted = (part: string): boolean => parts.length === 0 || parts.includes(part);
   const add = (more: Figure[]): void => {
     for (const figure of more) say(`${figure.name}: ${figure.value}`);

@@ -91,7 +91,7 @@ export async function startChild(spec: ChildSpec, logDir: string): Promise<Runni
   const ready = untilReady(spec, child, ended).catch(async (error: unknown) => {
     const words = lastLine((await readFile(log.file, 'utf8').catch(() => '')).slice(log.start));
     const why = error instanceof Error ? error.message : 'failed';
-    throw new ChildFault(`${spec.name} ${why}. Its last words: ${words.replace(/^holdfast: /, '')} (log: ${log.file})`);
+    throw new ChildFault(`${spec.name} ${why}; its log ends with: ${words.replace(/^holdfast: /, '')} (${log.file})`);
   });
   ready.catch(() => undefined);
   return {

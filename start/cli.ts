@@ -1,13 +1,15 @@
 #!/usr/bin/env node
-import { isSupervised } from './supervised.ts';
+import { isSupervised } from './supervision.ts';
+import { runCommand } from './terminal.ts';
 
 /** Command -> what it runs. A role is a part of Holdfast as one process. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
-  start: () => import('./main.ts'),
+  start: async () => (await import('./main.ts')).startHoldfast(),
   api: () => import('./roles/api.ts'),
   worker: () => import('./roles/worker.ts'),
-  browser: () => (isSupervised() ? import('./roles/browser.ts') : import('./browser.ts')),
-  'standalone-browser': () => import('./roles/standalone-browser.ts'),
+  browser: async () =>
+    isSupervised() ? (await import('./roles/browser.ts')).runBrowser() : (await import('./main.ts')).startBrowser(),
+  'standalone-browser': async () => (await import('./roles/browser.ts')).runStandaloneBrowser(),
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
 };
@@ -21,5 +23,5 @@ if (run === undefined) {
   process.exitCode = 1;
 } else {
   process.argv.splice(2, 1);
-  await run();
+  await runCommand(run);
 }

@@ -5,15 +5,17 @@ import { createStore } from '../store/store.ts';
 import type { Store, StoreConnection } from '../store/store.ts';
 import type { Keys } from './keys.ts';
 import { socketDirOf } from './postgres/socket.ts';
-import { retrying } from './retrying.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
-import { isSupervised } from './supervised.ts';
+import { isSupervised } from './supervision.ts';
 
 /** The data folder of the Postgres that `npm start` runs. */
 export function postgresFolder(dataDir: string): string {
   return join(dataDir, 'postgres');
 }
+
+/** Pause between two tries, in milliseconds. */
+const RETRY_PAUSE_MS = 500;
 
 /** Where a role finds the database: DATABASE_URL, else the Postgres of `npm start` on the same data folder. */
 export function storeConnection(settings: Pick<Settings, 'dataDir' | 'databaseUrl'>): StoreConnection {
@@ -62,10 +64,9 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
     await store.close().catch(() => undefined);
     const database =
       settings.databaseUrl === undefined ? 'the store of this data folder' : 'the database at DATABASE_URL';
-    const hint =
-      settings.databaseUrl === undefined ? 'Is `npm start` running on it? Or set DATABASE_URL' : 'Correct it';
+    const hint = settings.databaseUrl === undefined ? 'run `npm start` on it, or set DATABASE_URL' : 'correct it';
     if (isLasting(error)) throw error;
-    throw new SetupError(`Cannot use ${database} (${codeOf(error)}). ${hint}.`);
+    throw new SetupError(`Cannot use ${database} (${codeOf(error)}); ${hint}`);
   }
 }
 
@@ -101,8 +102,28 @@ export async function connectTemporal<T>(
   } catch (error) {
     const address = connectionOptions.address ?? 'localhost:7233';
     const hint = settings.externalTemporal
-      ? 'Check the TEMPORAL_* variables'
-      : 'Is `npm start` running? Or set TEMPORAL_ADDRESS';
-    throw new SetupError(`Cannot reach Temporal at ${address} (${codeOf(error)}). ${hint}.`);
+      ? 'check the TEMPORAL_* variables'
+      : 'run `npm start`, or set TEMPORAL_ADDRESS';
+    throw new SetupError(`Cannot reach Temporal at ${address} (${codeOf(error)}); ${hint}`);
+  }
+}
+
+/**
+ * Tries until it works or `withinMs` have passed, then rejects with the last fault. For servers that are starting, or that
+ * a busy machine keeps from answering; what cannot get better is passed on at once by `isFinal`.
+ */
+export async function retrying<T>(
+  work: () => Promise<T>,
+  withinMs: number,
+  isFinal: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (isFinal(error) || Date.now() + RETRY_PAUSE_MS > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
   }
 }

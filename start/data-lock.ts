@@ -37,8 +37,8 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
     const holder = await livingHolder(lockFile);
     if (holder !== null) {
       throw new SetupError(
-        `Holdfast runs already on ${dataDir} (process ${holder}). Stop that one, or set ` +
-          'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port.',
+        `Holdfast runs already on ${dataDir} (process ${holder}); stop that one, or set ` +
+          'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port',
       );
     }
     // Moved aside, not removed: of two that find the same stale file, one moves it and the other finds none.

@@ -1,16 +1,17 @@
 import { request } from 'undici';
-import { localBaseUrl } from './connections.ts';
+import { localBaseUrl, retrying } from './connections.ts';
+import { lockHolder } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
 import type { Keys } from './keys.ts';
 import { ownStore } from './postgres/own-store.ts';
-import { neededPorts, planProcesses } from './processes.ts';
-import { quickStart } from './quick-start.ts';
-import { retrying } from './retrying.ts';
-import { runCommand } from './run-command.ts';
+import { neededPorts, planProcesses, planStandaloneBrowser, standaloneBrowserPorts } from './processes.ts';
+import { quickStart, standaloneBrowserQuickStart } from './quick-start.ts';
 import { runTree } from './run-tree.ts';
 import { parseSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { findChromium } from './setup/chromium.ts';
+import { featureTable, provideFeatures } from './setup/features.ts';
+import type { FeatureState } from './setup/features.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 
@@ -18,10 +19,11 @@ import { findTemporalCli } from './setup/temporal.ts';
 const HEALTHY_WITHIN_MS = 60_000;
 
 /** `npm start`: sets up what is missing, runs everything as one process tree, and prints how to use it. */
-async function main(): Promise<void> {
+export async function startHoldfast(): Promise<void> {
   const settings = parseSettings();
+  let features: FeatureState[] = [];
   if (settings.browserBaseUrl !== undefined && settings.browserApiKey === undefined) {
-    throw new SetupError('Wrong settings: BROWSER_API_KEY must be set together with BROWSER_BASE_URL.');
+    throw new SetupError('Invalid configuration: BROWSER_API_KEY must be set together with BROWSER_BASE_URL');
   }
   await runTree({
     name: 'Holdfast',
@@ -30,17 +32,50 @@ async function main(): Promise<void> {
     plan: async () => {
       // Here for the processes that all want them at once, and so that a wrong one is told before anything runs.
       await loadKeys(settings);
-      return planProcesses(settings, {
-        temporal: settings.externalTemporal ? undefined : await findTemporalCli(),
-        store: settings.databaseUrl === undefined ? await ownStore(settings.dataDir) : undefined,
-        chromium: settings.browserBaseUrl === undefined ? await findChromium(settings.chromiumPath) : undefined,
-      });
+      const ownBrowser = settings.browserBaseUrl === undefined;
+      // Side by side, for a Temporal that has to be built takes minutes.
+      const [temporal, store, chromium] = await Promise.all([
+        settings.externalTemporal ? undefined : findTemporalCli(),
+        settings.databaseUrl === undefined ? ownStore(settings.dataDir) : undefined,
+        ownBrowser ? findChromium(settings.chromiumPath) : undefined,
+      ]);
+      if (ownBrowser) features = await provideFeatures();
+      return planProcesses(settings, { temporal, store, chromium });
     },
     ready: async () => {
       await untilHealthy(settings);
       const keys = await loadKeys(settings);
-      return quickStart(settings, keys, await isKeyAccepted(settings, keys));
+      return [quickStart(settings, keys, await isKeyAccepted(settings, keys)), ...featureTable(features)].join('\n');
     },
+  });
+}
+
+/**
+ * `npm run browser`: the browser service without the rest of Holdfast. Where there is a store for it already (the database
+ * at DATABASE_URL, or that of an `npm start` on the same folder) it is one process that uses it; else it brings its own.
+ */
+export async function startBrowser(): Promise<void> {
+  const settings = parseSettings();
+  if (settings.databaseUrl !== undefined || (await lockHolder(settings.dataDir)) !== null) {
+    await (await import('./roles/browser.ts')).runBrowser();
+    return;
+  }
+  let features: FeatureState[] = [];
+  await runTree({
+    name: 'the browser service',
+    dataDir: settings.dataDir,
+    ports: standaloneBrowserPorts(settings),
+    plan: async () => {
+      await loadKeys(settings);
+      features = await provideFeatures();
+      return planStandaloneBrowser(
+        settings,
+        await findChromium(settings.chromiumPath),
+        await ownStore(settings.dataDir),
+      );
+    },
+    ready: async () =>
+      [standaloneBrowserQuickStart(settings, await loadKeys(settings)), ...featureTable(features)].join('\n'),
   });
 }
 
@@ -65,5 +100,3 @@ async function isKeyAccepted(settings: Settings, keys: Keys): Promise<boolean> {
   await answer?.body.dump();
   return answer?.statusCode !== 401;
 }
-
-await runCommand(main);

@@ -1,9 +1,10 @@
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import type { ChildSpec } from './child-process.ts';
-import type { NeededPort } from './ports.ts';
 import type { Settings } from './settings.ts';
-import { SUPERVISED_VARIABLE } from './supervised.ts';
+import { SetupError } from './setup/setup-error.ts';
+import { SUPERVISED_VARIABLE } from './supervision.ts';
 
 /** Programs that the set-up found; undefined when that part runs elsewhere. */
 export interface Programs {
@@ -11,6 +12,16 @@ export interface Programs {
   chromium: string | undefined;
   /** The store's server; undefined when DATABASE_URL leads to another. */
   store: ChildSpec | undefined;
+}
+
+/** A port that a start needs, and for what. */
+export interface NeededPort {
+  port: number;
+  host: string;
+  /** `the API`. */
+  use: string;
+  /** How the port follows from the settings: `HOLDFAST_PORT + 1`. */
+  setting: string;
 }
 
 /** Namespace that the dev server starts with. */
@@ -40,6 +51,35 @@ export function neededPorts(settings: Settings): NeededPort[] {
 /** Ports that the browser service listens on with these settings. */
 export function standaloneBrowserPorts({ ports, host }: Settings): NeededPort[] {
   return [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }];
+}
+
+/** Throws a {@link SetupError} that names every needed port on which something listens already. */
+export async function checkPorts(needed: readonly NeededPort[]): Promise<void> {
+  const taken: string[] = [];
+  for (const each of needed) {
+    const fault = await tryListen(each.port, each.host);
+    if (fault === 'EADDRINUSE') taken.push(`port ${each.port} (${each.setting}, ${each.use}) is taken`);
+    else if (fault === 'EACCES') taken.push(`port ${each.port} (${each.setting}, ${each.use}) needs more rights`);
+    else if (fault !== undefined) taken.push(`${each.host}:${each.port} (${each.use}) cannot be listened on: ${fault}`);
+  }
+  if (taken.length === 0) return;
+  throw new SetupError(
+    `Cannot start: ${taken.join('; ')}; stop what listens there, or set HOLDFAST_PORT to a number with five free ports after it`,
+  );
+}
+
+function tryListen(port: number, host: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error) => {
+      resolve('code' in error && typeof error.code === 'string' ? error.code : error.message);
+    });
+    server.listen({ port, host, exclusive: true }, () => {
+      server.close(() => {
+        resolve(undefined);
+      });
+    });
+  });
 }
 
 /** The processes of `npm start`, in the order in which they depend on each other. */

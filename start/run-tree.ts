@@ -1,13 +1,16 @@
-import { join } from 'node:path';
+import { utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ChildSpec } from './child-process.ts';
 import { lockDataDir } from './data-lock.ts';
 import type { DataLock } from './data-lock.ts';
-import { checkPorts } from './ports.ts';
-import type { NeededPort } from './ports.ts';
-import { say } from './say.ts';
-import { onStopRequest } from './stop-request.ts';
+import { checkPorts } from './processes.ts';
+import type { NeededPort } from './processes.ts';
+import { say } from './terminal.ts';
+import { onStopRequest } from './supervision.ts';
 import { createSupervisor } from './supervisor.ts';
 import type { Supervisor } from './supervisor.ts';
+
+const BUILD_USED_EVERY_MS = 3_600_000;
 
 /** A set of processes that this one runs and watches over. */
 export interface Tree {
@@ -47,22 +50,30 @@ export async function runTree(tree: Tree): Promise<void> {
     const lock = (held.lock = await lockDataDir(tree.dataDir));
     await checkPorts(tree.ports);
     const specs = await tree.plan();
-    const began = Date.now();
     const supervisor = (held.supervisor = createSupervisor(specs, {
       logDir: join(tree.dataDir, 'logs'),
       say,
       onSpawn: (name, pid) => lock.noteChild(name, pid),
-      onReady: (name) => {
-        say(`  ${name} is ready (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+      onReady: (name, tookMs) => {
+        say(`  ${name} is ready (${(tookMs / 1000).toFixed(1)} s)`);
       },
     }));
     say(`Starting ${tree.name} ...`);
     await supervisor.start();
     const told = held.stopping ? '' : await tree.ready();
-    if (!held.stopping) say(told);
+    if (held.stopping) return;
+    say(told);
+    keepBuild();
   } catch (error) {
     await held.supervisor?.stop();
     await held.lock?.release();
     throw error;
   }
+}
+
+/** Marks the build that this tree runs from as used, for what nobody has used for a day is removed by the next build. */
+function keepBuild(): void {
+  const build = dirname(import.meta.dirname);
+  const mark = (): void => void utimes(build, new Date(), new Date()).catch(() => undefined);
+  setInterval(mark, BUILD_USED_EVERY_MS).unref();
 }

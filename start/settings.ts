@@ -5,8 +5,6 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { parseAllowedHosts } from '../egress/policy.ts';
 import { SetupError } from './setup/setup-error.ts';
-import type { ProcessLimitSettings } from './process-limits.ts';
-import { PROCESS_LIMITS, processLimits, wholeNumber } from './process-limits.ts';
 
 /** Plans, by the smallest health-check interval they allow. */
 const Plan = z.enum(['enterprise', 'startup', 'hobbyist', 'free']);
@@ -14,6 +12,17 @@ const Plan = z.enum(['enterprise', 'startup', 'hobbyist', 'free']);
 /** The sandbox, the browser service, Temporal and its UI listen on the ports after HOLDFAST_PORT. */
 const PORTS_ABOVE = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5 } as const;
 const HIGHEST_PORT = 65_535 - PORTS_ABOVE.temporalUi;
+const MEGABYTE = 1024 * 1024;
+
+/** A setting that is a number. */
+function wholeNumber(lowest: number, highest: number) {
+  const rule = `must be a whole number from ${lowest} to ${highest}`;
+  return z
+    .string()
+    .regex(/^\d{1,9}$/, rule)
+    .transform(Number)
+    .refine((number) => number >= lowest && number <= highest, rule);
+}
 
 /** An empty variable counts as one that is not set: compose files and shells make them easily. */
 function optional<T extends z.ZodType>(schema: T) {
@@ -70,6 +79,14 @@ const DeploymentPart = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
 
+/** What bounds the programs of sessions, as the environment has it. */
+const PROCESS_LIMITS = {
+  BROWSER_PROCESS_MEMORY_MB: wholeNumber(16, 1_048_576),
+  BROWSER_PROCESS_COUNT: wholeNumber(8, 1_000_000),
+  BROWSER_PROCESS_FILE_MB: wholeNumber(1, 1_048_576),
+  BROWSER_PROCESS_NICE: wholeNumber(0, 19),
+};
+
 const Environment = z
   .object({
     HOLDFAST_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
@@ -119,6 +136,14 @@ const Environment = z
     });
   });
 
+/** As the browser service takes it; what is not named is as usual. */
+export interface ProcessLimitSettings {
+  memoryBytes?: number;
+  processes?: number;
+  fileBytes?: number;
+  niceness?: number;
+}
+
 /** Everything that the environment decides, checked. Paths are absolute; URLs have no slash at the end. */
 export interface Settings {
   /** Address that the API, the browser service and the sandbox listen on. */
@@ -165,7 +190,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const parsed = Environment.safeParse(env);
   if (!parsed.success) {
     const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${ruleOf(issue.message, issue.code)}`);
-    throw new SetupError(`Wrong settings: ${wrong.join('; ')}.`);
+    throw new SetupError(`Invalid configuration: ${wrong.join('; ')}`);
   }
   const read = parsed.data;
   const port = read.HOLDFAST_PORT ?? 8080;
@@ -226,6 +251,19 @@ function externalTemporal(read: z.infer<typeof Environment>, env: NodeJS.Process
     });
   } catch (error) {
     const why = error instanceof Error ? error.message : 'unknown fault';
-    throw new SetupError(`Wrong settings: the TEMPORAL_* variables cannot be used (${why}).`);
+    throw new SetupError(`Invalid configuration: the TEMPORAL_* variables cannot be used (${why})`);
   }
+}
+
+function processLimits(
+  read: Readonly<Partial<Record<keyof typeof PROCESS_LIMITS, number | undefined>>>,
+): ProcessLimitSettings {
+  const { BROWSER_PROCESS_MEMORY_MB: memory, BROWSER_PROCESS_FILE_MB: file } = read;
+  const { BROWSER_PROCESS_COUNT: processes, BROWSER_PROCESS_NICE: niceness } = read;
+  return {
+    ...(memory === undefined ? {} : { memoryBytes: memory * MEGABYTE }),
+    ...(file === undefined ? {} : { fileBytes: file * MEGABYTE }),
+    ...(processes === undefined ? {} : { processes }),
+    ...(niceness === undefined ? {} : { niceness }),
+  };
 }

@@ -12,8 +12,8 @@ export interface SupervisorOptions {
   say: (line: string) => void;
   /** Called with each process id, leader of its own process group. */
   onSpawn?: (name: string, pid: number) => Promise<void>;
-  /** Called when a child is ready for the first time. */
-  onReady?: (name: string) => void;
+  /** Called when a child is ready for the first time, with the milliseconds since it was started. */
+  onReady?: (name: string, tookMs: number) => void;
   /** First pause before a restart, in milliseconds; doubled up to five times. */
   backoffMs?: number;
 }
@@ -82,11 +82,12 @@ export function createSupervisor(specs: readonly ChildSpec[], options: Superviso
   async function startAll(): Promise<void> {
     for (const stage of stages) {
       if (stopped) return;
+      const began = Date.now();
       const children = await Promise.all(specs.filter((spec) => spec.stage === stage).map((spec) => launch(spec, 0)));
       await Promise.all(
         children.map(async (child) => {
           await child.ready;
-          options.onReady?.(child.spec.name);
+          options.onReady?.(child.spec.name, Date.now() - began);
         }),
       );
     }

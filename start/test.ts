@@ -8,8 +8,9 @@ import { findPostgres } from './postgres/binaries.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { findTemporalCli } from './setup/temporal.ts';
 import { findTestServer } from './setup/test-server.ts';
-import { findDebianTool } from './setup/debian-tools.ts';
+import { requireFeatures } from './setup/features.ts';
 import { runStaticChecks, type CheckResult } from './static-checks.ts';
+import { say } from './terminal.ts';
 
 /**
  * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import arrows beside them.
@@ -35,16 +36,16 @@ const VitestReport = z.object({
 /** Chooses the tier that is no part of `npm test`: what `npm run test:soak` gives as its first argument. */
 const SOAK = '--soak';
 
-const say = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
-
+/** Where Temporal has to be built, that takes minutes: the rest is got meanwhile. */
 async function setUp(): Promise<void> {
-  await findTemporalCli();
+  await Promise.all([findTemporalCli(), setUpRest()]);
+}
+
+async function setUpRest(): Promise<void> {
   await findTestServer();
   await findChromium();
   await findPostgres();
-  for (const program of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool'] as const) await findDebianTool(program);
+  await requireFeatures();
 }
 
 function countChecks(results: readonly CheckResult[], tally: Tally): void {

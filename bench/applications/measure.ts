@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { say } from '../../start/say.ts';
+import { say } from '../../start/terminal.ts';
 import { freePorts, startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
 import { clientOf } from '../logins.ts';
 import type { Application, RunningApplication } from './application.ts';

@@ -2,7 +2,7 @@ import { chmod, cp, readdir, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { cacheRoot, installAtomically } from '../setup/cache.ts';
+import { cacheRoot, installAtomically } from '../setup/tools.ts';
 import { findOnPath, isExecutable, run, versionFolders } from '../setup/command.ts';
 import { SetupError } from '../setup/setup-error.ts';
 

@@ -1,4 +1,75 @@
-import { startBrowserRole } from '../browser-role.ts';
+import { join } from 'node:path';
+import { startBrowserService } from '../../browser/service.ts';
+import type { BrowserServiceOptions } from '../../browser/service.ts';
+import { createEgressPolicy } from '../../egress/policy.ts';
+import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import { openStore } from '../connections.ts';
+import type { Keys } from '../keys.ts';
+import type { Settings } from '../settings.ts';
+import { findChromium } from '../setup/chromium.ts';
 import { runRole } from './run-role.ts';
+import type { RunningRole } from './run-role.ts';
 
-await runRole('browser', (settings, keys) => startBrowserRole(settings, keys));
+/** Most browsers at once. Each takes 150 to 400 MB; a call beyond it is answered 529. */
+const MAX_SESSIONS = 50;
+
+/** The browser service of an installation. */
+export async function runBrowser(): Promise<void> {
+  await runRole('browser', (settings, keys) => start(settings, keys, () => ({})));
+}
+
+/**
+ * The same without an API beside it: it serves the profiles of its sessions too. It knows no projects: those that its
+ * callers name keep their profiles apart.
+ */
+export async function runStandaloneBrowser(): Promise<void> {
+  await runRole('browser', (settings, keys) =>
+    start(settings, keys, ({ profiles, projects }) => ({
+      profileRecords: {
+        create: async (projectId, name) => {
+          await projects.create(DEFAULT_ORGANIZATION_ID, { id: projectId, name: projectId });
+          return profiles.create(scopeOf(projectId), name === null ? {} : { name });
+        },
+        find: (projectId, idOrName) => profiles.find(scopeOf(projectId), idOrName),
+        list: (projectId, page) => profiles.list(scopeOf(projectId), page),
+        rename: (projectId, idOrName, name) => profiles.rename(scopeOf(projectId), idOrName, name),
+        remove: (projectId, idOrName) => profiles.remove(scopeOf(projectId), idOrName),
+      },
+    })),
+  );
+}
+
+/** Starts the browser service on the store that the settings lead to. `more`: what it is given of that store besides. */
+async function start(
+  settings: Settings,
+  keys: Keys,
+  more: (store: Store) => Partial<BrowserServiceOptions>,
+): Promise<RunningRole> {
+  const store = await openStore(settings, keys);
+  const service = await startBrowserService({
+    port: settings.ports.browser,
+    host: settings.host,
+    apiKey: keys.browserApiKey,
+    chromiumPath: await findChromium(settings.chromiumPath),
+    workDir: join(settings.dataDir, 'browsers'),
+    maxSessions: MAX_SESSIONS,
+    allowUnsandboxedProcesses: settings.allowUnsandboxedProcesses,
+    processNetwork: settings.processNetwork,
+    processLimits: settings.processLimits,
+    policy: createEgressPolicy(settings.allowPrivateHosts),
+    profiles: store.profiles,
+    proxies: store.proxies,
+    ...more(store),
+  });
+  return {
+    async close() {
+      await service.close();
+      await store.close();
+    },
+  };
+}
+
+function scopeOf(projectId: string): { organizationId: string; projectId: string } {
+  return { organizationId: DEFAULT_ORGANIZATION_ID, projectId };
+}

@@ -1,12 +1,12 @@
 import { HoldfastError } from '../../contract/errors.ts';
 import { loadKeys } from '../keys.ts';
 import type { Keys } from '../keys.ts';
-import { say } from '../say.ts';
+import { say } from '../terminal.ts';
 import { parseSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import { SetupError } from '../setup/setup-error.ts';
-import { onStopRequest } from '../stop-request.ts';
-import { isSupervised } from '../supervised.ts';
+import { onStopRequest } from '../supervision.ts';
+import { isSupervised } from '../supervision.ts';
 
 /** A started role. */
 export interface RunningRole {
@@ -82,7 +82,9 @@ function explain(error: unknown): string | undefined {
   if (error instanceof SetupError || error instanceof HoldfastError) return error.message;
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const where = 'port' in error && typeof error.port === 'number' ? `port ${error.port}` : 'an address it needs';
-  if (error.code === 'EADDRINUSE') return `${where} is taken. Stop what listens there, or set HOLDFAST_PORT.`;
-  if (error.code === 'EACCES' && 'port' in error) return `${where} needs more rights. Set HOLDFAST_PORT above 1023.`;
+  if (error.code === 'EADDRINUSE')
+    return `Cannot listen: ${where} is taken; stop what listens there, or set HOLDFAST_PORT`;
+  if (error.code === 'EACCES' && 'port' in error)
+    return `Cannot listen: ${where} needs more rights; set HOLDFAST_PORT above 1023`;
   return undefined;
 }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { aptInstall, canAptInstall, findOnPath, isExecutable, lastLine, run } from './command.ts';
-import { isReachable } from './download.ts';
+import { isReachable } from './tools.ts';
 import { withProgress } from './progress.ts';
 import { SetupError } from './setup-error.ts';
 
@@ -17,7 +17,7 @@ const PLAYWRIGHT_HOST = 'https://cdn.playwright.dev/';
 export async function findChromium(configured = process.env.CHROMIUM_PATH): Promise<string> {
   if (configured !== undefined && configured !== '') {
     if (await isExecutable(configured)) return configured;
-    throw new SetupError(`CHROMIUM_PATH is '${configured}', which is not a program. Correct it or leave it out.`);
+    throw new SetupError(`CHROMIUM_PATH is '${configured}', which is not a program; correct it or leave it out`);
   }
   const found = await findInstalled();
   if (found !== undefined) return found;
@@ -50,7 +50,7 @@ export async function findChromium(configured = process.env.CHROMIUM_PATH): Prom
     reasons.push(`apt-get failed (${lastLine(installed.output)})`);
   }
   throw new SetupError(
-    `No Chromium: ${reasons.join('; ')}. Install it (Debian: apt-get install chromium) or set CHROMIUM_PATH to one.`,
+    `No Chromium: ${reasons.join('; ')}; install it (Debian: apt-get install chromium) or set CHROMIUM_PATH to one`,
   );
 }
 

@@ -23,5 +23,5 @@ export async function findCompose(): Promise<ComposeCommand> {
     if (fromDebian !== undefined) return [fromDebian];
     why = `apt-get failed (${lastLine(installed.output)})`;
   }
-  throw new SetupError(`No docker compose: ${why}. Install its plugin (docs.docker.com/compose/install).`);
+  throw new SetupError(`No docker compose: ${why}; install its plugin (docs.docker.com/compose/install)`);
 }

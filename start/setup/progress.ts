@@ -51,16 +51,12 @@ interface Display extends Progress {
   end(how: string): void;
 }
 
+/** The bars on the terminal: work that goes on side by side has one each. */
+let bars: cliProgress.MultiBar | undefined;
+let shownBars = 0;
+
 function bar(label: string, seconds: () => number): Display {
-  const single = new cliProgress.SingleBar({
-    format: `${label} {bar} {note} {elapsed} s`,
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    barsize: 24,
-    hideCursor: true,
-    clearOnComplete: true,
-  });
-  let shown = false;
+  let single: cliProgress.SingleBar | undefined;
   let now = 0;
   let of = 1;
   let words = '';
@@ -73,14 +69,32 @@ function bar(label: string, seconds: () => number): Display {
       words = text;
     },
     draw() {
-      if (!shown) single.start(of, now, { note: words, elapsed: seconds() });
-      shown = true;
+      bars ??= new cliProgress.MultiBar({
+        format: '{label} {bar} {note} {elapsed} s',
+        barCompleteChar: '█',
+        barIncompleteChar: '░',
+        barsize: 24,
+        hideCursor: true,
+        clearOnComplete: true,
+      });
+      if (!single) shownBars += 1;
+      single ??= bars.create(of, now, { label, note: words, elapsed: seconds() });
       single.setTotal(of);
       single.update(now, { note: words, elapsed: seconds() });
     },
     end(how) {
-      if (shown) single.stop();
-      process.stderr.write(`${label}: ${how} in ${String(seconds())} s\n`);
+      const line = `${label}: ${how} in ${String(seconds())} s\n`;
+      if (single) {
+        bars?.remove(single);
+        shownBars -= 1;
+      }
+      if (shownBars > 0) {
+        bars?.log(line);
+        return;
+      }
+      bars?.stop();
+      bars = undefined;
+      process.stderr.write(line);
     },
   };
 }

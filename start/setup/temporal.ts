@@ -1,11 +1,9 @@
-import { chmod, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheRoot, installAtomically } from './cache.ts';
 import { findOnPath, isExecutable, lastLine, run } from './command.ts';
-import { download, temporalArtifact } from './download.ts';
 import { withProgress } from './progress.ts';
 import type { Progress } from './progress.ts';
 import { SetupError } from './setup-error.ts';
+import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from './tools.ts';
 
 /** Version that is downloaded or built. Later modules carry `replace` lines, which `go install` refuses. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
@@ -49,8 +47,8 @@ export async function findTemporalCli(): Promise<string> {
     reasons.push(`\`go install ${MODULE}\` failed (${lastLine(built.output)})`);
   }
   throw new SetupError(
-    `No Temporal server: ${reasons.join('; ')}. Install the Temporal CLI (docs.temporal.io/cli) so that \`temporal\` is ` +
-      'on PATH, or set TEMPORAL_ADDRESS to a server that runs.',
+    `No Temporal server: ${reasons.join('; ')}; install the Temporal CLI (docs.temporal.io/cli) so that \`temporal\` is ` +
+      'on PATH, or set TEMPORAL_ADDRESS to a server that runs',
   );
 }
 
@@ -70,21 +68,4 @@ async function buildWithGo(go: string, name: string, progress: Progress): Promis
     result = { ok: false, output: error instanceof Error ? error.message : 'unknown fault' };
   });
   return result;
-}
-
-/** Downloads a tar.gz and leaves its one wanted file, executable, as `<folder>/<program>`. */
-export async function downloadProgram(
-  url: string,
-  fileInArchive: string,
-  folder: string,
-  program: string,
-  progress: Progress,
-): Promise<void> {
-  const archive = join(folder, 'archive.tar.gz');
-  await download(url, archive, progress);
-  const unpacked = await run('tar', ['-xzf', archive, '-C', folder]);
-  if (!unpacked.ok) throw new Error(lastLine(unpacked.output));
-  if (fileInArchive !== program) await rename(join(folder, fileInArchive), join(folder, program));
-  await run('rm', ['-f', archive]);
-  await chmod(join(folder, program), 0o755);
 }

@@ -1,12 +1,10 @@
 import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cacheRoot, installAtomically } from './cache.ts';
 import { findOnPath, isExecutable, lastLine, run } from './command.ts';
-import { temporalArtifact } from './download.ts';
 import { withProgress } from './progress.ts';
 import { SetupError } from './setup-error.ts';
-import { downloadProgram } from './temporal.ts';
+import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from './tools.ts';
 
 /** Version of Temporal's time-skipping test server. */
 export const TEST_SERVER_VERSION = '1.38.0';
@@ -52,8 +50,8 @@ export async function findTestServer(): Promise<string> {
     }
   }
   throw new SetupError(
-    `No time-skipping Temporal test server: ${reasons.join('; ')}. Install a Java 11+ runtime and Maven ` +
-      `(Debian: apt-get install default-jre-headless maven), or put \`${PROGRAM}\` on PATH.`,
+    `No time-skipping Temporal test server: ${reasons.join('; ')}; install a Java 11+ runtime and Maven ` +
+      `(Debian: apt-get install default-jre-headless maven), or put \`${PROGRAM}\` on PATH`,
   );
 }
 

@@ -137,9 +137,11 @@ describe('npm start', () => {
   test('a wrong setting and a missing tool are one line each', async () => {
     const wrong = npmStart({ HOLDFAST_PLAN: 'gold', HOLDFAST_API_KEY: 'short' });
     expect(await wrong.ended).toBe(1);
-    expect(wrong.output()).toMatch(/^holdfast: Wrong settings: HOLDFAST_API_KEY must .*; HOLDFAST_PLAN must .*$/m);
+    expect(wrong.output()).toMatch(
+      /^holdfast: Invalid configuration: HOLDFAST_API_KEY must .*; HOLDFAST_PLAN must .*$/m,
+    );
     const missing = npmStart({ CHROMIUM_PATH: '/nowhere/chromium' });
     expect(await missing.ended).toBe(1);
-    expect(missing.output()).toMatch(/^holdfast: CHROMIUM_PATH is '\/nowhere\/chromium', which is not a program\./m);
+    expect(missing.output()).toMatch(/^holdfast: CHROMIUM_PATH is '\/nowhere\/chromium', which is not a program; /m);
   }, 120_000);
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { checkPorts } from '../../start/ports.ts';
+import { checkPorts } from '../../start/processes.ts';
 import { freePort } from '../setup/free-port-block.ts';
 
 test('free ports pass', async () => {
@@ -18,7 +18,7 @@ test('every taken port is named with its use and its setting, in one line', asyn
     { port: await freePort(), host: '127.0.0.1', use: 'the API', setting: 'HOLDFAST_PORT' },
   ]);
   await expect(check).rejects.toThrow(
-    new RegExp(`^Cannot start: port ${port} \\(HOLDFAST_PORT \\+ 1, the sandbox site\\) is taken\\. .*HOLDFAST_PORT`),
+    new RegExp(`^Cannot start: port ${port} \\(HOLDFAST_PORT \\+ 1, the sandbox site\\) is taken; .*HOLDFAST_PORT`),
   );
   await new Promise((resolve) => server.close(resolve));
 });

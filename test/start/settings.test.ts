@@ -74,7 +74,7 @@ describe('settings', () => {
     ['TEMPORAL_DEPLOYMENT_NAME', 'a/b'],
     ['TEMPORAL_WORKER_BUILD_ID', 'build 7'],
   ])('%s=%s is refused by name', (name, value) => {
-    expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^Wrong settings: ${name} must `));
+    expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^Invalid configuration: ${name} must `));
   });
 
   test('every wrong one is named at once, and no value is repeated', () => {

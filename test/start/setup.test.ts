@@ -3,10 +3,10 @@ import { chmod, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { installAtomically } from '../../start/setup/cache.ts';
+import { installAtomically } from '../../start/setup/tools.ts';
 import { findChromium } from '../../start/setup/chromium.ts';
 import { findOnPath, lastLine, run } from '../../start/setup/command.ts';
-import { download } from '../../start/setup/download.ts';
+import { download } from '../../start/setup/tools.ts';
 import { withProgress } from '../../start/setup/progress.ts';
 import { findTemporalCli, TEMPORAL_CLI_VERSION } from '../../start/setup/temporal.ts';
 

@@ -83,7 +83,7 @@ describe('supervisor', () => {
 
   test('one that cannot start stops the others, and its last words are told', async () => {
     const one = supervise(sleeper('good'), role('bad', 'broken'));
-    await expect(one.start()).rejects.toThrow(/^Cannot start: bad ended \(exit code 1\)\. .*port 9 is taken/);
+    await expect(one.start()).rejects.toThrow(/^Cannot start: bad ended \(exit code 1\); .*port 9 is taken/);
     expect(one.pids()).toEqual({});
   });
 

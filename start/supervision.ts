@@ -1,3 +1,11 @@
+/** Set by the supervisor for its children. */
+export const SUPERVISED_VARIABLE = 'HOLDFAST_SUPERVISED';
+
+/** True in a process that `npm start` runs as part of its tree. */
+export function isSupervised(): boolean {
+  return process.env[SUPERVISED_VARIABLE] !== undefined;
+}
+
 /** A signal often comes twice within moments: from the terminal to everybody, and passed on by npm. */
 const SAME_REQUEST_MS = 1_000;
 const PARENT_CHECK_MS = 1_000;

@@ -1,8 +1,12 @@
 import { createWriteStream } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fetch } from 'undici';
 import { z } from 'zod';
+import { lastLine, run } from './command.ts';
 import type { Progress } from './progress.ts';
 
 /** A host that does not answer within this is taken as out of reach, so that a machine without network goes on fast. */
@@ -68,4 +72,62 @@ export async function download(
     },
   });
   await pipeline(Readable.fromWeb(response.body), count, createWriteStream(file));
+}
+
+/** Downloads a tar.gz and leaves its one wanted file, executable, as `<folder>/<program>`. */
+export async function downloadProgram(
+  url: string,
+  fileInArchive: string,
+  folder: string,
+  program: string,
+  progress: Progress,
+): Promise<void> {
+  const archive = join(folder, 'archive.tar.gz');
+  await download(url, archive, progress);
+  const unpacked = await run('tar', ['-xzf', archive, '-C', folder]);
+  if (!unpacked.ok) throw new Error(lastLine(unpacked.output));
+  if (fileInArchive !== program) await rename(join(folder, fileInArchive), join(folder, program));
+  await run('rm', ['-f', archive]);
+  await chmod(join(folder, program), 0o755);
+}
+
+/** Folder where downloaded and built tools are kept, shared by all checkouts of one user. */
+export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
+  const base = env.XDG_CACHE_HOME;
+  return join(base !== undefined && base !== '' ? base : join(homedir(), '.cache'), 'holdfast');
+}
+
+/**
+ * Makes `<cache>/<name>` by filling a folder beside it and renaming that: the final name either does not exist or is
+ * whole. Of two at once, the first rename wins and the other uses its result. Returns the final path.
+ */
+export async function installAtomically(
+  name: string,
+  fill: (folder: string) => Promise<void>,
+  root = cacheRoot(),
+): Promise<string> {
+  const target = join(root, name);
+  await mkdir(root, { recursive: true });
+  const work = await mkdtemp(join(root, `.${name}-`));
+  try {
+    await fill(work);
+    try {
+      await rename(work, target);
+    } catch (error) {
+      // Renaming onto a folder that has something in it fails: another process was faster, and its result is as good.
+      if (!(await exists(target))) throw error;
+    }
+    return target;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,0 +1,59 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { featureTable, provideFeatures } from '../../start/setup/features.ts';
+
+let folder = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-features-'));
+  vi.stubEnv('PATH', folder);
+  vi.stubEnv('XDG_CACHE_HOME', join(folder, 'cache'));
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function program(name: string, script = 'exit 0'): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+}
+
+const provide = async () => {
+  const states = await provideFeatures(Promise.resolve(false));
+  return Object.fromEntries(states.map(({ name, fault }) => [name, fault ?? 'works']));
+};
+
+test('where everything is there, everything works, and nothing is printed', async () => {
+  for (const name of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool']) await program(name);
+  await program('fc-list', 'echo a font');
+  expect(new Set(Object.values(await provide()))).toEqual(new Set(['works']));
+  expect(featureTable(await provideFeatures(Promise.resolve(false)))).toEqual([]);
+});
+
+test('what is missing is told with what it is for and how to get it; logins never depend on it', async () => {
+  await program('Xvfb');
+  await program('bwrap', 'echo "No permissions to create new namespace" >&2; exit 1');
+  await program('fc-list', 'case "$1" in :lang=ja | :lang=hi) ;; *) echo a font ;; esac');
+  expect(await provide()).toEqual({
+    'Browsers with a window': 'works',
+    'Input through the window': 'xdotool missing (apt-get install xdotool)',
+    'Replays and recorded logins': 'ffmpeg missing (apt-get install ffmpeg)',
+    'Programs inside sessions': 'bubblewrap may not make namespaces (No permissions to create new namespace)',
+    'Fonts of every script':
+      'none for Chinese, Japanese and Korean, Indic (apt-get install fonts-noto-cjk fonts-noto-core)',
+  });
+  const table = featureTable(await provideFeatures(Promise.resolve(false)));
+  expect(table).toContain('    Logins, health checks, CDP   yes');
+  expect(table).toContain('    Input through the window     no: xdotool missing (apt-get install xdotool)');
+});
+
+test('an installation that fails is tried again a day later, not at each start', async () => {
+  await program('apt-get', `echo "$@" >> ${folder}/calls; exit 100`);
+  await provideFeatures(Promise.resolve(true));
+  const calls = await readFile(join(folder, 'calls'), 'utf8');
+  expect(calls).toMatch(/install -y -q --no-install-recommends xvfb xdotool ffmpeg bubblewrap\n$/);
+  await provideFeatures(Promise.resolve(true));
+  expect(await readFile(join(folder, 'calls'), 'utf8')).toBe(calls);
+});
