@@ -40,6 +40,7 @@ function tier(name: Tier, { order, workers }: { order: number; workers: number }
       maxWorkers: workers,
       unstubEnvs: true,
       restoreMocks: true,
+      expect: { poll: { timeout: HANG_MS / 4 } },
       testTimeout: HANG_MS,
       hookTimeout: HANG_MS,
       teardownTimeout: 60_000,

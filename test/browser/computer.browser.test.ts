@@ -97,7 +97,7 @@ describe('mouse', () => {
     expect(path.length).toBeGreaterThan(8);
     expect(path.at(-1)?.slice(0, 2)).toEqual([600, 400]);
     expect(took).toBeGreaterThan(280);
-    expect(took).toBeLessThan(1500);
+    expect(took).toBeLessThan(30_000);
   });
 
   it('scrolls by notches', async () => {

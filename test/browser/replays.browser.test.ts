@@ -88,7 +88,7 @@ describe('replays', () => {
     });
     const file = path.join(service.workDir, 'replays', `${replay.replay_id}.mp4`);
     await page?.goto(`${site.origin}/blue`);
-    await eventually(async () => expect((await stat(file)).size).toBeGreaterThan(0), 20_000);
+    await eventually(async () => expect((await stat(file)).size).toBeGreaterThan(0));
     await new Promise((resolve) => setTimeout(resolve, 1500));
     await kernel.browsers.replays.stop(replay.replay_id, { id });
     await kernel.browsers.replays.stop(replay.replay_id, { id });

@@ -96,8 +96,8 @@ export async function startSite(pages: Pages): Promise<Site> {
   };
 }
 
-/** Waits until a check holds. What never holds fails after half a minute, so that a busy machine is not taken for a hang. */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 30_000): Promise<T> {
+/** Waits until a check holds. What never holds fails after a minute, so that a busy machine is not taken for a hang. */
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {

@@ -59,7 +59,7 @@ describe('the display of a session', () => {
       if (/^frame=[1-9]\d/m.test(said)) break;
     }
     await process.kill(processId, { id: first, signal: 'INT' });
-    await eventually(async () => expect((await process.status(processId, { id: first })).state).toBe('exited'), 10_000);
+    await eventually(async () => expect((await process.status(processId, { id: first })).state).toBe('exited'));
     const video = await fs.readFile(first, { path: '/tmp/replay.mp4' });
     const file = path.join(service.workDir, 'replay.mp4');
     await writeFile(file, Buffer.from(await video.arrayBuffer()));

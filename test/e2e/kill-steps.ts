@@ -117,7 +117,11 @@ export function testKills(kills: Kills): void {
       await practice.expire('erin');
       const before = (await practice.counts('erin')).passwords;
       const check = kernel.post(`/auth/connections/${person.id}/check`).catch(() => null);
-      await until(async () => ((await tree.chromiums()).length > 1 ? true : null), 20_000, 'a browser of the check');
+      await until(
+        async () => ((await tree.chromiums()).length > 1 ? true : null),
+        RECOVERS_WITHIN_MS,
+        'a browser of the check',
+      );
       await killed(role);
       await check;
       const end = await until(
@@ -151,7 +155,7 @@ export function testKills(kills: Kills): void {
           ];
           return chromiums.length <= 1 && folders.length <= 1 ? folders : null;
         },
-        30_000,
+        RECOVERS_WITHIN_MS,
         'no browser but the one that waits',
       );
       expect(left.every((name) => name.startsWith('warm-'))).toBe(true);
@@ -224,7 +228,7 @@ export function testKills(kills: Kills): void {
         const entry = await store.typingLedger.read(flowId, interactionId);
         return entry !== null && states.includes(entry.state) ? entry : null;
       },
-      30_000,
+      RECOVERS_WITHIN_MS,
       `the ledger to say ${states.join(' or ')}`,
       10,
     );

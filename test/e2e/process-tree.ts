@@ -86,7 +86,7 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
     async kill(role) {
       const pids = await until(async () => nonEmpty(await tree.pids(role)), 30_000, `${role} to run`);
       for (const pid of pids) process.kill(pid, 'SIGKILL');
-      if (role === 'supervisor') await until(() => Promise.resolve(hasEnded(supervisor) || null), 5000, 'its end');
+      if (role === 'supervisor') await until(() => Promise.resolve(hasEnded(supervisor) || null), 60_000, 'its end');
     },
     async killChromium(sessionId) {
       const store = await sessionFolders(tree, sessionId);

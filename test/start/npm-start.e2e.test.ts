@@ -65,7 +65,7 @@ describe('npm start', () => {
   afterAll(async () => {
     for (const { npm } of all) npm.kill('SIGTERM');
     await Promise.all(all.map(({ ended }) => ended));
-    await vi.waitFor(async () => expect(await members()).toEqual([]), 20_000);
+    await vi.waitFor(async () => expect(await members()).toEqual([]), 60_000);
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
@@ -109,7 +109,7 @@ describe('npm start', () => {
     const pid = Number((await readFile(join(dataDir, 'run', 'supervisor.pid'), 'utf8')).split(' ')[0]);
     process.kill(pid, 'SIGKILL');
     await first.ended;
-    await vi.waitFor(async () => expect(await members()).toEqual([]), 20_000);
+    await vi.waitFor(async () => expect(await members()).toEqual([]), 60_000);
 
     // It goes on where it was: the same key, and npm's own end is a clean one.
     const third = npmStart();
@@ -130,7 +130,7 @@ describe('npm start', () => {
     expect(fourth.output()).not.toContain('hf_live_');
     fourth.npm.kill('SIGTERM');
     expect(await fourth.ended).toBe(0);
-    await vi.waitFor(async () => expect(await members()).toEqual([]), 5_000);
+    await vi.waitFor(async () => expect(await members()).toEqual([]), 60_000);
     expect(await readdir(join(dataDir, 'run'))).not.toContain('supervisor.pid');
   }, 600_000);
 

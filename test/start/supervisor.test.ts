@@ -8,6 +8,8 @@ import { processIdentity } from '../../start/process-identity.ts';
 import { createSupervisor } from '../../start/supervisor.ts';
 import type { Supervisor } from '../../start/supervisor.ts';
 
+/** What only a hang takes. */
+const HANG_MS = 60_000;
 const fixture = join(dirname(fileURLToPath(import.meta.url)), 'fixtures', 'role.mjs');
 
 describe('supervisor', () => {
@@ -65,7 +67,7 @@ describe('supervisor', () => {
     await one.start();
     const before = one.pids().part ?? 0;
     process.kill(before, 'SIGKILL');
-    await vi.waitFor(() => expect(said).toHaveLength(2), 5_000);
+    await vi.waitFor(() => expect(said).toHaveLength(2), HANG_MS);
     expect(said[0]).toMatch(/^part ended \(signal SIGKILL\); starting it again in 0\.02 s/);
     expect(said[1]).toBe('part is ready again');
     expect(one.pids().part).not.toBe(before);
@@ -75,7 +77,7 @@ describe('supervisor', () => {
   test('pauses grow while it keeps dying', async () => {
     const one = supervise(role('part', 'short-lived'));
     await one.start();
-    await vi.waitFor(() => expect(said.filter((line) => line.includes('ended')).length).toBeGreaterThan(3), 10_000);
+    await vi.waitFor(() => expect(said.filter((line) => line.includes('ended')).length).toBeGreaterThan(3), HANG_MS);
     const pauses = said.flatMap((line) => /again in ([\d.]+) s/.exec(line)?.[1] ?? []).map(Number);
     expect(pauses.slice(0, 4)).toEqual([0.02, 0.04, 0.08, 0.16]);
     await one.stop();
@@ -105,14 +107,14 @@ describe('supervisor', () => {
     const grandchild = Number(await readFile(join(folder, 'parent.note'), 'utf8'));
     expect(processIdentity(grandchild)).toBeDefined();
     process.kill(one.pids().parent ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(processIdentity(grandchild)).toBeUndefined(), 5_000);
+    await vi.waitFor(() => expect(processIdentity(grandchild)).toBeUndefined(), HANG_MS);
     await one.stop();
   });
 
   test('stopping while it starts stops what has started', async () => {
     const one = supervise(sleeper('good'), role('slow', 'late'));
     const started = one.start();
-    await vi.waitFor(() => expect(Object.keys(one.pids())).toHaveLength(2));
+    await vi.waitFor(() => expect(Object.keys(one.pids())).toHaveLength(2), HANG_MS);
     await one.stop();
     await started;
     expect(one.pids()).toEqual({});
