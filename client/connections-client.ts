@@ -28,15 +28,16 @@ export interface ConnectionsClient {
   submitBySignal(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<void>;
   /** Changes settings. */
   configure(connectionId: string, changes: ConfigureRequest['changes']): Promise<Accepted>;
-  /** Runs a health check now and waits for its outcome (up to a minute). `check_in_progress` when one runs. */
+  /** Runs a health check now and answers its outcome. `check_in_progress` when one runs, `unavailable` after a minute. */
   check(connectionId: string): Promise<Accepted>;
   /** Ends the workflow: cancels a running flow and closes its browser. Done when the row is gone. */
   remove(connectionId: string): Promise<void>;
   /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
   read(connectionId: string): Promise<ConnectionDocument>;
   /**
-   * The states of the current flow as they happen, until the flow ends or `signal` aborts. It looks five times a second: a
-   * state that lasted less may be skipped, the newest never is.
+   * The states of the current flow as they happen, until the flow ends or `signal` aborts. It waits for events of the
+   * workflow by a long poll, which costs the workflow nothing: a state that lasted for moments may be skipped, the newest
+   * never is.
    */
   follow(connectionId: string, options?: { signal?: AbortSignal }): AsyncIterable<ConnectionDocument>;
 }

@@ -7,6 +7,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowHandle,
+  type WorkflowOptions,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isErrorCode } from '../contract/errors.ts';
@@ -23,15 +24,10 @@ import {
   submitSignal,
   submitUpdate,
 } from '../workflows/message-definitions.ts';
-import {
-  TASK_QUEUE,
-  WORKFLOWS,
-  type ConnectionSeed,
-  type ConnectionView,
-  type CreateResult,
-} from '../workflows/messages.ts';
+import { TASK_QUEUE, WORKFLOWS, type ConnectionSeed, type CreateResult } from '../workflows/messages.ts';
 import type { ConnectionsClient } from './connections-client.ts';
 import { connectionIdFor, workflowIdOf } from './identity.ts';
+import { searchAttributesOf, type SearchOptions } from './search-attributes.ts';
 
 /** What {@link createConnectionsClient} needs. */
 export interface ConnectionsClientOptions {
@@ -40,101 +36,127 @@ export interface ConnectionsClientOptions {
   /** Names connections' workflows without telling what they are for; the same on every process (32 bytes). */
   identityKey: Buffer;
   taskQueue?: string;
+  /**
+   * The connection as it was recorded last. With it, a connection whose workflow was ended from outside (Temporal's UI) goes
+   * on at its next call; without it, that connection reads `not_found`.
+   */
+  findDocument?: (connectionId: string) => Promise<ConnectionDocument | null>;
+  /** Puts search attributes on workflows, for a namespace that knows them ({@link hasSearchAttributes}). Default null. */
+  search?: SearchOptions | null;
   /** How long a message may wait for a worker, in milliseconds. Default 20 seconds. */
   timeoutMs?: number;
 }
 
-/** How often `check`, `follow` and `submit` look at the workflow, in milliseconds. */
-const LOOK_EVERY_MS = 200;
-/** How often `submit` sends an answer again that the workflow refuses, though it shows the pause. */
-const LOOKS_FOR_PAUSE = 10;
-/** How long `check` waits for its outcome. */
+/** How long `check` waits for its outcome, in milliseconds. */
 const CHECK_WAIT_MS = 60_000;
+/** How often a message is sent again that met its workflow between two runs. */
+const MAX_RESENDS = 5;
+/** How long one wait for events may take, in milliseconds; the server answers sooner. */
+const LONG_POLL_MS = 60_000;
 const GRPC_RESOURCE_EXHAUSTED = 8;
+const GRPC_ABORTED = 10;
 const GRPC_UNAVAILABLE = 14;
 const GRPC_DEADLINE_EXCEEDED = 4;
 
 /** Makes the typed handle on all connections' workflows. */
 export function createConnectionsClient(options: ConnectionsClientOptions): ConnectionsClient {
-  const { temporal, identityKey, taskQueue = TASK_QUEUE, timeoutMs = 20_000 } = options;
+  const { temporal, identityKey, taskQueue = TASK_QUEUE, timeoutMs = 20_000, findDocument, search = null } = options;
   const handleOf = (connectionId: string): WorkflowHandle<typeof authConnection> =>
     temporal.workflow.getHandle<typeof authConnection>(workflowIdOf(connectionId));
-  const viewOf = async (connectionId: string): Promise<ConnectionView> => {
-    const view = await call(() => handleOf(connectionId).query(documentQuery));
-    if (view.removed || view.document.id !== connectionId) throw new HoldfastError('not_found', 'No such connection.');
-    return view;
+
+  const labels = (place: { organizationId: string; domain: string }) => ({
+    staticSummary: 'Keeps a browser profile logged in',
+    ...(search === null ? {} : { typedSearchAttributes: searchAttributesOf(identityKey, place, search) }),
+  });
+
+  const goOn = async (connectionId: string): Promise<boolean> => {
+    const document = (await findDocument?.(connectionId)) ?? null;
+    if (document === null) return false;
+    await temporal.workflow.start<typeof authConnection>(WORKFLOWS.connection, {
+      workflowId: workflowIdOf(connectionId),
+      taskQueue,
+      args: [{ schemaVersion: 2, begin: { how: 'again', document } }],
+      ...labels({ organizationId: document.organization_id, domain: document.settings.domain }),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    });
+    return true;
   };
-  const call = <Result>(run: () => Promise<Result>): Promise<Result> =>
-    temporal.connection.withDeadline(Date.now() + timeoutMs, () => translated(run));
+
+  /** Sends a message to a connection's workflow, which may stand between two runs or have been ended from outside. */
+  const send = async <Result>(
+    connectionId: string,
+    message: (handle: WorkflowHandle<typeof authConnection>) => Promise<Result>,
+    waitMs = timeoutMs,
+  ): Promise<Result> => {
+    const deadline = Date.now() + waitMs;
+    const once = () => temporal.connection.withDeadline(deadline, () => message(handleOf(connectionId)));
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await once();
+      } catch (error) {
+        const again =
+          tries < MAX_RESENDS &&
+          (grpcCodeOf(error) === GRPC_ABORTED ||
+            (tries === 0 && error instanceof WorkflowNotFoundError && (await goOn(connectionId))));
+        if (!again) throw translate(error);
+      }
+    }
+  };
+
+  const read = async (connectionId: string): Promise<ConnectionDocument> => {
+    const view = await send(connectionId, (handle) => handle.query(documentQuery));
+    if (view.removed || view.document.id !== connectionId) throw new HoldfastError('not_found', 'No such connection');
+    return view.document;
+  };
 
   return {
-    create: (seed) => createOnce({ temporal, identityKey, taskQueue, timeoutMs }, seed),
-
-    login: (connectionId, login = {}) =>
-      call(() => {
-        const { loginId = randomUUID(), ...overrides } = login;
-        return handleOf(connectionId).executeUpdate(loginUpdate, { args: [{ connectionId, loginId, ...overrides }] });
+    create: (seed) =>
+      createOnce({ temporal, identityKey, taskQueue, timeoutMs }, seed, {
+        ...labels({ organizationId: seed.organizationId, domain: seed.settings.domain }),
       }),
 
-    submit: async (connectionId, input) => {
-      const send = () =>
-        call(() =>
-          handleOf(connectionId).executeUpdate(submitUpdate, {
-            args: [{ connectionId, ...input }],
-            // The same submission sent twice is one update.
-            ...(input.submissionId === null ? {} : { updateId: input.submissionId }),
-          }),
-        );
-      // A worker that takes over from a dead one may hear the answer before it has come as far as the pause again.
-      for (let looks = 0; looks < LOOKS_FOR_PAUSE; looks += 1) {
-        try {
-          return await send();
-        } catch (error) {
-          if (!(error instanceof HoldfastError) || error.code !== 'not_awaiting_input') throw error;
-          const { document } = await viewOf(connectionId);
-          if (document.flow?.interaction?.interaction_id !== input.interactionId) throw error;
-        }
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-      }
-      return await send();
-    },
+    login: (connectionId, { loginId = randomUUID(), ...overrides } = {}) =>
+      send(connectionId, (handle) =>
+        handle.executeUpdate(loginUpdate, { args: [{ connectionId, loginId, ...overrides }] }),
+      ),
+
+    submit: (connectionId, input) =>
+      send(connectionId, (handle) =>
+        handle.executeUpdate(submitUpdate, {
+          args: [{ connectionId, ...input }],
+          // The same submission sent twice is one update.
+          ...(input.submissionId === null ? {} : { updateId: input.submissionId }),
+        }),
+      ),
 
     submitBySignal: (connectionId, input) =>
-      call(() => handleOf(connectionId).signal(submitSignal, { connectionId, ...input })),
+      send(connectionId, (handle) => handle.signal(submitSignal, { connectionId, ...input })),
 
     configure: (connectionId, changes) =>
-      call(() => handleOf(connectionId).executeUpdate(configureUpdate, { args: [{ connectionId, changes }] })),
+      send(connectionId, (handle) => handle.executeUpdate(configureUpdate, { args: [{ connectionId, changes }] })),
 
-    check: async (connectionId) => {
-      const { checkId } = await call(() =>
-        handleOf(connectionId).executeUpdate(checkUpdate, { args: [{ connectionId }] }),
-      );
-      const until = Date.now() + CHECK_WAIT_MS;
-      for (;;) {
-        const view = await viewOf(connectionId);
-        if (view.lastCheckId === checkId || Date.now() > until)
-          return { revision: view.document.revision, document: view.document };
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-      }
-    },
+    check: (connectionId) =>
+      send(connectionId, (handle) => handle.executeUpdate(checkUpdate, { args: [{ connectionId }] }), CHECK_WAIT_MS),
 
     remove: async (connectionId) => {
-      await call(() => handleOf(connectionId).executeUpdate(removeUpdate, { args: [{ connectionId }] }));
+      await send(connectionId, (handle) => handle.executeUpdate(removeUpdate, { args: [{ connectionId }] }));
     },
 
-    read: async (connectionId) => (await viewOf(connectionId)).document,
+    read,
 
     async *follow(connectionId, { signal } = {}) {
+      const changes = workflowChanges(temporal, workflowIdOf(connectionId), signal);
       let seen = -1;
       for (;;) {
         if (signal?.aborted === true) return;
-        const document: ConnectionDocument = await this.read(connectionId);
+        const document = await read(connectionId);
         if (document.revision > seen) {
           seen = document.revision;
           yield document;
         }
         if (document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS') return;
-        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+        await changes();
       }
     },
   };
@@ -145,8 +167,9 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
  * The server takes ten updates at a time for a workflow; the others try again until they learn who won.
  */
 async function createOnce(
-  options: Required<ConnectionsClientOptions>,
+  options: Required<Omit<ConnectionsClientOptions, 'findDocument' | 'search'>>,
   seed: Omit<ConnectionSeed, 'id'>,
+  labels: Pick<WorkflowOptions, 'staticSummary' | 'typedSearchAttributes'>,
 ): Promise<CreateResult> {
   const { temporal, identityKey, taskQueue, timeoutMs } = options;
   const id = connectionIdFor(identityKey, {
@@ -154,7 +177,7 @@ async function createOnce(
     profileName: seed.settings.profile_name,
     domain: seed.settings.domain,
   });
-  const input: ConnectionInput = { schemaVersion: 1, seed: { id, ...seed }, carried: null };
+  const input: ConnectionInput = { schemaVersion: 2, begin: { how: 'new', seed: { id, ...seed } } };
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const start = new WithStartWorkflowOperation<typeof authConnection>(WORKFLOWS.connection, {
@@ -163,49 +186,77 @@ async function createOnce(
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      ...labels,
     });
     try {
       const result = await temporal.connection.withDeadline(deadline, () =>
-        translated(() =>
-          temporal.workflow.executeUpdateWithStart(createUpdate, {
-            args: [{ connectionId: id }],
-            updateId: `create-${id}`,
-            startWorkflowOperation: start,
-          }),
-        ),
+        temporal.workflow.executeUpdateWithStart(createUpdate, {
+          args: [{ connectionId: id }],
+          updateId: `create-${id}`,
+          startWorkflowOperation: start,
+        }),
       );
       if (result.outcome !== 'ending') return result;
       if (Date.now() > deadline) throw unavailable();
     } catch (error) {
-      const again = error instanceof HoldfastError && error.code === 'rate_limited' && Date.now() < deadline;
-      if (!again) throw error;
+      const code = grpcCodeOf(error);
+      const again = (code === GRPC_RESOURCE_EXHAUSTED || code === GRPC_ABORTED) && Date.now() < deadline;
+      if (!again) throw translate(error);
     }
     await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
   }
 }
 
-/** Turns what Temporal throws into the registry's codes. */
-async function translated<Result>(run: () => Promise<Result>): Promise<Result> {
-  try {
-    return await run();
-  } catch (error) {
-    throw translate(error);
-  }
+/**
+ * Resolves whenever a workflow has worked on something, across its runs: a long poll for events, so that neither the
+ * workflow nor a worker is asked before there is news. The first call resolves at once. Ends early when `signal` aborts.
+ */
+function workflowChanges(temporal: Client, workflowId: string, signal: AbortSignal | undefined): () => Promise<void> {
+  const { namespace } = temporal.options;
+  let nextPageToken: Uint8Array | undefined;
+  const poll = () =>
+    temporal.connection.withDeadline(Date.now() + LONG_POLL_MS, () =>
+      temporal.workflowService.getWorkflowExecutionHistory({
+        namespace,
+        execution: { workflowId },
+        waitNewEvent: true,
+        ...(nextPageToken === undefined ? {} : { nextPageToken }),
+      }),
+    );
+  return async () => {
+    for (;;) {
+      try {
+        const page = await (signal === undefined ? poll() : temporal.connection.withAbortSignal(signal, poll));
+        // A run that has ended has no more pages: its successor begins at the beginning.
+        nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
+        const isNews = page.history?.events?.some(
+          (event) => (event.workflowTaskCompletedEventAttributes ?? null) !== null,
+        );
+        if (isNews === true || nextPageToken === undefined) return;
+      } catch (error) {
+        if (signal?.aborted === true) return;
+        if (grpcCodeOf(error) !== GRPC_DEADLINE_EXCEEDED) throw translate(error);
+      }
+    }
+  };
 }
 
+/** Turns what Temporal throws into the registry's codes. */
 function translate(error: unknown): unknown {
   if (error instanceof HoldfastError) return error;
-  if (error instanceof WorkflowNotFoundError) return new HoldfastError('not_found', 'No such connection.');
+  if (error instanceof WorkflowNotFoundError) return new HoldfastError('not_found', 'No such connection');
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
     const { type, message } = error.cause;
     if (typeof type === 'string' && isErrorCode(type)) return new HoldfastError(type, message);
     // The workflow ended while the update was under way: the connection is gone.
-    return new HoldfastError('not_found', 'No such connection.');
+    return new HoldfastError('not_found', 'No such connection');
   }
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return unavailable();
   const grpc = grpcCodeOf(error);
   if (grpc === GRPC_RESOURCE_EXHAUSTED)
-    return new HoldfastError('rate_limited', 'Too many requests for one connection at once.', { retryAfterSeconds: 1 });
+    return new HoldfastError('rate_limited', 'Too many requests for one connection at once; try again', {
+      retryAfterSeconds: 1,
+    });
   if (grpc === GRPC_UNAVAILABLE || grpc === GRPC_DEADLINE_EXCEEDED) return unavailable();
   return error;
 }
@@ -216,7 +267,7 @@ function grpcCodeOf(error: unknown): number | null {
 }
 
 function unavailable(): HoldfastError {
-  return new HoldfastError('unavailable', 'No worker or no Temporal server answered in time; try again.', {
+  return new HoldfastError('unavailable', 'No worker or no Temporal server answered in time; try again', {
     retryAfterSeconds: 2,
   });
 }

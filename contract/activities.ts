@@ -172,8 +172,6 @@ export interface LoginActivities {
    * claimed ends with `entry_uncertain`. Hence it may be retried.
    */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
-  /** Waits until the page is no longer `external_action`, or `waitMs` is over. May be retried. */
-  watchExternalAction(input: { target: LoginTarget; sessionId: string; waitMs: number }): Promise<Observation>;
   /** Saves the session to the profile and the values to the credential; ends the session. May be retried. */
   finishLogin(input: FinishInput): Promise<FinishOutcome>;
   /** Ends the session without saving and destroys what was kept. May be retried; done when the session is gone. */
@@ -198,8 +196,6 @@ export interface RecordActivities {
     entryId: string;
     submissionId: string | null;
   }): Promise<{ reach: EntryReach; keptId: string | null }>;
-  /** Destroys the sealed values of a submission that will not be typed. */
-  discardSubmission(input: { submissionId: string }): Promise<void>;
   /** What the attached credential can answer now, or null. */
   readCredential(input: {
     organizationId: string;

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../client/search-attributes.ts';
 import type { ChildSpec } from './child-process.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
@@ -145,6 +146,7 @@ function temporalServer(settings: Settings, program: string, env: NodeJS.Process
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(settings.ports.temporal)],
       ...['--ui-port', String(settings.ports.temporalUi), '--namespace', NAMESPACE],
+      ...SEARCH_ATTRIBUTES.flatMap(({ name }) => ['--search-attribute', `${name}=Keyword`]),
       ...['--db-filename', join(settings.dataDir, 'temporal.db'), '--log-level', 'error'],
     ],
     env,

@@ -118,6 +118,10 @@ const Environment = z
     BROWSER_PROCESS_FILE_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_FILE_MB),
     BROWSER_PROCESS_NICE: optional(PROCESS_LIMITS.BROWSER_PROCESS_NICE),
     CHROMIUM_PATH: optional(z.string()),
+    HOLDFAST_MAX_BROWSERS: optional(wholeNumber(1, 500)),
+    HOLDFAST_MAX_CHECKS: optional(wholeNumber(1, 500)),
+    HOLDFAST_METRICS_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
+    HOLDFAST_SEARCH_DOMAINS: optional(z.enum(['hashed', 'clear'], 'must be hashed or clear')),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
     TEMPORAL_PROFILE: optional(z.string()),
@@ -176,6 +180,12 @@ export interface Settings {
   /** What a program of a session may take; what is not named is as usual. */
   processLimits: ProcessLimitSettings;
   chromiumPath: string | undefined;
+  /** How many browsers a worker drives at once, for logins of people and for checks; what is not named is as usual. */
+  concurrency: { people?: number; checks?: number };
+  /** Where the worker offers Prometheus metrics, on `host`; without it, it offers none. */
+  metricsPort: number | undefined;
+  /** Whether Temporal's search attribute `HoldfastDomain` holds the domain itself instead of a keyed hash of it. */
+  clearSearchDomains: boolean;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
   /** The worker's deployment version; without one, workers are not versioned. */
@@ -220,6 +230,12 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     processNetwork: read.BROWSER_ALLOW_PROCESS_NETWORK === 'on',
     processLimits: processLimits(read),
     chromiumPath: read.CHROMIUM_PATH,
+    concurrency: {
+      ...(read.HOLDFAST_MAX_BROWSERS === undefined ? {} : { people: read.HOLDFAST_MAX_BROWSERS }),
+      ...(read.HOLDFAST_MAX_CHECKS === undefined ? {} : { checks: read.HOLDFAST_MAX_CHECKS }),
+    },
+    metricsPort: read.HOLDFAST_METRICS_PORT,
+    clearSearchDomains: read.HOLDFAST_SEARCH_DOMAINS === 'clear',
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),
   };

@@ -10,9 +10,10 @@ import { createBrowserService, type BrowserServiceSettings } from '../browser-cl
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createPages } from '../activities/login/pages.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';
+import type { LoginActivities, RecordActivities } from '../contract/activities.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';
-import { TASK_QUEUE } from '../workflows/messages.ts';
+import { BROWSER_QUEUES, browserQueue, TASK_QUEUE } from '../workflows/messages.ts';
 import { createDataConverter } from './data-converter/data-converter.ts';
 
 /** What a worker needs. */
@@ -29,14 +30,25 @@ export interface WorkerOptions {
   workflowBundle?: WorkflowBundleWithSourceMap;
   /**
    * The version of this worker in a deployment. Such a worker gets work only after its version was made the current one;
-   * workflows move on to the current version by themselves, for their code stays replayable (test/histories).
+   * connections move on to it by themselves, and a flow that is open ends on the version that it began on.
    */
   version?: { deploymentName: string; buildId: string };
   /** How many workflows are kept in memory; about 250 kB each. Default 1,000. */
   maxCachedWorkflows?: number;
-  /** How many browsers this worker drives at once. Default 8. */
-  maxConcurrentBrowsers?: number;
+  concurrency?: Partial<Concurrency>;
 }
+
+/** How much this process does at once, by whom it is done for. */
+export interface Concurrency {
+  /** Browser steps of logins with a person. Default 8. */
+  people: number;
+  /** Health checks and re-authentications. Default 4. */
+  checks: number;
+  /** Writes to the store that are tried again after a failure. Default 50. */
+  records: number;
+}
+
+const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50 };
 
 /** A running worker. */
 export interface RunningWorker {
@@ -62,34 +74,79 @@ export function versioned(version: WorkerOptions['version']): Pick<TemporalWorke
   };
 }
 
-/** Starts a worker for the workflows and all their activities. */
+/** Starts the workers of this process: workflows and records, logins of people, and checks, each on a queue of its own. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
   const deps = { store: options.store, service, pages, egress: options.egress };
-  const worker = await Worker.create({
+  const workers = await startWorkers({
+    ...options,
+    workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
+    records: createRecordActivities(options.store),
+    browsing: createLoginActivities(deps),
+  });
+  return {
+    ended: workers.ended,
+    async close() {
+      await workers.close();
+      await pages.close();
+      await service.close();
+    },
+  };
+}
+
+/** What {@link startWorkers} needs: the options of a worker, with its activities made. */
+export interface WorkersOptions extends Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'payloadKey' | 'taskQueue' | 'version' | 'maxCachedWorkflows' | 'concurrency'
+> {
+  workflowBundle: WorkflowBundleWithSourceMap;
+  records: RecordActivities;
+  browsing: LoginActivities;
+}
+
+/** Starts one Temporal worker for each queue. They end together: one that fails takes the others with it. */
+export async function startWorkers(options: WorkersOptions): Promise<RunningWorker> {
+  const taskQueue = options.taskQueue ?? TASK_QUEUE;
+  const concurrency = { ...CONCURRENCY, ...options.concurrency };
+  const common = {
     connection: options.connection,
     namespace: options.namespace,
-    taskQueue: options.taskQueue ?? TASK_QUEUE,
-    workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
-    activities: { ...createLoginActivities(deps), ...createRecordActivities(options.store) },
     dataConverter: createDataConverter(options.payloadKey),
-    maxCachedWorkflows: options.maxCachedWorkflows ?? 1000,
-    maxConcurrentActivityTaskExecutions: options.maxConcurrentBrowsers ?? 8,
     ...versioned(options.version),
     shutdownGraceTime: '5 seconds',
     shutdownForceTime: '15 seconds',
-  });
-  const ended = worker.run();
+  } as const;
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue,
+      workflowBundle: options.workflowBundle,
+      activities: { ...options.records },
+      maxCachedWorkflows: options.maxCachedWorkflows ?? 1000,
+      maxConcurrentActivityTaskExecutions: concurrency.records,
+    }),
+    ...BROWSER_QUEUES.map((queue) =>
+      Worker.create({
+        ...common,
+        taskQueue: browserQueue(taskQueue, queue),
+        activities: { ...options.browsing },
+        maxConcurrentActivityTaskExecutions: concurrency[queue],
+      }),
+    ),
+  ]);
+  const stop = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const runs = workers.map((worker) => worker.run().finally(stop));
+  const ended = Promise.all(runs).then(() => undefined);
   // Whoever closes the worker hears of its failure there; nobody may be listening before.
   ended.catch(() => undefined);
   return {
     ended,
     async close() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended.catch(() => undefined);
-      await pages.close();
-      await service.close();
+      stop();
+      await Promise.allSettled(runs);
     },
   };
 }

@@ -2,10 +2,10 @@ import type { ManagedAuthBrowser } from '../contract/connections.ts';
 import type { ConnectionDocument, ConnectionSettings } from '../contract/document.ts';
 import type { TelemetryRequest } from '../contract/telemetry.ts';
 
-/** Names of workflows: the entity of a connection, and the child that logs in again without a person. */
-export const WORKFLOWS = { connection: 'authConnection', reauth: 'reauth' } as const;
+/** Names of workflows: the entity of a connection, and its children: the flows that log in with and without a person. */
+export const WORKFLOWS = { connection: 'authConnection', login: 'login', reauth: 'reauth' } as const;
 
-/** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}. */
+/** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}; `flow*` and `answer` are between entity and flow. */
 export const UPDATES = {
   create: 'create',
   login: 'login',
@@ -14,11 +14,26 @@ export const UPDATES = {
   check: 'check',
   remove: 'remove',
 } as const;
-export const SIGNALS = { submitInput: 'submitInputSignal', flowProgress: 'flowProgress' } as const;
+export const SIGNALS = {
+  submitInput: 'submitInputSignal',
+  flowProgress: 'flowProgress',
+  flowWithdraws: 'flowWithdraws',
+  flowEnded: 'flowEnded',
+  answer: 'answer',
+} as const;
 export const QUERIES = { document: 'document' } as const;
 
-/** The task queue of workflows and activities, unless a deployment names another. */
+/** The task queue of workflows and of writes to the store, unless a deployment names another. */
 export const TASK_QUEUE = 'holdfast';
+
+/** Who a browser is driven for. Each kind has a task queue of its own, so that a person never waits behind checks. */
+export const BROWSER_QUEUES = ['people', 'checks'] as const;
+export type BrowserQueue = (typeof BROWSER_QUEUES)[number];
+
+/** The task queue of one kind of browser work, beside the one of the workflows. */
+export function browserQueue(taskQueue: string, queue: BrowserQueue): string {
+  return `${taskQueue}-${queue}`;
+}
 
 /** Types of the failures a message is refused with; each is a code of contract/errors.ts. */
 export type RefusalCode =
@@ -30,7 +45,8 @@ export type RefusalCode =
   | 'invalid_input'
   | 'not_awaiting_input'
   | 'flow_in_progress'
-  | 'check_in_progress';
+  | 'check_in_progress'
+  | 'internal_error';
 
 /** What a new connection starts with. */
 export interface ConnectionSeed {
@@ -80,10 +96,9 @@ export interface Accepted {
   document: ConnectionDocument;
 }
 
-/** What the query answers: the document as the workflow holds it, and the last check that ended. */
+/** What the query answers: the document as the workflow holds it. */
 export interface ConnectionView {
   /** True when the connection was deleted: a workflow can be asked after its end, too. */
   removed: boolean;
   document: ConnectionDocument;
-  lastCheckId: string | null;
 }

@@ -16,10 +16,6 @@ import { blameProxy, requireProxy } from './proxy-faults.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;
-/** How often a page that waits for something outside is looked at, in milliseconds. */
-const WATCH_EVERY_MS = 1000;
-/** So many readings in a row that show no page mean that the site is down. */
-const OUTAGES_THAT_COUNT = 4;
 
 /** Makes the login activities of a worker. */
 export function createLoginActivities(deps: LoginDeps): LoginActivities {
@@ -66,22 +62,6 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     ),
 
     enterAnswer: guard((input) => withHeartbeat((signal) => enterAnswer(deps, input, signal))),
-
-    watchExternalAction: guard(({ target, sessionId, waitMs }) =>
-      withHeartbeat(async (signal) => {
-        const end = Date.now() + waitMs;
-        for (let outages = 0; ;) {
-          const page = await deps.pages.of(target.projectId, sessionId);
-          const reading = await readLogin(page);
-          // A page that fails once while it looks for the answer is no end of the wait.
-          outages = reading.kind === 'unavailable' ? outages + 1 : 0;
-          const waits = reading.kind === 'external_action' || (outages > 0 && outages < OUTAGES_THAT_COUNT);
-          if (!waits || Date.now() > end) return await observe(target, sessionId, reading);
-          signal.throwIfAborted();
-          await new Promise((resolve) => setTimeout(resolve, WATCH_EVERY_MS));
-        }
-      }),
-    ),
 
     finishLogin: guard((input) => withHeartbeat((signal) => finishLogin(deps, input, signal))),
 

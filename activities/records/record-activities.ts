@@ -3,11 +3,12 @@ import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { credentialFacts } from '../login/credential-facts.ts';
 import { keptUnder } from '../login/enter.ts';
+import { guard } from '../login/faults.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {
   return {
-    async insertConnection(document) {
+    insertConnection: guard(async (document) => {
       // Whoever creates a connection, its profile is there: also for a creator that knows only Temporal.
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store.profiles.findOrCreate(scope, document.settings.profile_name);
@@ -22,9 +23,9 @@ export function createRecordActivities(store: Store): RecordActivities {
         createdAt: new Date(document.created_at),
       });
       return { existingId: outcome.outcome === 'exists' ? outcome.existingId : null };
-    },
+    }),
 
-    async recordConnection({ document, timeline }) {
+    recordConnection: guard(async ({ document, timeline }) => {
       await store.connections.record({
         id: document.id,
         revision: document.revision,
@@ -32,25 +33,21 @@ export function createRecordActivities(store: Store): RecordActivities {
         timeline,
         createdAt: new Date(),
       });
-    },
+    }),
 
-    async abandonEntry({ connectionId, flowId, entryId, submissionId }) {
+    abandonEntry: guard(async ({ connectionId, flowId, entryId, submissionId }) => {
       const state = await store.typingLedger.abandon({ connectionId, flowId, interactionId: entryId });
       if (submissionId !== null) await store.submissions.destroy(submissionId);
       return { reach: reachOf(state), keptId: await store.submissions.find(connectionId, keptUnder(flowId, entryId)) };
-    },
+    }),
 
-    async discardSubmission({ submissionId }) {
-      await store.submissions.destroy(submissionId);
-    },
-
-    async readCredential({ credentialName, ...scope }) {
+    readCredential: guard(async ({ credentialName, ...scope }) => {
       return await credentialFacts(store, scope, credentialName);
-    },
+    }),
 
-    async removeConnection({ connectionId, organizationId, projectId }) {
+    removeConnection: guard(async ({ connectionId, organizationId, projectId }) => {
       await store.connections.remove({ organizationId, projectId }, connectionId);
-    },
+    }),
   };
 }
 

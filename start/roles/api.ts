@@ -2,6 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { startApi } from '../../api/service.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
+import { hasSearchAttributes } from '../../client/search-attributes.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
@@ -27,6 +28,10 @@ await runRole('api', async (settings, keys) => {
     connections: createConnectionsClient({
       temporal,
       identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+      findDocument: async (id) => (await store.connections.byIdUnscoped(id))?.document ?? null,
+      search: (await hasSearchAttributes(connection, namespace))
+        ? { domains: settings.clearSearchDomains ? 'clear' : 'hashed' }
+        : null,
     }),
     settings: {
       publicUrl: settings.publicUrl,

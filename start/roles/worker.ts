@@ -1,5 +1,6 @@
 import { NativeConnection } from '@temporalio/worker';
 import { createEgressPolicy } from '../../egress/policy.ts';
+import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
 import { purposeKey } from '../keys.ts';
@@ -8,6 +9,7 @@ import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
 
 await runRole('worker', async (settings, keys) => {
+  installRuntime({ host: settings.host, metricsPort: settings.metricsPort });
   const { connection, namespace } = await connectTemporal(settings, (options) => NativeConnection.connect(options));
   const store = await openStore(settings, keys);
   const worker = await startWorker({
@@ -17,6 +19,7 @@ await runRole('worker', async (settings, keys) => {
     browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
     egress: createEgressPolicy(settings.allowPrivateHosts),
     workflowBundle: await loadWorkflowBundle(),
+    concurrency: settings.concurrency,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
   });

@@ -1,14 +1,12 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { createHealth } from '../../start/health.ts';
 import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
-import { bundleWorkflows, versioned } from '../../workers/worker.ts';
+import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
 import { until } from '../e2e/process-tree.ts';
-import { startDevServer } from '../setup/temporal-server.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
 
@@ -16,7 +14,10 @@ import { createScriptedWorld } from '../workflows/scripted-world.ts';
 let env: TestWorkflowEnvironment;
 
 beforeAll(async () => {
-  env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
+  env = await TestWorkflowEnvironment.createLocal({
+    server: { executable: { type: 'existing-path', path: inject('temporalPath') } },
+    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
+  });
 }, 120_000);
 
 afterAll(async () => {
@@ -55,15 +56,16 @@ const DEPLOYMENT = 'logins';
 
 /** A worker of a version, made the current one as an operator would. */
 async function startVersion(buildId: string): Promise<{ stop(): Promise<void> }> {
-  const worker = await Worker.create({
+  const world = createScriptedWorld();
+  const worker = await startWorkers({
     connection: env.nativeConnection,
-    taskQueue: TASK_QUEUE,
+    namespace: 'default',
     workflowBundle: await bundleWorkflows(),
-    activities: createScriptedWorld().activities,
-    dataConverter: createDataConverter(PAYLOAD_KEY),
-    ...versioned({ deploymentName: DEPLOYMENT, buildId }),
+    payloadKey: PAYLOAD_KEY,
+    version: { deploymentName: DEPLOYMENT, buildId },
+    records: world.records,
+    browsing: world.browsing,
   });
-  const ended = worker.run();
   const { workflowService } = env.connection;
   const current = { namespace: 'default', deploymentName: DEPLOYMENT, buildId };
   // The server knows a version once its worker has polled.
@@ -73,9 +75,6 @@ async function startVersion(buildId: string): Promise<{ stop(): Promise<void> }>
     'the version',
   );
   return {
-    async stop() {
-      worker.shutdown();
-      await ended;
-    },
+    stop: () => worker.close(),
   };
 }

@@ -1,11 +1,14 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { inject } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
+import { connectionIdFor, workflowIdOf } from '../../client/identity.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
-import { bundleWorkflows } from '../../workers/worker.ts';
+import type { authConnection as entity } from '../../workflows/index.ts';
+import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
-import { startTimeSkippingServer } from '../setup/temporal-server.ts';
+import { WORKFLOWS } from '../../workflows/messages.ts';
 import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
@@ -32,6 +35,10 @@ export interface WorkflowTests {
   world: ScriptedWorld;
   /** A new connection of its own name. */
   create(more?: Partial<ConnectionSettings>): Promise<string>;
+  /** A new connection whose entity continues as new whenever something was recorded. */
+  createRestless(more?: Partial<ConnectionSettings>): Promise<string>;
+  /** Ends the worker and starts another, with nothing in its cache; `meanwhile` runs while there is none. */
+  takeOver(meanwhile: () => Promise<void>): Promise<void>;
   /** Puts the scripted world back to its beginning. */
   reset(): void;
   /** Ends every connection that was created: what is left of one test would act in the next one's time. */
@@ -44,17 +51,24 @@ let names = 0;
 
 /** Starts one; one environment per test file. */
 export async function startWorkflowTests(): Promise<WorkflowTests> {
-  const env = await startTimeSkippingServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: inject('testServerPath') } },
+    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
+  });
   const world = createScriptedWorld();
   bundle ??= bundleWorkflows();
-  const worker = await Worker.create({
-    connection: env.nativeConnection,
-    taskQueue: 'test',
-    workflowBundle: await bundle,
-    activities: world.activities,
-    dataConverter: createDataConverter(PAYLOAD_KEY),
-  });
-  const running = worker.run();
+  const workflowBundle = await bundle;
+  const start = () =>
+    startWorkers({
+      connection: env.nativeConnection,
+      namespace: 'default',
+      taskQueue: 'test',
+      workflowBundle,
+      payloadKey: PAYLOAD_KEY,
+      records: world.records,
+      browsing: world.browsing,
+    });
+  let worker = await start();
   const created: string[] = [];
   const client = createConnectionsClient({ temporal: env.client, identityKey: IDENTITY_KEY, taskQueue: 'test' });
   return {
@@ -71,16 +85,38 @@ export async function startWorkflowTests(): Promise<WorkflowTests> {
       created.push(document.id);
       return document.id;
     },
+    async createRestless(more = {}) {
+      names += 1;
+      const scope = { organizationId: 'org_default', projectId: 'prj_default' };
+      const wanted = settings({ profile_name: `profile-${String(names)}`, ...more });
+      const id = connectionIdFor(IDENTITY_KEY, {
+        projectId: scope.projectId,
+        profileName: wanted.profile_name,
+        domain: wanted.domain,
+      });
+      const seed = { id, ...scope, settings: wanted };
+      await env.client.workflow.start<typeof entity>(WORKFLOWS.connection, {
+        workflowId: workflowIdOf(id),
+        taskQueue: 'test',
+        args: [{ schemaVersion: 2, begin: { how: 'new', seed }, continueAlways: true }],
+      });
+      created.push(id);
+      return id;
+    },
+    async takeOver(meanwhile) {
+      await worker.close();
+      await meanwhile();
+      worker = await start();
+    },
     reset() {
-      const { activities: _activities, ...fresh } = createScriptedWorld();
+      const { records: _records, browsing: _browsing, ...fresh } = createScriptedWorld();
       Object.assign(world, fresh);
     },
     async removeAll() {
       for (const id of created.splice(0)) await client.remove(id).catch(() => undefined);
     },
     async close() {
-      worker.shutdown();
-      await running;
+      await worker.close();
       await env.teardown();
     },
   };

@@ -1,6 +1,6 @@
 import type { ConnectionDocument } from '../../contract/document.ts';
 import type { WorkflowTests } from './environment.ts';
-import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+import { choice, CODE_PAGE, fault, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 /** A credential that answers user name and password. */
 export const STORED = {
@@ -87,5 +87,73 @@ export async function removedWhileWaiting(tests: WorkflowTests): Promise<string>
   await tests.client.login(id);
   await until(tests, id, waits);
   await tests.client.remove(id);
+  return id;
+}
+
+/** A login whose form asks for the user first and for the password on the next page. */
+export async function loginInTwoSteps(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  tests.world.discovered = [page('form', { fields: [field('identifier', 'user')] })];
+  tests.world.answers = [page('form', { fields: [field('password', 'password')] }), INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_user');
+  await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'password');
+  await submitAll(tests, id, 'sub_password');
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A login that offers accounts to choose from. */
+export async function loginByChoice(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  tests.world.discovered = [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] })];
+  await tests.client.login(id);
+  const { flow } = await until(tests, id, waits);
+  await tests.client.submit(id, {
+    submissionId: null,
+    interactionId: flow?.interaction?.interaction_id ?? '',
+    fieldIds: [],
+    selectedChoiceId: flow?.interaction?.choices[1]?.id ?? '',
+  });
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A login that is approved on a phone, after a while. */
+export async function loginDoneElsewhere(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  tests.world.discovered = [page('external_action', { external_action_message: 'Approve it on your phone.' })];
+  tests.world.shown = page('external_action');
+  await tests.client.login(id);
+  await until(tests, id, (document) => document.flow?.flow_step === 'AWAITING_EXTERNAL_ACTION');
+  await tests.env.sleep('1 minute');
+  tests.world.shown = INSIDE;
+  await tests.env.sleep('1 minute');
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A login whose browser is lost while it types: it starts over and asks again. */
+export async function loginWithLostSession(tests: WorkflowTests): Promise<string> {
+  const id = await tests.create();
+  tests.world.answers = [fault('session_gone'), INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  await until(tests, id, (document) => waits(document) && document.flow?.browser_session_id === 'brw_2');
+  await submitAll(tests, id, 'sub_2');
+  await until(tests, id, ended);
+  return id;
+}
+
+/** A login and a check under an entity that continues as new at every point. */
+export async function continuedAsNew(tests: WorkflowTests): Promise<string> {
+  const id = await tests.createRestless({ health_check_interval: 300 });
+  tests.world.answers = [CODE_PAGE, INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
+  await submitAll(tests, id, 'sub_2');
+  await until(tests, id, ended);
+  await tests.client.check(id);
   return id;
 }

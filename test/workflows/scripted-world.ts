@@ -62,7 +62,8 @@ export function fault(type: string): ApplicationFailure {
 
 /** The world that a workflow under test acts on: what the site shows next, and what was written down. */
 export interface ScriptedWorld {
-  activities: LoginActivities & RecordActivities;
+  browsing: LoginActivities;
+  records: RecordActivities;
   /** What discovery finds; the last one stays. */
   discovered: (PageReading | ApplicationFailure)[];
   /** What the site answers to each entering; the last one stays. */
@@ -115,7 +116,7 @@ export function createScriptedWorld(): ScriptedWorld {
     rows: new Map(),
     states: [],
     timeline: new Map(),
-    activities: {
+    browsing: {
       openSession: ({ target, flowId, attempt }) => {
         const number = String(world.sessions.push(`${flowId}-${String(attempt)}`));
         const replayId = target.recordSession === true && world.recorderWorks ? `rep_${number}` : null;
@@ -129,7 +130,6 @@ export function createScriptedWorld(): ScriptedWorld {
         const reading = passed(next(world.answers));
         return Promise.resolve({ reading, credential: world.credential, keptId: 'kept' });
       },
-      watchExternalAction: async () => Promise.resolve({ reading: world.shown, credential: world.credential }),
       finishLogin: async () =>
         Promise.resolve({
           postLoginUrl: 'https://site.example/account',
@@ -146,6 +146,8 @@ export function createScriptedWorld(): ScriptedWorld {
         const replay = target.recordSession === true ? { browserSessionId: 'brw_check', replayId: 'rep_check' } : {};
         return Promise.resolve({ ...outcome, ...replay, credential: world.credential });
       },
+    },
+    records: {
       insertConnection: async (document) => {
         const taken = [...world.rows.values()].find(
           (row) =>
@@ -166,7 +168,6 @@ export function createScriptedWorld(): ScriptedWorld {
         world.abandoned.push(entryId);
         return Promise.resolve({ reach: world.reach, keptId: 'kept' });
       },
-      discardSubmission: async () => Promise.resolve(),
       readCredential: async () => Promise.resolve(world.credential),
       removeConnection: async ({ connectionId }) => {
         world.rows.delete(connectionId);

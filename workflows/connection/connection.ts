@@ -2,131 +2,83 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
-  isCancellation,
-  sleep,
-  uuid4,
+  makeContinueAsNewFunc,
+  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { records } from '../flow/proxies.ts';
-import { nextCheckDelayMs } from '../policy/intervals.ts';
-import { runLogin, runReauth } from './flows.ts';
+import { deliverAnswers } from './answers.ts';
+import { abandonFlow, runFlows, stopFlow } from './flows.ts';
 import { registerHandlers } from './handlers.ts';
-import { runHealthCheck } from './health.ts';
-import { insertRow, recordChanges } from './recorder.ts';
+import { runHealthChecks } from './health.ts';
+import { insertRow, recordChanges, removeRow } from './recorder.ts';
 import { carriedOf, initialState, type ConnectionInput, type ConnectionState } from './state.ts';
 
+/** A run continues as new at this many events, some two dozen health checks, however many the server would allow. */
+const MAX_EVENTS = 300;
+/** How long a deleted connection waits for its flow to close its browser. */
+const CLOSE_WITHIN = '2 minutes';
+
 /**
- * The entity of one connection, for its whole life: starts flows, keeps the health timer, records every change, and ends
- * when the connection is deleted. What it does between is in the files beside this one.
+ * The entity of one connection, for its whole life: settings, status, the reauth gate, the health timer, and who may start a
+ * flow. Flows are children; what they meet reaches callers through the entity's document. It ends when the connection is
+ * deleted, and only then: cancelled from outside it cancels its flow and lives on.
  */
 export async function authConnection(input: ConnectionInput): Promise<void> {
   const state = initialState(input, new Date().toISOString());
   registerHandlers(state);
+  CancellationScope.current().cancelRequested.catch(() => {
+    stopFlow(state, 'CANCELED');
+  });
+  await CancellationScope.nonCancellable(() => live(state, input));
+}
+
+setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, authConnection);
+
+async function live(state: ConnectionState, input: ConnectionInput): Promise<void> {
   if (!state.inserted) await insertRow(state);
-  if (state.existingId !== null) {
+  if (!state.inserted) {
     await condition(allHandlersFinished);
     return;
   }
+  if (input.begin.how === 'again') await abandonFlow(state);
   const work = new CancellationScope();
-  // Each loop ends for itself: a flow that is cancelled still has its browser to close.
-  const stopped = Promise.all(
-    [recordChanges, runFlows, runHealthChecks].map((loop) => work.run(() => untilCancelled(loop(state)))),
-  );
-  await Promise.race([stopped, condition(() => state.removeRequested || mayContinueAsNew(state))]);
+  const loops = [recordChanges, runHealthChecks, deliverAnswers].map((loop) => work.run(() => loop(state)));
+  const flows = runFlows(state);
+  const over = condition(() => state.removeRequested || mayContinueAsNew(state, input));
+  await Promise.race([over, flows, ...loops]);
+  if (!state.removeRequested) {
+    await handOver({ ...input, begin: { how: 'carried', state: carriedOf(state) } });
+  }
   work.cancel();
-  if (state.removeRequested) {
-    // The row goes first: closing a browser may take a while, and the caller waits for the row alone.
-    await CancellationScope.nonCancellable(() => removeRow(state));
-    await condition(allHandlersFinished);
-  }
-  await stopped;
-  if (!state.removeRequested) await continueAsNew<typeof authConnection>({ ...input, carried: carriedOf(state) });
+  await Promise.allSettled(loops);
+  // The row goes first: closing a browser may take a while, and the caller waits for the row alone.
+  await removeRow(state);
+  // Whoever creates the connection again meets a profile that no browser holds any more.
+  await condition(() => state.running === null, CLOSE_WITHIN);
+  await condition(allHandlersFinished);
 }
 
-async function untilCancelled(loop: Promise<void>): Promise<void> {
-  try {
-    await loop;
-  } catch (error) {
-    if (!isCancellation(error)) throw error;
-  }
+/** Continues as new, with what operators find the workflow by. */
+async function handOver(input: ConnectionInput): Promise<never> {
+  const { typedSearchAttributes, memo } = workflowInfo();
+  const options = { typedSearchAttributes, ...(memo === undefined ? {} : { memo }) };
+  return await makeContinueAsNewFunc<typeof authConnection>(options)(input);
 }
 
-/** Between flows and checks, with every handler done and every change written, the history may be cut. */
-function mayContinueAsNew(state: ConnectionState): boolean {
-  return (
-    workflowInfo().continueAsNewSuggested &&
-    !state.flowRunning &&
-    !state.checkRunning &&
-    state.requestedFlow === null &&
-    state.checkRequested === null &&
+/**
+ * True when a run may end and hand over: with nothing in flight that belongs to this run, after a flow or many checks. Under
+ * `continueAlways` it hands over whenever something was recorded, flows in progress included.
+ */
+function mayContinueAsNew(state: ConnectionState, { continueAlways = false }: ConnectionInput): boolean {
+  const { historyLength, continueAsNewSuggested } = workflowInfo();
+  const settled =
+    !state.recording &&
     state.recordedRevision === state.document.revision &&
-    allHandlersFinished()
-  );
-}
-
-async function runFlows(state: ConnectionState): Promise<void> {
-  for (;;) {
-    await condition(() => state.requestedFlow !== null);
-    const requested = state.requestedFlow;
-    if (requested === null) continue;
-    state.requestedFlow = null;
-    state.flowRunning = true;
-    if (requested.kind === 'login') await runLogin(state, requested.request, requested.flowId);
-    else await runReauth(state, requested.flowId);
-    state.flowRunning = false;
-    rescheduleCheck(state);
-  }
-}
-
-async function runHealthChecks(state: ConnectionState): Promise<void> {
-  for (;;) {
-    const byHand = await untilCheckIsDue(state);
-    state.checkRunning = true;
-    state.checkRequested = null;
-    await runHealthCheck(state, byHand ?? uuid4());
-    state.nextCheckAt = null;
-    state.checkRunning = false;
-  }
-}
-
-/** Waits for a check that is asked for by hand (answers its id) or for the timer (answers null). */
-async function untilCheckIsDue(state: ConnectionState): Promise<string | null> {
-  for (;;) {
-    const { settings } = state.document;
-    // Before the first good login there is no session to look at.
-    const timed = settings.health_checks && state.hadLogin;
-    if (!timed) state.nextCheckAt = null;
-    else state.nextCheckAt ??= Date.now() + nextCheckDelayMs(settings.health_check_interval, Math.random());
-    const epoch = state.timerEpoch;
-    const changed = (): boolean =>
-      state.checkRequested !== null ||
-      state.timerEpoch !== epoch ||
-      (!timed && state.hadLogin && settings.health_checks);
-    if (state.nextCheckAt === null) await condition(changed);
-    else await condition(changed, Math.max(1, state.nextCheckAt - Date.now()));
-    if (state.checkRequested !== null) return state.checkRequested;
-    if (state.timerEpoch !== epoch) {
-      state.nextCheckAt = null;
-      continue;
-    }
-    if (state.nextCheckAt !== null && Date.now() >= state.nextCheckAt) return null;
-  }
-}
-
-function rescheduleCheck(state: ConnectionState): void {
-  state.nextCheckAt = null;
-  state.timerEpoch += 1;
-}
-
-async function removeRow(state: ConnectionState): Promise<void> {
-  const { id, organization_id, project_id } = state.document;
-  while (!state.removed) {
-    try {
-      await records.removeConnection({ connectionId: id, organizationId: organization_id, projectId: project_id });
-      state.removed = true;
-    } catch {
-      await sleep('5 seconds');
-    }
-  }
+    state.checking === null &&
+    state.outbox.length === 0 &&
+    !state.startingFlow &&
+    allHandlersFinished();
+  if (continueAlways) return settled && state.document.revision > state.firstRevision;
+  const quiet = state.running === null && state.requestedFlow === null;
+  return settled && quiet && (state.flowsEnded > 0 || historyLength >= MAX_EVENTS || continueAsNewSuggested);
 }

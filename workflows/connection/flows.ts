@@ -1,13 +1,29 @@
-import { CancellationScope, condition, executeChild, isCancellation, ParentClosePolicy } from '@temporalio/workflow';
-import type { FlowStatus, FlowType } from '../../contract/connections.ts';
+import {
+  condition,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  startChild,
+} from '@temporalio/workflow';
+import type { FlowType } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
-import type { FlowContext, FlowPatch, FlowResult, PersonAnswer } from '../flow/context.ts';
-import { runFlow } from '../flow/run-flow.ts';
-import { WORKFLOWS, type LoginRequest } from '../messages.ts';
-import type { Question } from '../policy/decide.ts';
-import { FLOW_LIFETIME_MS, PERSON_WAIT_MS } from '../../contract/limits.ts';
-import type { reauth } from '../reauth.ts';
-import { flowEvent, targetOf, touch, type ConnectionState, type Pause } from './state.ts';
+import { FLOW_LIFETIME_MS } from '../../contract/limits.ts';
+import type { FlowEnd } from '../flow/context.ts';
+import type { FlowInput } from '../flow/flow-workflows.ts';
+import type { login, reauth } from '../flow/flow-workflows.ts';
+import { WORKFLOWS } from '../messages.ts';
+import {
+  flowEvent,
+  rescheduleCheck,
+  targetOf,
+  touch,
+  type ConnectionState,
+  type RequestedFlow,
+  type RunningFlow,
+} from './state.ts';
+
+/** How long after its expiry, or after it was told to stop, a flow may take to close its browser and say how it ended. */
+const CLOSE_WITHIN_MS = 60_000;
 
 /** A flow that has just started, as callers see it before its first step. */
 export function newFlow(flowType: FlowType, flowId: string, now: number): FlowState {
@@ -29,110 +45,144 @@ export function newFlow(flowType: FlowType, flowId: string, now: number): FlowSt
   };
 }
 
-/** Changes the flow that callers see, unless another one has taken its place. */
+/** Makes a flow visible and has it run next. A flow that it takes the place of is over for callers from here on. */
+export function requestFlow(state: ConnectionState, requested: RequestedFlow): void {
+  stopFlow(state, 'EXPIRED');
+  const flow = newFlow(requested.kind === 'login' ? 'LOGIN' : 'REAUTH', requested.flowId, Date.now());
+  state.requestedFlow = requested;
+  touch(state, { flow }, [{ ...flowEvent(flow, flow.started_at), step: 'INITIALIZED' }]);
+}
+
+/** Changes the flow that callers see, unless it has ended or another one has taken its place. */
 export function patchFlow(state: ConnectionState, flowId: string, patch: Partial<FlowState>): void {
   const { flow } = state.document;
-  if (flow?.flow_id !== flowId) return;
-  const next = { ...flow, ...patch };
+  if (flow?.flow_id !== flowId || flow.flow_status !== 'IN_PROGRESS') return;
   // A step that says what is known already makes no new state.
   if (Object.entries(patch).every(([name, value]) => Reflect.get(flow, name) === value)) return;
+  const next = { ...flow, ...patch };
   touch(state, { flow: next }, [flowEvent(next, new Date().toISOString())]);
 }
 
-/** Runs a LOGIN flow inside the entity, to its end. */
-export async function runLogin(state: ConnectionState, request: LoginRequest, flowId: string): Promise<void> {
-  const context: FlowContext = {
-    mode: 'attended',
-    flowId,
-    target: targetOf(state, request),
-    expiresAt: expiryOf(state),
-    saveCredentials: state.document.settings.save_credentials,
-    refused: state.refused,
-    report: (patch: FlowPatch) => {
-      patchFlow(state, flowId, patch);
-    },
-    awaitAnswer: (question, interactionId) => awaitAnswer(state, question, interactionId),
-  };
-  await settleFlow(state, flowId, () => runFlow(context));
+/** Ends the flow in progress, if there is one: callers see it at once, its child is told and closes its browser. */
+export function stopFlow(state: ConnectionState, status: 'CANCELED' | 'EXPIRED'): void {
+  state.requestedFlow = null;
+  if (state.running !== null) state.running.stop ??= status;
+  const { flow } = state.document;
+  if (flow !== null) patchFlow(state, flow.flow_id, { ...OVER, flow_status: status });
 }
 
-/** Runs a REAUTH flow in a child, to its end. */
-export async function runReauth(state: ConnectionState, flowId: string): Promise<void> {
-  const input = {
-    flowId,
-    target: targetOf(state),
-    expiresAt: expiryOf(state),
-    refused: state.refused,
-    saveCredentials: false,
-  };
-  await settleFlow(state, flowId, () =>
-    executeChild<typeof reauth>(WORKFLOWS.reauth, {
-      workflowId: `reauth-${flowId}`,
-      args: [input],
-      // A child that is told to stop closes its browser; a terminated one would leave it open.
-      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      workflowExecutionTimeout: FLOW_LIFETIME_MS + 5 * 60_000,
-    }),
-  );
-}
-
-/** Runs a flow within its life time and writes down how it ended. */
-async function settleFlow(state: ConnectionState, flowId: string, run: () => Promise<FlowResult>): Promise<void> {
-  const remaining = Math.max(1, Date.parse(expiryOf(state)) - Date.now());
-  let result: FlowResult | null = null;
-  let status: FlowStatus = 'FAILED';
-  try {
-    result = await CancellationScope.withTimeout(remaining, run);
-    status = result.status;
-  } catch (error) {
-    if (Date.now() >= Date.parse(expiryOf(state))) status = 'EXPIRED';
-    else if (isCancellation(error) || state.removeRequested) status = 'CANCELED';
+/** Runs the flows that are asked for, one after the other: two browsers on one profile would save over each other. */
+export async function runFlows(state: ConnectionState): Promise<void> {
+  for (;;) {
+    await condition(() => state.running !== null || state.requestedFlow !== null);
+    const running = state.running ?? (await startRequested(state));
+    if (running === null) continue;
+    const end = await untilEnded(running);
+    state.running = null;
+    state.flowsEnded += 1;
+    applyEnd(state, running, end);
+    // A login tells as much of the session as a check: the next one is a whole interval away.
+    rescheduleCheck(state);
   }
-  state.pause = null;
-  applyResult(state, flowId, status, result);
 }
 
-function applyResult(state: ConnectionState, flowId: string, status: FlowStatus, result: FlowResult | null): void {
-  const finished = result?.finished ?? null;
+async function startRequested(state: ConnectionState): Promise<RunningFlow | null> {
+  const requested = state.requestedFlow;
+  const { flow, settings } = state.document;
+  if (requested === null || flow === null) return null;
+  const { kind, flowId } = requested;
+  const running: RunningFlow = { kind, flowId, expiresAt: flow.flow_expires_at, stop: null, end: null };
+  const input: FlowInput = {
+    flowId,
+    target: targetOf(state, kind === 'login' ? requested.request : null),
+    expiresAt: running.expiresAt,
+    refused: state.refused,
+    saveCredentials: kind === 'login' && settings.save_credentials,
+  };
+  state.requestedFlow = null;
+  state.running = running;
+  state.startingFlow = true;
+  try {
+    const child = await startChild<typeof login | typeof reauth>(WORKFLOWS[kind], {
+      workflowId: flowId,
+      args: [input],
+      // The entity may continue as new while a flow runs, and tells a flow by a message of its own to stop.
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      workflowExecutionTimeout: FLOW_LIFETIME_MS + CLOSE_WITHIN_MS,
+      staticSummary: kind === 'login' ? 'Logs in with a person' : 'Logs in again with stored credentials',
+    });
+    // A flow tells its own end. One that was terminated or broke down can not.
+    child.result().catch((error: unknown) => {
+      running.end ??= { status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null };
+    });
+  } catch {
+    // Nothing runs under this id, so nothing is to be closed.
+    running.end = { status: 'FAILED', result: null };
+  } finally {
+    state.startingFlow = false;
+  }
+  return running;
+}
+
+async function untilEnded(running: RunningFlow): Promise<FlowEnd> {
+  const overdueAt = Date.parse(running.expiresAt) + CLOSE_WITHIN_MS;
+  await condition(() => running.end !== null || running.stop !== null, Math.max(1, overdueAt - Date.now()));
+  if (running.end === null) {
+    await cancelChild(running.flowId);
+    await condition(() => running.end !== null, CLOSE_WITHIN_MS);
+  }
+  return running.end ?? { status: running.stop ?? 'EXPIRED', result: null };
+}
+
+/** What is not true any more of a flow that has ended. */
+const OVER = { interaction: null, external_action_message: null } as const;
+
+/** What is said of a flow that could not tell its end. */
+const ENDED_FROM_OUTSIDE = {
+  error_code: 'internal_error',
+  error_message: 'The login was ended from outside; start a new one',
+} as const;
+
+function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, { status, result }: FlowEnd): void {
   if (result !== null) state.refused = result.refused;
-  if (status === 'SUCCESS' && finished !== null) {
+  const finished = result?.finished ?? null;
+  if (status === 'SUCCESS' && result !== null && finished !== null) {
     state.hadLogin = true;
     state.credential = finished.credential;
-    if (result !== null && result.requirements.fields.length > 0) state.requirements = result.requirements;
-    if (typeof result?.loginPageUrl === 'string') state.loginPageUrl = result.loginPageUrl;
+    if (result.requirements.fields.length > 0) state.requirements = result.requirements;
+    state.loginPageUrl = result.loginPageUrl ?? state.loginPageUrl;
     const { settings } = state.document;
+    const { credentialName } = finished;
+    const attach = credentialName !== null && settings.credential === undefined;
     touch(state, {
       status: 'AUTHENTICATED',
       post_login_url: finished.postLoginUrl,
-      settings:
-        finished.credentialName === null || settings.credential !== undefined
-          ? settings
-          : { ...settings, credential: { name: finished.credentialName } },
+      settings: attach ? { ...settings, credential: { name: credentialName } } : settings,
     });
   }
+  const failed = status === 'FAILED';
   patchFlow(state, flowId, {
+    ...OVER,
     flow_status: status,
     ...(status === 'SUCCESS' ? { flow_step: 'COMPLETED' as const, website_error: null } : {}),
-    interaction: null,
-    external_action_message: null,
-    error_code: status === 'FAILED' ? (result?.errorCode ?? 'internal_error') : null,
-    error_message: status === 'FAILED' ? (result?.errorMessage ?? 'The login could not go on; try again.') : null,
     ...(typeof result?.websiteError === 'string' ? { website_error: result.websiteError } : {}),
+    ...(failed ? ENDED_FROM_OUTSIDE : {}),
+    ...(failed && result !== null ? { error_code: result.errorCode, error_message: result.errorMessage } : {}),
   });
-  if (status !== 'SUCCESS' && state.document.flow?.flow_type === 'REAUTH') touch(state, { status: 'NEEDS_AUTH' });
+  if (status !== 'SUCCESS' && kind === 'reauth') touch(state, { status: 'NEEDS_AUTH' });
 }
 
-async function awaitAnswer(state: ConnectionState, question: Question, interactionId: string): Promise<PersonAnswer> {
-  const pause: Pause = { question, interactionId, answer: null };
-  state.pause = pause;
-  try {
-    await condition(() => pause.answer !== null, PERSON_WAIT_MS);
-  } finally {
-    if (state.pause === pause) state.pause = null;
-  }
-  return pause.answer === null ? { kind: 'timeout' } : { kind: 'submitted', input: pause.answer };
+/** Ends the flow of a connection whose workflow was ended from outside meanwhile: its child may still hold a browser. */
+export async function abandonFlow(state: ConnectionState): Promise<void> {
+  const { flow } = state.document;
+  if (flow?.flow_status !== 'IN_PROGRESS') return;
+  patchFlow(state, flow.flow_id, { ...OVER, ...ENDED_FROM_OUTSIDE, flow_status: 'FAILED' });
+  await cancelChild(flow.flow_id);
 }
 
-function expiryOf(state: ConnectionState): string {
-  return state.document.flow?.flow_expires_at ?? new Date(Date.now() + FLOW_LIFETIME_MS).toISOString();
+/** Tells a flow to close its browser and end. One that has gone already has nothing to close. */
+async function cancelChild(flowId: string): Promise<void> {
+  await getExternalWorkflowHandle(flowId)
+    .cancel()
+    .catch(() => undefined);
 }

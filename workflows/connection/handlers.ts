@@ -1,11 +1,14 @@
 import { ApplicationFailure, condition, setHandler, uuid4 } from '@temporalio/workflow';
+import type { Interaction } from '../../contract/interaction.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import {
   checkUpdate,
   configureUpdate,
   createUpdate,
   documentQuery,
+  flowEndedSignal,
   flowProgressSignal,
+  flowWithdrawsSignal,
   loginUpdate,
   removeUpdate,
   submitSignal,
@@ -13,22 +16,22 @@ import {
 } from '../message-definitions.ts';
 import type { Accepted, Addressed, ConfigureRequest, LoginRequest, RefusalCode, SubmitInput } from '../messages.ts';
 import { refusalOf } from '../policy/accept.ts';
-import { newFlow, patchFlow } from './flows.ts';
-import { flowEvent, rememberSubmission, touch, type ConnectionState } from './state.ts';
+import { patchFlow, requestFlow } from './flows.ts';
+import { rememberSubmission, rescheduleCheck, touch, type ConnectionState } from './state.ts';
 
 /**
- * Registers every handler. Handlers validate, change state and return; two of them wait, and only for the store: create
- * until the row is in, remove until it is gone.
+ * Registers every handler. Handlers validate, change state and return. Three wait: create until the row is in, remove until
+ * it is gone, and check, of which there is one at a time, for its outcome.
  */
 export function registerHandlers(state: ConnectionState): void {
   setHandler(documentQuery, () => ({
     removed: state.removeRequested || state.existingId !== null,
     document: state.document,
-    lastCheckId: state.lastCheckId,
   }));
 
   setHandler(createUpdate, async (request) => {
-    await condition(() => state.inserted || state.existingId !== null || state.removed);
+    await condition(() => state.inserted || state.existingId !== null || state.broken !== null);
+    if (!state.inserted && state.existingId === null) refuse('internal_error', 'The connection could not be stored');
     if (state.removeRequested) return { outcome: 'ending', document: state.document };
     const ours = state.existingId === null && request.connectionId === state.document.id;
     const document = state.existingId === null ? state.document : { ...state.document, id: state.existingId };
@@ -47,7 +50,8 @@ export function registerHandlers(state: ConnectionState): void {
         if (request.loginId === state.lastLoginId) return;
         const { flow } = state.document;
         const running = flow?.flow_status === 'IN_PROGRESS' && Date.now() < Date.parse(flow.flow_expires_at);
-        if (running) refuse('flow_in_progress', `A flow is in progress until ${flow.flow_expires_at}.`);
+        if (running)
+          refuse('flow_in_progress', `A flow is in progress until ${flow.flow_expires_at}; finish it or wait`);
       },
     },
   );
@@ -61,19 +65,19 @@ export function registerHandlers(state: ConnectionState): void {
     {
       validator: (input: SubmitInput) => {
         refuseUnaddressed(state, input);
-        const refusal = refusalOf(state, input);
+        if (wasApplied(state, input)) return;
+        const refusal = refusalOf(pendingInteraction(state), input);
         if (refusal !== null) refuse(refusal.code, refusal.message);
       },
     },
   );
 
   setHandler(submitSignal, (input) => {
-    if (input.connectionId === state.document.id && refusalOf(state, input) === null) applySubmit(state, input);
+    const isOurs = input.connectionId === state.document.id;
+    if (isOurs && refusalOf(pendingInteraction(state), input) === null) applySubmit(state, input);
   });
 
-  setHandler(flowProgressSignal, ({ flowId, patch }) => {
-    patchFlow(state, flowId, patch);
-  });
+  registerFlowSignals(state);
 
   setHandler(
     configureUpdate,
@@ -90,16 +94,18 @@ export function registerHandlers(state: ConnectionState): void {
 
   setHandler(
     checkUpdate,
-    () => {
+    async () => {
       const checkId = uuid4();
-      state.checkRequested = checkId;
-      return { checkId };
+      state.checking = checkId;
+      await condition(() => state.lastCheckId === checkId || state.removeRequested);
+      if (state.removeRequested) refuse('not_found', 'No such connection');
+      return accepted(state);
     },
     {
       validator: (request: Addressed) => {
         refuseUnaddressed(state, request);
-        if (state.checkRunning || state.checkRequested !== null)
-          refuse('check_in_progress', 'A health check is running.');
+        if (state.checking !== null)
+          refuse('check_in_progress', 'A health check is running; try again when it has ended');
       },
     },
   );
@@ -109,6 +115,7 @@ export function registerHandlers(state: ConnectionState): void {
     async () => {
       state.removeRequested = true;
       await condition(() => state.removed);
+      if (state.broken !== null) refuse('internal_error', 'The connection could not be removed; try again');
       return null;
     },
     {
@@ -123,27 +130,48 @@ function accepted(state: ConnectionState): Accepted {
   return { revision: state.document.revision, document: state.document };
 }
 
+/** What a running flow tells. One that callers do not see any more changes nothing for them. */
+function registerFlowSignals(state: ConnectionState): void {
+  setHandler(flowProgressSignal, ({ flowId, patch }) => {
+    patchFlow(state, flowId, patch);
+  });
+  setHandler(flowWithdrawsSignal, ({ flowId, interactionId }) => {
+    // When an answer was accepted before, it is on its way and the flow takes it.
+    if (pendingInteraction(state)?.interaction_id !== interactionId) return;
+    patchFlow(state, flowId, { interaction: null, external_action_message: null });
+    state.outbox.push({ flowId, interactionId, input: null });
+  });
+  setHandler(flowEndedSignal, ({ flowId, end }) => {
+    if (state.running?.flowId === flowId) state.running.end ??= end;
+  });
+}
+
 function applyLogin(state: ConnectionState, request: LoginRequest): void {
   if (request.loginId === state.lastLoginId) return;
   state.lastLoginId = request.loginId;
-  const flow = newFlow('LOGIN', `flow_${uuid4().replaceAll('-', '')}`, Date.now());
-  state.requestedFlow = { kind: 'login', request, flowId: flow.flow_id };
-  touch(state, { flow }, [{ ...flowEvent(flow, flow.started_at), step: 'INITIALIZED' }]);
+  requestFlow(state, { kind: 'login', request, flowId: `flow_${uuid4().replaceAll('-', '')}` });
+}
+
+/** The interaction that callers see, which is the one that an answer is held against. */
+function pendingInteraction({ document: { flow } }: ConnectionState): Interaction | null {
+  return flow?.flow_status === 'IN_PROGRESS' ? flow.interaction : null;
+}
+
+function wasApplied(state: ConnectionState, { submissionId }: SubmitInput): boolean {
+  return submissionId !== null && state.appliedSubmissions.includes(submissionId);
 }
 
 function applySubmit(state: ConnectionState, input: SubmitInput): void {
-  const { pause } = state;
-  if (pause === null || pause.answer !== null) return;
-  pause.answer = input;
-  if (input.submissionId !== null) rememberSubmission(state, input.submissionId);
   const { flow } = state.document;
-  if (flow !== null)
-    patchFlow(state, flow.flow_id, {
-      flow_step: 'SUBMITTING',
-      interaction: null,
-      website_error: null,
-      external_action_message: null,
-    });
+  if (flow === null || wasApplied(state, input)) return;
+  if (input.submissionId !== null) rememberSubmission(state, input.submissionId);
+  state.outbox.push({ flowId: flow.flow_id, interactionId: input.interactionId, input });
+  patchFlow(state, flow.flow_id, {
+    flow_step: 'SUBMITTING',
+    interaction: null,
+    website_error: null,
+    external_action_message: null,
+  });
 }
 
 function applySettings(state: ConnectionState, changes: ConfigureRequest['changes']): void {
@@ -163,13 +191,13 @@ function applySettings(state: ConnectionState, changes: ConfigureRequest['change
     before.health_check_interval !== settings.health_check_interval ||
     before.health_checks !== settings.health_checks
   )
-    state.timerEpoch += 1;
+    rescheduleCheck(state);
 }
 
 function refuseUnaddressed(state: ConnectionState, message: Addressed): void {
   // A workflow id is used again after a deletion, and the row may not be in yet: neither answers for this id.
   if (message.connectionId !== state.document.id || !state.inserted || state.removeRequested)
-    refuse('not_found', 'No such connection.');
+    refuse('not_found', 'No such connection');
 }
 
 function refuse(code: RefusalCode, message: string): never {

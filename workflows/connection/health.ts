@@ -1,16 +1,44 @@
-import { uuid4 } from '@temporalio/workflow';
+import { condition, isCancellation, uuid4 } from '@temporalio/workflow';
 import type { HealthOutcome } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
 import { proxyMessage } from '../flow/failures.ts';
-import { browsing } from '../flow/proxies.ts';
-import { newFlow } from './flows.ts';
-import { flowEvent, targetOf, touch, type ConnectionState } from './state.ts';
+import { createBrowserActivities } from '../flow/activities.ts';
+import { nextCheckDelayMs } from '../policy/intervals.ts';
+import { requestFlow } from './flows.ts';
+import { targetOf, touch, type ConnectionState } from './state.ts';
+
+/** Checks the session on its schedule and whenever it is asked to, during flows too. */
+export async function runHealthChecks(state: ConnectionState): Promise<void> {
+  for (;;) {
+    await untilCheckIsDue(state);
+    const checkId = (state.checking ??= uuid4());
+    await runHealthCheck(state, checkId);
+    state.nextCheckAt = null;
+    state.lastCheckId = checkId;
+    state.checking = null;
+  }
+}
+
+/** Waits for a check that is asked for by hand, or for the timer. */
+async function untilCheckIsDue(state: ConnectionState): Promise<void> {
+  while (state.checking === null) {
+    const { settings } = state.document;
+    // Before the first good login there is no session to look at.
+    const timed = settings.health_checks && state.hadLogin;
+    if (!timed) state.nextCheckAt = null;
+    else state.nextCheckAt ??= Date.now() + nextCheckDelayMs(settings.health_check_interval, Math.random());
+    const epoch = state.timerEpoch;
+    const changed = (): boolean => state.checking !== null || state.timerEpoch !== epoch;
+    if (state.nextCheckAt === null) await condition(changed);
+    else if (!(await condition(changed, Math.max(1, state.nextCheckAt - Date.now())))) return;
+  }
+}
 
 /**
  * One health check: looks whether the profile is logged in and writes down what it found. An expired session goes
  * through the reauth gate.
  */
-export async function runHealthCheck(state: ConnectionState, checkId: string): Promise<void> {
+async function runHealthCheck(state: ConnectionState, checkId: string): Promise<void> {
   const found = await lookAtSession(state, checkId);
   const previous = state.document.status;
   const nowIso = new Date().toISOString();
@@ -31,14 +59,15 @@ export async function runHealthCheck(state: ConnectionState, checkId: string): P
     ...(typeof found.replayId === 'string' ? { replay_id: found.replayId } : {}),
   };
   touch(state, { status, last_auth_check_at: nowIso }, [event]);
-  state.lastCheckId = checkId;
   if (found.outcome === 'expired') requestReauth(state);
 }
 
 async function lookAtSession(state: ConnectionState, checkId: string): Promise<HealthOutcome> {
   try {
-    return await browsing.checkHealth({ target: targetOf(state), checkId });
+    const browser = createBrowserActivities('checks', state.document.organization_id);
+    return await browser.checkHealth({ target: targetOf(state), checkId });
   } catch (error) {
+    if (isCancellation(error)) throw error;
     // No browser, no network, no answer: nothing is known of the session, so nothing is said of it.
     const errorCode = proxyMessage(error) === null ? 'browser_error' : 'network_error';
     return { outcome: 'inconclusive', errorCode, credential: state.credential };
@@ -61,7 +90,5 @@ function requestReauth(state: ConnectionState): void {
   const { settings, flow } = state.document;
   const busy = flow?.flow_status === 'IN_PROGRESS' || state.requestedFlow !== null;
   if (busy || !settings.auto_reauth || !settings.health_checks || !state.document.can_reauth) return;
-  const started = newFlow('REAUTH', `flow_${uuid4().replaceAll('-', '')}`, Date.now());
-  touch(state, { flow: started }, [{ ...flowEvent(started, started.started_at), step: 'INITIALIZED' }]);
-  state.requestedFlow = { kind: 'reauth', flowId: started.flow_id };
+  requestFlow(state, { kind: 'reauth', flowId: `flow_${uuid4().replaceAll('-', '')}` });
 }

@@ -1,66 +1,93 @@
-import { condition, sleep } from '@temporalio/workflow';
-import { records } from '../flow/proxies.ts';
+import {
+  condition,
+  isCancellation,
+  log,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { failureCodeOf } from '../flow/failures.ts';
+import { records } from '../records.ts';
+import { STATUS_ATTRIBUTE } from '../search-attributes.ts';
+import { stopFlow } from './flows.ts';
 import { touch, type ConnectionState } from './state.ts';
 
-/** Inserts the row of a new connection, however long the store is away. */
+/** Inserts the row of a new connection. What cannot be inserted ends the entity, and its creator learns why. */
 export async function insertRow(state: ConnectionState): Promise<void> {
-  for (;;) {
-    try {
-      const { document } = state;
-      const { existingId } = await records.insertConnection(document);
-      if (existingId === null) {
-        state.recordedRevision = document.revision;
-        state.inserted = true;
-      } else {
-        state.existingId = existingId;
-      }
-      return;
-    } catch {
-      await sleep('5 seconds');
-    }
+  const { document } = state;
+  try {
+    const { existingId } = await records.insertConnection(document);
+    state.existingId = existingId;
+    state.inserted = existingId === null;
+    state.recordedRevision = document.revision;
+  } catch (error) {
+    state.broken = failureCodeOf(error);
   }
 }
 
 /** Writes every change of the document to the store, in order, until the connection is removed. */
 export async function recordChanges(state: ConnectionState): Promise<void> {
   for (;;) {
-    await condition(() => isDue(state));
-    if (isEnding(state)) return;
+    await condition(() => state.credentialStale || state.document.revision > state.recordedRevision);
+    state.recording = true;
     if (state.credentialStale) await refreshCredential(state);
-    const { document } = state;
-    const timeline = [...state.pendingTimeline.values()];
-    try {
-      await records.recordConnection({ document, timeline });
-      for (const event of timeline)
-        if (state.pendingTimeline.get(event.id) === event) state.pendingTimeline.delete(event.id);
-      state.recordedRevision = document.revision;
-    } catch {
-      // The store is away for longer than the activity's own retries: what is newest is written when it is back.
-      await sleep('5 seconds');
-    }
+    showStatus(state);
+    await record(state);
+    state.recording = false;
   }
+}
+
+/** Writes the document as it is now. When even a day's tries fail, the next change brings everything that is pending. */
+async function record(state: ConnectionState): Promise<void> {
+  const { document } = state;
+  const timeline = [...state.pendingTimeline.values()];
+  try {
+    await records.recordConnection({ document, timeline });
+    for (const event of timeline)
+      if (state.pendingTimeline.get(event.id) === event) state.pendingTimeline.delete(event.id);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.error('a state could not be recorded', { code: failureCodeOf(error), revision: document.revision });
+  }
+  state.recordedRevision = document.revision;
+}
+
+/** Lets operators find the workflow by its status, and see what it does. Nothing here is encrypted: words of a closed list. */
+function showStatus({ document: { status, flow } }: ConnectionState): void {
+  setCurrentDetails(flow === null ? status : `${status}; ${flow.flow_type} ${flow.flow_status}, ${flow.flow_step}`);
+  const shown = workflowInfo().typedSearchAttributes.get(STATUS_ATTRIBUTE);
+  // Without the attribute from its start, the server does not know it.
+  if (shown !== undefined && shown !== status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
 }
 
 /** Learns what the attached credential can answer, so that the reauth gate speaks of it at once. */
 async function refreshCredential(state: ConnectionState): Promise<void> {
   const { organization_id, project_id, settings } = state.document;
+  state.credentialStale = false;
   try {
     state.credential = await records.readCredential({
       organizationId: organization_id,
       projectId: project_id,
       credentialName: settings.credential?.name ?? null,
     });
-    state.credentialStale = false;
     touch(state, {});
-  } catch {
-    // The store is away; the write that follows waits for it, and the next change asks again.
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    // The gate says `no_credential` until a flow or a check reads it.
+    log.error('a credential could not be read', { code: failureCodeOf(error) });
   }
 }
 
-function isEnding(state: ConnectionState): boolean {
-  return state.removeRequested;
-}
-
-function isDue(state: ConnectionState): boolean {
-  return isEnding(state) || state.credentialStale || state.document.revision > state.recordedRevision;
+/** Removes a deleted connection's row: the caller waits for this alone, closing a browser may take longer. */
+export async function removeRow(state: ConnectionState): Promise<void> {
+  const { id, organization_id, project_id } = state.document;
+  stopFlow(state, 'CANCELED');
+  // Whoever follows the flow sees how it ended before the row is gone.
+  if (state.document.revision > state.recordedRevision) await record(state);
+  try {
+    await records.removeConnection({ connectionId: id, organizationId: organization_id, projectId: project_id });
+  } catch (error) {
+    state.broken = failureCodeOf(error);
+  }
+  state.removed = true;
 }

@@ -1,22 +1,32 @@
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState } from '../../contract/document.ts';
-import type { ConnectionSeed, LoginRequest, SubmitInput } from '../messages.ts';
+import { assertNever } from '../../contract/assert-never.ts';
+import type { FlowEnd } from '../flow/context.ts';
+import type { AnswerToFlow } from '../message-definitions.ts';
+import type { ConnectionSeed, LoginRequest } from '../messages.ts';
 import type { RefusedCredential } from '../policy/credential-match.ts';
-import type { Question } from '../policy/decide.ts';
 import { evaluateReauthGate, type LoginRequirements } from '../policy/reauth-gate.ts';
 
 /** How many applied submissions are remembered, across continue-as-new too. */
 const SUBMISSION_RING = 20;
 
-/** What an entity is started with; after a continue-as-new `carried` holds everything and `seed` only names it. */
+/** What an entity is started with. */
 export interface ConnectionInput {
-  schemaVersion: 1;
-  seed: ConnectionSeed;
-  carried: CarriedState | null;
+  /** 1 was that of the entities of 0.1, which ran logins themselves. */
+  schemaVersion: 2;
+  begin: Beginning;
+  /** Tests: the entity continues as new whenever something was recorded, in the middle of flows too. */
+  continueAlways?: boolean;
 }
 
-/** What survives a continue-as-new. */
+/** A new connection; one that goes on after its workflow was ended from outside; or the next run of the same workflow. */
+export type Beginning =
+  | { how: 'new'; seed: ConnectionSeed }
+  | { how: 'again'; document: ConnectionDocument }
+  | { how: 'carried'; state: CarriedState };
+
+/** What survives a continue-as-new. Times are absolute, because timers do not survive. */
 export interface CarriedState {
   document: ConnectionDocument;
   hadLogin: boolean;
@@ -25,118 +35,151 @@ export interface CarriedState {
   requirements: LoginRequirements | null;
   appliedSubmissions: string[];
   lastLoginId: string | null;
-  lastCheckId: string | null;
-  /** Where the last login found the login page. Absent in histories that are older than it. */
-  loginPageUrl?: string;
-  /** Absolute, because timers do not survive; milliseconds since the epoch, null while checks are off. */
+  /** Where the last login found the login page. */
+  loginPageUrl: string | null;
+  /** Milliseconds since the epoch, null while checks are off. */
   nextCheckAt: number | null;
+  /** Timeline events that are not recorded yet, by id. */
+  pendingTimeline: [string, TimelineEvent][];
+  credentialStale: boolean;
+  requestedFlow: RequestedFlow | null;
+  running: RunningFlow | null;
 }
 
 /** A flow that callers see already and that runs next. */
 export type RequestedFlow =
   { kind: 'login'; request: LoginRequest; flowId: string } | { kind: 'reauth'; flowId: string };
 
-/** A pause of the running flow. */
-export interface Pause {
-  question: Question;
-  interactionId: string;
-  answer: SubmitInput | null;
+/** A flow whose child runs, or still closes its browser. */
+export interface RunningFlow {
+  kind: RequestedFlow['kind'];
+  /** The id of its workflow, too. */
+  flowId: string;
+  expiresAt: string;
+  /** Set when the entity has ended it. */
+  stop: 'CANCELED' | 'EXPIRED' | null;
+  /** Set when its workflow has ended. */
+  end: FlowEnd | null;
 }
 
 /** Everything the entity holds in memory. Handlers and the loops change it; {@link touch} makes a change visible. */
-export interface ConnectionState extends CarriedState {
+export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
+  pendingTimeline: Map<string, TimelineEvent>;
+  /** Revision that this run began with. */
+  firstRevision: number;
   /** False until the row is inserted. */
   inserted: boolean;
   existingId: string | null;
+  /** Failure code of an insertion or a removal that did not come about. */
+  broken: string | null;
   recordedRevision: number;
-  pendingTimeline: Map<string, TimelineEvent>;
-  requestedFlow: RequestedFlow | null;
-  pause: Pause | null;
-  flowRunning: boolean;
-  checkRequested: string | null;
-  checkRunning: boolean;
+  recording: boolean;
+  startingFlow: boolean;
+  flowsEnded: number;
+  /** Answers that were accepted and are on their way to the flow. */
+  outbox: AnswerToFlow[];
+  /** Id of the health check that was asked for or runs. */
+  checking: string | null;
+  lastCheckId: string | null;
   removeRequested: boolean;
   removed: boolean;
-  /** True when another credential was attached: what it can answer must be read. */
-  credentialStale: boolean;
-  /** Grows when settings change that the health timer depends on. */
+  /** Grows when something changes that the health timer depends on. */
   timerEpoch: number;
 }
 
-/** State of a connection that starts, new or carried over. */
-export function initialState(input: ConnectionInput, nowIso: string): ConnectionState {
-  const carried = input.carried ?? freshState(input.seed, nowIso);
+/** State of a run that begins. */
+export function initialState({ begin }: ConnectionInput, nowIso: string): ConnectionState {
+  const carried = carriedInto(begin, nowIso);
+  const { revision } = carried.document;
   return {
     ...carried,
-    inserted: input.carried !== null,
+    pendingTimeline: new Map(carried.pendingTimeline),
+    firstRevision: revision,
+    inserted: begin.how !== 'new',
     existingId: null,
-    recordedRevision: input.carried?.document.revision ?? 0,
-    pendingTimeline: new Map(),
-    requestedFlow: null,
-    pause: null,
-    flowRunning: false,
-    checkRequested: null,
-    checkRunning: false,
+    broken: null,
+    recordedRevision: begin.how === 'new' ? 0 : revision,
+    recording: false,
+    startingFlow: false,
+    flowsEnded: 0,
+    outbox: [],
+    checking: null,
+    lastCheckId: null,
     removeRequested: false,
     removed: false,
-    credentialStale: input.carried === null && input.seed.settings.credential !== undefined,
     timerEpoch: 0,
   };
 }
 
-function freshState(seed: ConnectionSeed, nowIso: string): CarriedState {
+function carriedInto(begin: Beginning, nowIso: string): CarriedState {
+  switch (begin.how) {
+    case 'carried':
+      return begin.state;
+    case 'new':
+      return freshState(documentOf(begin.seed, nowIso));
+    case 'again': {
+      // What only the lost workflow knew is learned anew: what the credential holds now, what the next login needs.
+      const { document } = begin;
+      const hadLogin = document.can_reauth_reason !== 'no_prior_successful_login';
+      return { ...freshState(document), hadLogin };
+    }
+    default:
+      return assertNever(begin);
+  }
+}
+
+function documentOf(seed: ConnectionSeed, nowIso: string): ConnectionDocument {
   return {
-    document: {
-      schema_version: 1,
-      id: seed.id,
-      organization_id: seed.organizationId,
-      project_id: seed.projectId,
-      revision: 1,
-      created_at: nowIso,
-      settings: seed.settings,
-      status: 'NEEDS_AUTH',
-      post_login_url: null,
-      can_reauth: false,
-      can_reauth_reason: 'no_prior_successful_login',
-      last_auth_check_at: null,
-      flow: null,
-    },
+    schema_version: 1,
+    id: seed.id,
+    organization_id: seed.organizationId,
+    project_id: seed.projectId,
+    revision: 1,
+    created_at: nowIso,
+    settings: seed.settings,
+    status: 'NEEDS_AUTH',
+    post_login_url: null,
+    can_reauth: false,
+    can_reauth_reason: 'no_prior_successful_login',
+    last_auth_check_at: null,
+    flow: null,
+  };
+}
+
+function freshState(document: ConnectionDocument): CarriedState {
+  return {
+    document,
     hadLogin: false,
     credential: null,
     refused: null,
     requirements: null,
     appliedSubmissions: [],
     lastLoginId: null,
-    lastCheckId: null,
+    loginPageUrl: null,
     nextCheckAt: null,
+    pendingTimeline: [],
+    credentialStale: document.settings.credential !== undefined,
+    requestedFlow: null,
+    running: null,
   };
 }
 
 /** What a continue-as-new hands over. */
 export function carriedOf(state: ConnectionState): CarriedState {
-  const {
-    document,
-    hadLogin,
-    credential,
-    refused,
-    requirements,
-    appliedSubmissions,
-    lastLoginId,
-    lastCheckId,
-    loginPageUrl,
-    nextCheckAt,
-  } = state;
   return {
-    document,
-    hadLogin,
-    credential,
-    refused,
-    requirements,
-    appliedSubmissions,
-    lastLoginId,
-    lastCheckId,
-    ...(loginPageUrl === undefined ? {} : { loginPageUrl }),
-    nextCheckAt,
+    document: state.document,
+    hadLogin: state.hadLogin,
+    credential: state.credential,
+    refused: state.refused,
+    requirements: state.requirements,
+    appliedSubmissions: state.appliedSubmissions,
+    lastLoginId: state.lastLoginId,
+    loginPageUrl: state.loginPageUrl,
+    nextCheckAt: state.nextCheckAt,
+    pendingTimeline: [...state.pendingTimeline],
+    credentialStale: state.credentialStale,
+    requestedFlow: state.requestedFlow,
+    running: state.running,
   };
 }
 
@@ -157,6 +200,12 @@ export function touch(state: ConnectionState, change: Partial<ConnectionDocument
     revision: state.document.revision + 1,
   };
   for (const event of events) state.pendingTimeline.set(event.id, event);
+}
+
+/** Has the health timer start over: an interval from now. */
+export function rescheduleCheck(state: ConnectionState): void {
+  state.nextCheckAt = null;
+  state.timerEpoch += 1;
 }
 
 /** Remembers that a submission was applied. */
@@ -180,7 +229,7 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
     profileName: settings.profile_name,
     loginUrl: settings.login_url ?? null,
     postLoginUrl: document.post_login_url,
-    ...(state.loginPageUrl === undefined ? {} : { loginPageUrl: state.loginPageUrl }),
+    ...(state.loginPageUrl === null ? {} : { loginPageUrl: state.loginPageUrl }),
     allowedDomains: settings.allowed_domains ?? [],
     browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
     credentialName: settings.credential?.name ?? null,

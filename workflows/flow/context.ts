@@ -1,10 +1,11 @@
 import type { ChosenProvider, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
-import type { FlowErrorCode } from '../../contract/connections.ts';
+import type { FlowErrorCode, FlowStatus } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
 import type { SubmitInput } from '../messages.ts';
 import type { RefusedCredential } from '../policy/credential-match.ts';
-import type { LastEntry, Question } from '../policy/decide.ts';
+import type { LastEntry } from '../policy/decide.ts';
 import type { LoginRequirements } from '../policy/reauth-gate.ts';
+import type { BrowserActivities } from './activities.ts';
 
 /** Properties of the flow that its steps change. */
 export type FlowPatch = Partial<
@@ -33,10 +34,11 @@ export interface FlowContext {
   expiresAt: string;
   saveCredentials: boolean;
   refused: RefusedCredential | null;
+  browser: BrowserActivities;
   /** Makes a step visible to callers. */
-  report(patch: FlowPatch): void | Promise<void>;
-  /** Attended only: waits for the answer to the interaction that was reported last. */
-  awaitAnswer(question: Question, interactionId: string): Promise<PersonAnswer>;
+  report(patch: FlowPatch): void;
+  /** Waits for the answer to an interaction that was reported, for as long as a person may take. */
+  awaitAnswer(interactionId: string): Promise<PersonAnswer>;
 }
 
 /** How a flow ended, and what was learned on the way. */
@@ -46,11 +48,17 @@ export interface FlowResult {
   errorMessage: string | null;
   websiteError: string | null;
   finished: FinishOutcome | null;
-  /** Where the login page was found; null when the site asked for no login. Absent in histories that are older than it. */
-  loginPageUrl?: string | null;
+  /** Where the login page was found; null when the site asked for no login. */
+  loginPageUrl: string | null;
   /** A credential version that the site refused, new or as it was given. */
   refused: RefusedCredential | null;
   requirements: LoginRequirements;
+}
+
+/** The end of a flow as the entity learns it; without a result when it was stopped, or broke. */
+export interface FlowEnd {
+  status: Exclude<FlowStatus, 'IN_PROGRESS'>;
+  result: FlowResult | null;
 }
 
 /** What the loop carries from step to step; its steps change it in place. */

@@ -5,7 +5,7 @@ import { choiceFingerprint, fingerprintOf, type LastEntry, type Question } from 
 import { refOf } from '../policy/credential-match.ts';
 import { stepInput, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
-import { browsing, records, typing } from './proxies.ts';
+import { records } from '../records.ts';
 import { discover, guarded } from './session.ts';
 
 /** Enters what a person submitted, together with what the credential knows of the same form. */
@@ -53,7 +53,7 @@ export async function enter(
 ): Promise<Observation> {
   const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
   if (provider !== null) progress.provider = { provider, at: observation.reading.url };
-  await context.report({
+  context.report({
     flow_step: 'SUBMITTING',
     interaction: null,
     website_error: null,
@@ -71,7 +71,7 @@ export async function enter(
   const sessionId = progress.sessionId;
   if (sessionId === null) return await discover(context, progress);
   try {
-    const outcome: EnterOutcome = await typing.enterAnswer({
+    const outcome: EnterOutcome = await context.browser.enterAnswer({
       ...stepInput(context, sessionId),
       entryId,
       answer,
@@ -105,7 +105,10 @@ async function recover(
   lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; code: string },
 ): Promise<Observation> {
   if (lost.code === 'domain_not_allowed')
-    throw ApplicationFailure.nonRetryable('the login form sits on a site that is not allowed', 'domain_not_allowed');
+    throw ApplicationFailure.nonRetryable(
+      'The login form sits on a site that is not allowed; add it to `allowed_domains`',
+      'domain_not_allowed',
+    );
   const { target, flowId } = context;
   const { connectionId } = target;
   const { entryId, submissionId } = lost;
@@ -118,7 +121,7 @@ async function recover(
     return await discover(context, progress);
   }
   const submitted = reach === 'press' && lost.entered;
-  const seen = await guarded(progress, (sessionId) => browsing.readPage({ target, sessionId, submitted }));
+  const seen = await guarded(progress, (sessionId) => context.browser.readPage({ target, sessionId, submitted }));
   return seen ?? (await discover(context, progress));
 }
 

@@ -7,7 +7,6 @@ import { newProgress, stepInput, type FlowContext, type FlowResult, type Progres
 import { enter } from './enter.ts';
 import { failureCode, failureMessage } from './failures.ts';
 import { ask, waitOutside } from './pause.ts';
-import { browsing } from './proxies.ts';
 import { abandon, discover, guarded } from './session.ts';
 
 /**
@@ -40,7 +39,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
     switch (decision.do) {
       case 'finish': {
         const finished = await guarded(progress, (sessionId) =>
-          browsing.finishLogin({
+          context.browser.finishLogin({
             ...stepInput(context, sessionId),
             keptId: progress.keptId,
             saveCredentials: context.saveCredentials,
@@ -114,6 +113,7 @@ function failed(
     errorMessage,
     websiteError,
     finished: null,
+    loginPageUrl: progress.loginPageUrl,
     refused: progress.refused,
     requirements: progress.requirements,
   };

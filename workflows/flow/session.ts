@@ -3,7 +3,6 @@ import type { Observation } from '../../contract/activities.ts';
 import type { LastEntry } from '../policy/decide.ts';
 import type { FlowContext, Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
-import { browsing, closing } from './proxies.ts';
 
 /** How often a flow opens a new session after the last one was lost. */
 const MAX_SESSIONS = 8;
@@ -12,32 +11,34 @@ const MAX_SESSIONS = 8;
 export async function discover(context: FlowContext, progress: Progress): Promise<Observation> {
   for (;;) {
     if (progress.sessions >= MAX_SESSIONS)
-      throw ApplicationFailure.nonRetryable('the browser was lost too often', 'browser_error');
+      throw ApplicationFailure.nonRetryable('The browser was lost too often; start a new login', 'browser_error');
     progress.sessions += 1;
     // A password or code that went into a session that is lost counts as entered: its outcome is unknown here. A user
     // name alone is typed again.
     if (progress.last !== null && progress.sessions > 1)
       progress.last = hasSecret(progress.last) ? { ...progress.last, certain: false } : null;
-    await context.report({
+    context.report({
       flow_step: 'DISCOVERING',
       interaction: null,
       external_action_message: null,
       browser_session_id: null,
     });
-    const session = await browsing.openSession({
+    const session = await context.browser.openSession({
       target: context.target,
       flowId: context.flowId,
       attempt: progress.sessions,
     });
     progress.sessionId = session.sessionId;
-    await context.report({
+    context.report({
       browser_session_id: session.sessionId,
       live_view_url: session.liveViewUrl,
       ...(session.telemetryCaptured === true ? { telemetry_captured: true } : {}),
       replay_id: session.replayId ?? null,
     });
     const { sessionId } = session;
-    const observation = await guarded(progress, () => browsing.discoverLogin({ target: context.target, sessionId }));
+    const observation = await guarded(progress, () =>
+      context.browser.discoverLogin({ target: context.target, sessionId }),
+    );
     if (observation !== null) return observation;
   }
 }
@@ -63,7 +64,7 @@ export async function abandon(context: FlowContext, progress: Progress): Promise
   const { sessionId, keptId } = progress;
   await CancellationScope.nonCancellable(async () => {
     try {
-      await closing.abandonLogin({ target: context.target, sessionId, keptId });
+      await context.browser.abandonLogin({ target: context.target, sessionId, keptId });
     } catch {
       // The browser service ends a session that nobody uses; nothing is left to be done here.
     }

@@ -1,0 +1,50 @@
+import { CancellationScope, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
+import type { LoginTarget } from '../../contract/activities.ts';
+import type { RefusedCredential } from '../policy/credential-match.ts';
+import { createBrowserActivities } from './activities.ts';
+import type { FlowEnd } from './context.ts';
+import { linkToEntity } from './entity-link.ts';
+import { runFlow } from './run-flow.ts';
+
+/** What a flow is started with. */
+export interface FlowInput {
+  flowId: string;
+  target: LoginTarget;
+  expiresAt: string;
+  refused: RefusedCredential | null;
+  saveCredentials: boolean;
+}
+
+/** Logs in with a person who answers what is not stored. Its whole outcome is told to the entity that started it. */
+export async function login(input: FlowInput): Promise<void> {
+  await runAsChild(input, 'attended');
+}
+
+/** Logs in again with what is stored, nobody there: the same step machine, which never waits for a person. */
+export async function reauth(input: FlowInput): Promise<void> {
+  await runAsChild(input, 'unattended');
+}
+
+// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on.
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, login);
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, reauth);
+
+async function runAsChild(input: FlowInput, mode: 'attended' | 'unattended'): Promise<void> {
+  const scope = new CancellationScope();
+  const link = linkToEntity(input.flowId, () => {
+    scope.cancel();
+  });
+  const queue = mode === 'attended' ? 'people' : 'checks';
+  const browser = createBrowserActivities(queue, input.target.organizationId);
+  const remaining = Math.max(1, Date.parse(input.expiresAt) - Date.now());
+  let end: FlowEnd;
+  try {
+    const flow = () => runFlow({ ...input, mode, browser, report: link.report, awaitAnswer: link.awaitAnswer });
+    const result = await scope.run(() => CancellationScope.withTimeout(remaining, flow));
+    end = { status: result.status, result };
+  } catch (error) {
+    if (Date.now() >= Date.parse(input.expiresAt)) end = { status: 'EXPIRED', result: null };
+    else end = { status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null };
+  }
+  await CancellationScope.nonCancellable(() => link.tellEnd(end));
+}
