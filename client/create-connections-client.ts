@@ -49,6 +49,8 @@ export interface ConnectionsClientOptions {
 
 /** How long `check` waits for its outcome, in milliseconds. */
 const CHECK_WAIT_MS = 60_000;
+/** How long one query waits for a worker, in milliseconds, before it is asked again. */
+const QUERY_WAIT_MS = 2_000;
 /** How often a message is sent again that met its workflow between two runs. */
 const MAX_RESENDS = 5;
 /** How long one wait for events may take, in milliseconds; the server answers sooner. */
@@ -105,7 +107,14 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
   };
 
   const read = async (connectionId: string): Promise<ConnectionDocument> => {
-    const view = await send(connectionId, (handle) => handle.query(documentQuery));
+    // A query that meets the end of a run is lost with it: it is asked again soon.
+    const deadline = Date.now() + timeoutMs;
+    const ask = (): Promise<ConnectionView> =>
+      send(connectionId, (handle) => handle.query(documentQuery), QUERY_WAIT_MS).catch((error: unknown) => {
+        if (Date.now() < deadline && error instanceof HoldfastError && error.code === 'unavailable') return ask();
+        throw error;
+      });
+    const view = await ask();
     if (view.removed || view.document.id !== connectionId) throw new HoldfastError('not_found', 'No such connection');
     return view.document;
   };

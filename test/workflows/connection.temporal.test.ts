@@ -152,7 +152,7 @@ describe('a recorded connection', () => {
     await tests.client.login(id, { recordSession: here });
     await until(tests, id, () => timeline().length === 1);
     expect(timeline()[0]?.replay_id).toBe(here ? 'rep_1' : undefined);
-    expect((await tests.client.read(id)).settings.record_session).toBe(byDefault);
+    expect(tests.world.rows.get(id)?.settings.record_session).toBe(byDefault);
   });
 
   it('logs in without a recording, and never names that of a session that was lost', async () => {
@@ -221,7 +221,7 @@ describe('the cost in history', () => {
 describe('an expired session', () => {
   async function loggedIn(): Promise<string> {
     const id = await loginByCredential(tests);
-    expect(await tests.client.read(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    expect(tests.world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
     return id;
   }
 

@@ -101,6 +101,7 @@ export async function startWorkflowTests(): Promise<WorkflowTests> {
         args: [{ schemaVersion: 2, begin: { how: 'new', seed }, continueAlways: true }],
       });
       created.push(id);
+      while (!world.rows.has(id)) await new Promise((resolve) => setTimeout(resolve, 25));
       return id;
     },
     async takeOver(meanwhile) {
