@@ -24,7 +24,13 @@ import {
   submitSignal,
   submitUpdate,
 } from '../workflows/message-definitions.ts';
-import { TASK_QUEUE, WORKFLOWS, type ConnectionSeed, type CreateResult } from '../workflows/messages.ts';
+import {
+  TASK_QUEUE,
+  WORKFLOWS,
+  type ConnectionSeed,
+  type ConnectionView,
+  type CreateResult,
+} from '../workflows/messages.ts';
 import type { ConnectionsClient } from './connections-client.ts';
 import { connectionIdFor, workflowIdOf } from './identity.ts';
 import { searchAttributesOf, type SearchOptions } from './search-attributes.ts';

@@ -49,12 +49,17 @@ export interface WorkflowTests {
 let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 let names = 0;
 
-/** Starts one; one environment per test file. */
-export async function startWorkflowTests(): Promise<WorkflowTests> {
-  const env = await TestWorkflowEnvironment.createTimeSkipping({
-    server: { executable: { type: 'existing-path', path: inject('testServerPath') } },
-    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
-  });
+/**
+ * Starts one; one environment per test file. On the time-skipping server, or on a whole one, which keeps its promises when an
+ * entity continues as new while a child of it is open, or is ended from outside.
+ */
+export async function startWorkflowTests(kind: 'time-skipping' | 'whole' = 'time-skipping'): Promise<WorkflowTests> {
+  const server = (path: string) => ({ executable: { type: 'existing-path' as const, path } });
+  const client = { dataConverter: createDataConverter(PAYLOAD_KEY) };
+  const env =
+    kind === 'whole'
+      ? await TestWorkflowEnvironment.createLocal({ server: server(inject('temporalPath')), client })
+      : await TestWorkflowEnvironment.createTimeSkipping({ server: server(inject('testServerPath')), client });
   const world = createScriptedWorld();
   bundle ??= bundleWorkflows();
   const workflowBundle = await bundle;
@@ -70,14 +75,19 @@ export async function startWorkflowTests(): Promise<WorkflowTests> {
     });
   let worker = await start();
   const created: string[] = [];
-  const client = createConnectionsClient({ temporal: env.client, identityKey: IDENTITY_KEY, taskQueue: 'test' });
+  const connections = createConnectionsClient({
+    temporal: env.client,
+    identityKey: IDENTITY_KEY,
+    taskQueue: 'test',
+    findDocument: (id) => Promise.resolve(world.rows.get(id) ?? null),
+  });
   return {
     env,
-    client,
+    client: connections,
     world,
     async create(more = {}) {
       names += 1;
-      const { document } = await client.create({
+      const { document } = await connections.create({
         organizationId: 'org_default',
         projectId: 'prj_default',
         settings: settings({ profile_name: `profile-${String(names)}`, ...more }),
@@ -114,7 +124,7 @@ export async function startWorkflowTests(): Promise<WorkflowTests> {
       Object.assign(world, fresh);
     },
     async removeAll() {
-      for (const id of created.splice(0)) await client.remove(id).catch(() => undefined);
+      for (const id of created.splice(0)) await connections.remove(id).catch(() => undefined);
     },
     async close() {
       await worker.close();

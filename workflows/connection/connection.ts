@@ -77,6 +77,7 @@ function mayContinueAsNew(state: ConnectionState, { continueAlways = false }: Co
     state.checking === null &&
     state.outbox.length === 0 &&
     !state.startingFlow &&
+    (state.running?.end ?? null) === null &&
     allHandlersFinished();
   if (continueAlways) return settled && state.document.revision > state.firstRevision;
   const quiet = state.running === null && state.requestedFlow === null;

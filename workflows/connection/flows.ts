@@ -77,10 +77,11 @@ export async function runFlows(state: ConnectionState): Promise<void> {
     await condition(() => state.running !== null || state.requestedFlow !== null);
     const running = state.running ?? (await startRequested(state));
     if (running === null) continue;
-    const end = await untilEnded(running);
+    applyEnd(state, running, await untilEnded(running));
+    // Only when its workflow has closed may this run hand over, or the next flow open the profile.
+    await condition(() => !state.childOpen, CLOSE_WITHIN_MS);
     state.running = null;
     state.flowsEnded += 1;
-    applyEnd(state, running, end);
     // A login tells as much of the session as a check: the next one is a whole interval away.
     rescheduleCheck(state);
   }
@@ -111,10 +112,16 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
       workflowExecutionTimeout: FLOW_LIFETIME_MS + CLOSE_WITHIN_MS,
       staticSummary: kind === 'login' ? 'Logs in with a person' : 'Logs in again with stored credentials',
     });
-    // A flow tells its own end. One that was terminated or broke down can not.
-    child.result().catch((error: unknown) => {
-      running.end ??= { status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null };
-    });
+    state.childOpen = true;
+    const closed = (end: FlowEnd): void => {
+      // A flow tells its own end. One that was terminated or broke down can not.
+      running.end ??= end;
+      state.childOpen = false;
+    };
+    child.result().then(
+      () => closed({ status: 'FAILED', result: null }),
+      (error: unknown) => closed({ status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null }),
+    );
   } catch {
     // Nothing runs under this id, so nothing is to be closed.
     running.end = { status: 'FAILED', result: null };

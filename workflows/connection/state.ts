@@ -75,6 +75,8 @@ export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   recordedRevision: number;
   recording: boolean;
   startingFlow: boolean;
+  /** True while a child that this run has started is open. */
+  childOpen: boolean;
   flowsEnded: number;
   /** Answers that were accepted and are on their way to the flow. */
   outbox: AnswerToFlow[];
@@ -101,6 +103,7 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
     recordedRevision: begin.how === 'new' ? 0 : revision,
     recording: false,
     startingFlow: false,
+    childOpen: false,
     flowsEnded: 0,
     outbox: [],
     checking: null,

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { workflowIdOf } from '../../client/identity.ts';
+import { startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { ended, submitAll, until, waits } from './scenarios.ts';
+
+/** What an operator does in Temporal's UI needs a whole server: the time-skipping one does not tell parents of it. */
+let tests: WorkflowTests;
+
+beforeAll(async () => {
+  tests = await startWorkflowTests('whole');
+});
+
+afterAll(async () => {
+  await tests.close();
+});
+
+beforeEach(async () => {
+  await tests.removeAll();
+  tests.reset();
+});
+
+async function waiting(): Promise<{ id: string; flowId: string }> {
+  const id = await tests.create({ health_checks: false });
+  await tests.client.login(id);
+  const { flow } = await until(tests, id, waits);
+  return { id, flowId: flow?.flow_id ?? '' };
+}
+
+/** The connection can be used again: another login comes to its end. */
+async function logsIn(id: string): Promise<void> {
+  await tests.client.login(id);
+  await submitAll(tests, id, `sub_${id}`);
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+}
+
+const handle = (workflowId: string) => tests.env.client.workflow.getHandle(workflowId);
+
+it('shows a flow that was cancelled as CANCELED, and closes its browser', async () => {
+  const { id, flowId } = await waiting();
+  await handle(flowId).cancel();
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('CANCELED');
+  expect(tests.world.closed).toEqual(['brw_1']);
+  await logsIn(id);
+});
+
+it('shows a flow that was terminated as FAILED', async () => {
+  const { id, flowId } = await waiting();
+  await handle(flowId).terminate();
+  expect((await until(tests, id, ended)).flow).toMatchObject({ flow_status: 'FAILED', error_code: 'internal_error' });
+  await logsIn(id);
+});
+
+it('cancels its flow and lives on when the connection is cancelled', async () => {
+  const { id } = await waiting();
+  await handle(workflowIdOf(id)).cancel();
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('CANCELED');
+  await logsIn(id);
+});
+
+it('goes on from its row when the connection was terminated, and ends the flow that ran', async () => {
+  const { id } = await waiting();
+  await handle(workflowIdOf(id)).terminate();
+  await tests.client.configure(id, { auto_reauth: false });
+  const healed = await until(tests, id, ended);
+  expect(healed).toMatchObject({ id, settings: { auto_reauth: false }, flow: { flow_status: 'FAILED' } });
+  await until(tests, id, () => tests.world.closed.length === 1);
+  await logsIn(id);
+});
+
+it('stays gone when it was deleted', async () => {
+  const { id } = await waiting();
+  await tests.client.remove(id);
+  await expect(tests.client.configure(id, { auto_reauth: false })).rejects.toMatchObject({ code: 'not_found' });
+});
