@@ -6,6 +6,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import { movesBetweenVersions } from '../versioning.ts';
 import { deliverAnswers } from './answers.ts';
 import { abandonFlow, runFlows, stopFlow } from './flows.ts';
 import { registerHandlers } from './handlers.ts';
@@ -32,7 +33,7 @@ export async function authConnection(input: ConnectionInput): Promise<void> {
   await CancellationScope.nonCancellable(() => live(state, input));
 }
 
-setWorkflowOptions({ versioningBehavior: 'AUTO_UPGRADE' }, authConnection);
+setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), authConnection);
 
 async function live(state: ConnectionState, input: ConnectionInput): Promise<void> {
   if (!state.inserted) await insertRow(state);

@@ -30,7 +30,9 @@ async function untilCheckIsDue(state: ConnectionState): Promise<void> {
     const epoch = state.timerEpoch;
     const changed = (): boolean => state.checking !== null || state.timerEpoch !== epoch;
     if (state.nextCheckAt === null) await condition(changed);
-    else if (!(await condition(changed, Math.max(1, state.nextCheckAt - Date.now())))) return;
+    // One that is overdue begins at once: a run that ends soon would end before its timer.
+    else if (state.nextCheckAt <= Date.now()) return;
+    else if (!(await condition(changed, state.nextCheckAt - Date.now()))) return;
   }
 }
 

@@ -3,6 +3,7 @@ import type { LoginTarget } from '../../contract/activities.ts';
 import type { RefusedCredential } from '../policy/credential-match.ts';
 import { createBrowserActivities } from './activities.ts';
 import type { FlowEnd } from './context.ts';
+import { movesBetweenVersions } from '../versioning.ts';
 import { linkToEntity } from './entity-link.ts';
 import { runFlow } from './run-flow.ts';
 
@@ -26,8 +27,8 @@ export async function reauth(input: FlowInput): Promise<void> {
 }
 
 // A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, login);
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, reauth);
+setWorkflowOptions(movesBetweenVersions('PINNED'), login);
+setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
 
 async function runAsChild(input: FlowInput, mode: 'attended' | 'unattended'): Promise<void> {
   const scope = new CancellationScope();
