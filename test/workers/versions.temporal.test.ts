@@ -1,5 +1,5 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { createHealth } from '../../start/health.ts';
@@ -7,6 +7,7 @@ import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
 import { until } from '../e2e/process-tree.ts';
+import { startDevServer } from '../setup/temporal-server.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
 
@@ -14,10 +15,7 @@ import { createScriptedWorld } from '../workflows/scripted-world.ts';
 let env: TestWorkflowEnvironment;
 
 beforeAll(async () => {
-  env = await TestWorkflowEnvironment.createLocal({
-    server: { executable: { type: 'existing-path', path: inject('temporalPath') } },
-    client: { dataConverter: createDataConverter(PAYLOAD_KEY) },
-  });
+  env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
 }, 120_000);
 
 afterAll(async () => {

@@ -1,6 +1,5 @@
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { inject } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { connectionIdFor, workflowIdOf } from '../../client/identity.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
@@ -9,6 +8,7 @@ import type { authConnection as entity } from '../../workflows/index.ts';
 import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { WORKFLOWS } from '../../workflows/messages.ts';
+import { startDevServer, startTimeSkippingServer } from '../setup/temporal-server.ts';
 import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
@@ -54,12 +54,8 @@ let names = 0;
  * entity continues as new while a child of it is open, or is ended from outside.
  */
 export async function startWorkflowTests(kind: 'time-skipping' | 'whole' = 'time-skipping'): Promise<WorkflowTests> {
-  const server = (path: string) => ({ executable: { type: 'existing-path' as const, path } });
-  const client = { dataConverter: createDataConverter(PAYLOAD_KEY) };
-  const env =
-    kind === 'whole'
-      ? await TestWorkflowEnvironment.createLocal({ server: server(inject('temporalPath')), client })
-      : await TestWorkflowEnvironment.createTimeSkipping({ server: server(inject('testServerPath')), client });
+  const options = { client: { dataConverter: createDataConverter(PAYLOAD_KEY) } };
+  const env = kind === 'whole' ? await startDevServer(options) : await startTimeSkippingServer(options);
   const world = createScriptedWorld();
   bundle ??= bundleWorkflows();
   const workflowBundle = await bundle;
