@@ -11,6 +11,7 @@ import { measureFirstKey } from './first-key.ts';
 import { measureHistories } from './histories.ts';
 import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
+import { measureReader } from './reader.ts';
 import { measureReads } from './reads.ts';
 import { measureStartTime } from './start-time.ts';
 import { measureTelemetry } from './telemetry.ts';
@@ -21,7 +22,7 @@ import { measureWorkerMemory } from './worker-memory.ts';
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
  * processes while people log in. `npm run bench -- applications` logs in to real applications from public registries;
- * names after it choose some of them.
+ * names after it choose some of them. `npm run bench -- reader` reads the corpus of pages and needs nothing running.
  */
 const REPORT = 'docs/performance.md';
 
@@ -96,7 +97,8 @@ if (args[0] === 'applications') {
   say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
   process.exit(0);
 }
-const figures = await measure(args.filter((arg) => !arg.startsWith('-')));
+const parts = args.filter((arg) => !arg.startsWith('-'));
+const figures = parts.join() === 'reader' ? await measureReader(await findChromium()) : await measure(parts);
 say(`\n${tableOf(figures)}`);
 if (args.includes('--save')) {
   await mkdir('docs', { recursive: true });
