@@ -1,6 +1,6 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { LoginGroup, SeenFrame } from './login-group.ts';
+import type { Cluster, SeenFrame } from './clusters.ts';
 import { maskedDestination } from './mask.ts';
 import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';
@@ -15,7 +15,7 @@ const MAX_CHOICES = 40;
 /** What a page offers beside, or instead of, its fields. */
 export function readChoices(
   frames: readonly SeenFrame[],
-  form: LoginGroup | undefined,
+  form: Cluster | undefined,
   submit: string | undefined,
 ): ReadChoice[] {
   const choices: ReadChoice[] = [];
@@ -59,7 +59,7 @@ interface Context {
 type Judged = Pick<ReadChoice, 'type' | 'label'> &
   Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'uses' | 'masked_destination' | 'description'>>;
 
-function contextOf(frame: SeenFrame, form: LoginGroup | undefined): Context {
+function contextOf(frame: SeenFrame, form: Cluster | undefined): Context {
   const texts = frame.facts.texts.filter(
     (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
   );

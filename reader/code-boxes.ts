@@ -16,7 +16,13 @@ export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
   }
   return runs.flatMap((run) => {
     if (run.length < MIN_BOXES) return run.map((each) => [each]);
-    return [run.map((each) => ({ control: each.control, meaning: 'code' as const }))];
+    return [
+      run.map((each) => ({
+        control: each.control,
+        meaning: 'code' as const,
+        why: 'a row of boxes for one character each',
+      })),
+    ];
   });
 }
 
@@ -30,5 +36,5 @@ function isBox(control: ControlFacts): boolean {
 
 function standBeside(left: ControlFacts, right: ControlFacts): boolean {
   const sameLine = Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
-  return sameLine && left.group === right.group;
+  return sameLine && left.form === right.form;
 }

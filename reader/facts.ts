@@ -12,11 +12,14 @@ export interface FrameFacts {
   readonly controls: readonly ControlFacts[];
   readonly clickables: readonly ClickableFacts[];
   readonly texts: readonly TextFacts[];
-  readonly groups: readonly GroupFacts[];
+  readonly forms: readonly FormFacts[];
+  readonly checkboxes: readonly CheckboxFacts[];
   /** Visible frames inside this one. */
   readonly frames: readonly ChildFrameFacts[];
   /** True when something says that it is still loading (a spinner, aria-busy). */
   readonly busy: boolean;
+  /** True for a complete document without any script: it stays as it is. */
+  readonly still: boolean;
 }
 
 /** Place of an element on the page, in CSS pixels from the document's top left corner. */
@@ -31,13 +34,16 @@ interface ElementFacts {
   /** Position in document order, comparable between controls, clickables and texts of one frame. */
   readonly order: number;
   readonly box: Box;
-  /** Index into `groups`: the form, or what stands for one. */
-  readonly group: number;
+  /** Index into `forms`; -1 outside of every form. */
+  readonly form: number;
   readonly region: Region;
 }
 
-/** Part of the page: consent banners and page furniture say little about the login. */
-export type Region = 'main' | 'nav' | 'header' | 'footer' | 'dialog' | 'consent';
+/**
+ * Part of the page: consent banners and page furniture say little about the login. `popup` is what only its name tells from
+ * the rest of the page: a menu, a drawer or a dialog that may not have been opened.
+ */
+export type Region = 'main' | 'nav' | 'header' | 'footer' | 'aside' | 'dialog' | 'popup' | 'consent';
 
 /** A text field of any kind, or a select. */
 export interface ControlFacts extends ElementFacts {
@@ -64,6 +70,12 @@ export interface ControlFacts extends ElementFacts {
   readonly required: boolean;
   readonly disabled: boolean;
   readonly readOnly: boolean;
+  /** Readonly only until it is entered: against browsers that fill in too much. */
+  readonly opensOnFocus: boolean;
+  /** Something else lies over its middle: an opened dialog, for example. */
+  readonly covered: boolean;
+  /** A picture that is called a captcha or the like stands right beside it. */
+  readonly besidePicture: boolean;
   readonly invalid: boolean;
   readonly filled: boolean;
   /** Labels of what a list offers to choose; empty for every other control. */
@@ -122,20 +134,21 @@ export interface TextFacts extends ElementFacts {
   readonly describes: boolean;
 }
 
-/** A form, or the smallest part of the page that holds a control together with a button. */
-export interface GroupFacts {
-  readonly tag: string;
+/** A form as its author calls it. */
+export interface FormFacts {
   readonly id: string;
   readonly name: string;
   readonly classes: string;
   readonly action: string;
-  readonly method: string;
-  readonly role: string;
   readonly label: string;
-  /** The heading inside it, else the last one before it. */
-  readonly heading: string;
-  readonly box: Box;
-  readonly selector: string;
+}
+
+/** A box to tick. */
+export interface CheckboxFacts {
+  readonly order: number;
+  readonly text: string;
+  readonly named: string;
+  readonly visible: boolean;
 }
 
 /** A visible frame element. */

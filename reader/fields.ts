@@ -3,7 +3,7 @@ import { joinBoxes } from './code-boxes.ts';
 import { codeChannel } from './code-channel.ts';
 import { wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ControlFacts, TextFacts } from './facts.ts';
-import type { LoginGroup } from './login-group.ts';
+import { namesOf, type Cluster } from './clusters.ts';
 import { maskedDestination } from './mask.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { AUTHENTICATOR, MESSAGED } from './mfa-words.ts';
@@ -12,7 +12,7 @@ import { FORGOT } from './words.ts';
 const MAX_TEXT = 500;
 
 /** The fields of the login form, in the order a person fills them in. */
-export function readFields(group: LoginGroup): ReadField[] {
+export function readFields(group: Cluster): ReadField[] {
   const names = new Set<string>();
   const fields: ReadField[] = [];
   for (const run of joinBoxes(group.controls)) {
@@ -28,7 +28,7 @@ function isLeftOut(meaning: ControlMeaning): boolean {
   return meaning === 'search' || meaning === 'newsletter' || meaning === 'new_password';
 }
 
-function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadField {
+function toField(group: Cluster, meant: MeantControl, boxes: number): ReadField {
   const { control, meaning } = meant;
   const texts = textsAround(group);
   const type = fieldType(meaning, control, group, texts);
@@ -54,7 +54,7 @@ function toField(group: LoginGroup, meant: MeantControl, boxes: number): ReadFie
 function fieldType(
   meaning: ControlMeaning,
   control: ControlFacts,
-  group: LoginGroup,
+  group: Cluster,
   texts: readonly TextFacts[],
 ): ReadField['type'] {
   switch (meaning) {
@@ -69,13 +69,14 @@ function fieldType(
     case 'search':
     case 'newsletter':
     case 'profile':
+    case 'card':
     case 'other':
       return 'text';
   }
 }
 
 /** An authenticator's code where the words say so; else a code that somebody was sent. */
-function codeType(control: ControlFacts, group: LoginGroup, texts: readonly TextFacts[]): 'code' | 'totp_code' {
+function codeType(control: ControlFacts, group: Cluster, texts: readonly TextFacts[]): 'code' | 'totp_code' {
   const own = wordsOf(control);
   const said = `${own.said} | ${normalize(control.description)}`;
   if (MESSAGED.test(said)) return 'code';
@@ -88,7 +89,7 @@ function codeType(control: ControlFacts, group: LoginGroup, texts: readonly Text
     // Both are named: the one that is said first is the one asked for, the other is the way around it.
     return around.search(AUTHENTICATOR) < around.search(MESSAGED) ? 'totp_code' : 'code';
   }
-  const named = `${own.named} ${identifierWords(group.group.id, group.group.action, group.group.classes)}`;
+  const named = `${own.named} ${namesOf(group)}`;
   return /(?<![a-z])(totp|otp|otp attempt|2fa|mfa|tfa|two ?factor|authenticator|authcode)(?![a-z])/.test(named)
     ? 'totp_code'
     : 'code';
@@ -112,7 +113,7 @@ function discoveredType(type: ReadField['type'], control: ControlFacts): ReadFie
   }
 }
 
-function labelOf(control: ControlFacts, group: LoginGroup, boxes: number): string {
+function labelOf(control: ControlFacts, group: Cluster, boxes: number): string {
   const own = [
     control.label,
     control.ariaLabel,
@@ -121,7 +122,7 @@ function labelOf(control: ControlFacts, group: LoginGroup, boxes: number): strin
     control.placeholder,
     control.title,
   ];
-  const candidates = boxes > 1 ? [group.group.heading, control.nearText, ...own] : own;
+  const candidates = boxes > 1 ? [group.heading, control.nearText, ...own] : own;
   const label = candidates.find((text) => text !== '') ?? ownName(control);
   return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
 }
@@ -163,7 +164,7 @@ function isAboutCodes(text: string): boolean {
 }
 
 /** Plain texts of the frame that stand near the form; links and buttons name other ways, not this one. */
-export function textsAround(group: LoginGroup): TextFacts[] {
+export function textsAround(group: Cluster): TextFacts[] {
   return group.frame.facts.texts.filter(
     (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
   );

@@ -1,5 +1,5 @@
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
-import { asksNewPassword, type SeenFrame } from './login-group.ts';
+import { asksNewPassword, type SeenFrame } from './clusters.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import {
   asksByHttp,

@@ -1,6 +1,6 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { SeenFrame } from './login-group.ts';
+import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { topicOf } from './signs.ts';
 

@@ -1,6 +1,6 @@
 import type { PageReading } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { SeenFrame } from './login-group.ts';
+import type { SeenFrame } from './clusters.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { FORGOT, SIGN_IN, SIGN_UP } from './words.ts';
 

@@ -1,5 +1,5 @@
 import type { ChildFrameFacts, ClickableFacts } from './facts.ts';
-import type { SeenFrame } from './login-group.ts';
+import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { SIGN_OUT } from './words.ts';
 

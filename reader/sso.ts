@@ -38,7 +38,7 @@ export function ssoOf(button: ClickableFacts): { provider: string; label: string
 }
 
 /** True for buttons that hand over to an identity provider. */
-export function isSsoButton(button: ClickableFacts): boolean {
+export function isProviderButton(button: ClickableFacts): boolean {
   return ssoOf(button) !== undefined;
 }
 

@@ -1,81 +1,153 @@
 import type { PageReading } from '../contract/reading.ts';
+import type { Cluster, SeenFrame } from './clusters.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { LoginGroup, SeenFrame } from './login-group.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
-import { isSsoButton } from './sso.ts';
-import { ASIDE, CONTINUE, FORGOT, SIGN_IN, SIGN_UP } from './words.ts';
+import { isProviderButton } from './sso.ts';
+import { ASIDE, CONTINUE, FORGOT, SEARCH, SIGN_IN, SIGN_UP } from './words.ts';
 
-/** The control that sends the login form, or null when there is none (the form is then sent by Enter). */
-export function readSubmit(group: LoginGroup): PageReading['submit'] {
-  const inside = group.frame.facts.clickables.filter((each) => each.group === group.index && each.visible);
-  const last = Math.max(...group.controls.map((each) => each.control.order));
-  const best = bestOf(inside, last) ?? bestOf(nearby(group), last);
-  return best ? { selector: best.selector, frame: [...group.frame.path] } : null;
+/** The button of a cluster, with the reason for it. */
+export interface Submit {
+  readonly button: ClickableFacts;
+  readonly why: string;
+}
+
+/** A button that has a link or a code sent: what a page without a password is for. */
+const SENDS = /(send|e-?mail|text|get) (me )?(an? |the )?([a-z-]+ ){0,3}(link|code)|continue with e-?mail/;
+
+const HELPER =
+  /(^| )(toggle|show|hide|eye|reveal|visibility|clear|captcha|refresh|keyboard|keypad)( |$)|(get|send|resend|request) (the |a |me )?(sms )?code|virtual keyboard|获取|发送|取得|發送|인증번호 ?(받기|전송|요청)|получить код/;
+
+/** True for a visible control that may send fields: a button, or what is drawn as one and says that it does. */
+export function isSender(button: ClickableFacts): boolean {
+  if (!button.visible || button.region === 'consent') return false;
+  if (['radio', 'reset'].includes(button.type) || ['tab', 'option', 'radio', 'menuitem'].includes(button.role))
+    return false;
+  const said = wordsOf(button);
+  if (isHelper(button, said)) return false;
+  if (button.type === 'submit' || button.type === 'image') return true;
+  if (isLink(button)) return !leadsAway(button) && speaks(said);
+  return button.tag === 'button' || button.tag === 'input' ? said !== '' || button.classes !== '' : speaks(said);
+}
+
+/** True for a button that leads on, not one that works on the field beside it. */
+export function isLeadOn(button: ClickableFacts): boolean {
+  return speaks(wordsOf(button));
+}
+
+/** The control that sends the fields of a cluster, or undefined when there is none (they are then sent by Enter). */
+export function findSubmit(cluster: Cluster): Submit | undefined {
+  const formAt = cluster.controls[0]?.control.form ?? -1;
+  const all = cluster.frame.facts.clickables.filter((each) => each.visible);
+  const inForm = all.filter((each) => formAt >= 0 && each.form === formAt);
+  const within = ({ order }: ClickableFacts): boolean => order > cluster.from && order < cluster.to;
+  const inside = (formAt >= 0 ? inForm : all).filter(within);
+  const sending = inside.filter((each) => each.order > cluster.last && SENDS.test(wordsOf(each)));
+  const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
+  return (
+    best(inside, cluster, 'in the form, after the fields') ??
+    best(
+      all.filter((each) => isNear(each, cluster)),
+      cluster,
+      'right under the fields',
+    ) ??
+    best(named, cluster, 'named as a button of the form') ??
+    (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends what signs in` })
+  );
 }
 
 /** The control that sends a choice that was marked by a radio button, or null. */
 export function readChoiceSubmit(frames: readonly SeenFrame[]): PageReading['submit'] {
   for (const { path, facts } of frames) {
     const radio = facts.clickables.find((each) => each.type === 'radio' && each.visible);
-    const button =
-      radio &&
-      bestOf(
-        facts.clickables.filter((each) => each.visible && each.order > radio.order),
-        radio.order,
-      );
-    if (button) return { selector: button.selector, frame: [...path] };
+    const after = radio && facts.clickables.filter((each) => each.visible && each.order > radio.order);
+    const rated = after?.map((each) => ({ each, points: rate(each, radio?.order ?? 0) })) ?? [];
+    const sends = rated.filter(
+      ({ each, points }) => points >= 2 || (each.type === 'submit' && SENDS.test(wordsOf(each))),
+    );
+    const [button] = sends.sort(byPoints);
+    if (button) return { selector: button.each.selector, frame: [...path] };
   }
   return null;
 }
 
-/** Buttons that stand right under the fields, outside of what the form's markup holds. */
-function nearby(group: LoginGroup): ClickableFacts[] {
-  const boxes = group.controls.map((each) => each.control.box);
-  const bottom = Math.max(...boxes.map((box) => box.y + box.height));
-  const left = Math.min(...boxes.map((box) => box.x));
-  const right = Math.max(...boxes.map((box) => box.x + box.width));
-  return group.frame.facts.clickables.filter(
-    ({ box, visible }) =>
-      visible && box.y >= bottom - 60 && box.y <= bottom + 320 && box.x + box.width > left - 40 && box.x < right + 160,
+/** Buttons right under the fields, outside of what the form's markup holds. */
+function isNear({ box, order, form }: ClickableFacts, cluster: Cluster): boolean {
+  const { x, y, width, height } = cluster.box;
+  const inOrder = order > cluster.from && (order < cluster.to || form < 0);
+  const bottom = y + height;
+  return (
+    inOrder && box.y >= bottom - 60 && box.y <= bottom + 320 && box.x + box.width > x - 40 && box.x < x + width + 200
   );
 }
 
-function bestOf(candidates: readonly ClickableFacts[], last: number): ClickableFacts | undefined {
-  let best: { button: ClickableFacts; points: number } | undefined;
-  for (const button of candidates) {
-    const points = rate(button, last);
-    if (points >= 2 && (!best || points > best.points)) best = { button, points };
-  }
-  return best?.button;
+function best(candidates: readonly ClickableFacts[], cluster: Cluster, where: string): Submit | undefined {
+  const rated = candidates
+    .map((each) => ({ each, points: rate(each, cluster.last) }))
+    .filter(({ points }) => points >= 2);
+  const [first] = rated.sort(byPoints);
+  return first && { button: first.each, why: `"${first.each.text.slice(0, 40)}", ${where}` };
+}
+
+/** More points first; with as many, the first in the document. */
+function byPoints(a: { points: number; each: ClickableFacts }, b: { points: number; each: ClickableFacts }): number {
+  return b.points - a.points || a.each.order - b.each.order;
 }
 
 function rate(button: ClickableFacts, lastField: number): number {
-  if (button.type === 'radio' || button.type === 'reset' || button.role === 'tab' || button.role === 'option') return 0;
-  if (isSsoButton(button)) return 0;
-  const said = normalize(`${button.text} | ${button.ariaLabel}`);
+  if (button.type === 'radio' || button.type === 'reset' || ['tab', 'option'].includes(button.role)) return 0;
+  if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return 0;
+  const said = wordsOf(button);
+  if (isHelper(button, said) || isProviderButton(button)) return 0;
   const named = identifierWords(button.id, button.name, button.classes, button.extra);
-  const isLink = button.tag === 'a' && button.role !== 'button';
-  const asks = SIGN_IN.test(said) || CONTINUE.test(said);
+  const signsIn = SIGN_IN.test(said);
+  const asks = signsIn || CONTINUE.test(said);
   let points = 0;
-
   if (button.type === 'submit' || button.type === 'image') points += 3;
-  if (SIGN_IN.test(said)) points += button.text.length <= 20 ? 5 : 4;
+  if (signsIn) points += button.text.length <= 25 ? 5 : 4;
   else if (CONTINUE.test(said)) points += 3;
-  if (/(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify)( |$)/.test(named)) points += 2;
+  if (SUBMIT_NAME.test(named)) points += 2;
   if (button.order > lastField) points += 1;
-  if (isLink) points -= /btn|button|submit/i.test(button.classes) || !leadsAway(button.href) ? 0 : 5;
-  if (!isLink && !asks && button.type !== 'submit' && button.type !== 'image') points -= 1;
-
+  if (isLink(button)) points -= leadsAway(button) ? (signsIn && isShapedAsButton(button) ? 3 : 6) : 0;
+  else if (!asks && button.type !== 'submit' && button.type !== 'image')
+    points += button.tag === 'button' || button.tag === 'input' ? 1 : -1;
+  if (said === '' && button.type !== 'image') points -= 2;
   if (ASIDE.test(said) && !asks) points -= 6;
+  if (SEARCH.test(said) && !asks) points -= 6;
   if (otherWayOf(button, true) !== undefined) points -= 6;
-  if (FORGOT.test(said)) points -= 6;
-  if (SIGN_UP.test(said) && !SIGN_IN.test(said)) points -= 6;
-  if (/(^| )(toggle|show|eye|reveal|visibility|clear)( |$)/.test(named)) points -= 4;
+  if (SIGN_UP.test(said) && !signsIn) points -= 6;
   return points;
 }
 
+const SUBMIT_NAME = /(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify|main)( |$)/;
+
+function isHelper(button: ClickableFacts, said: string): boolean {
+  if (FORGOT.test(said) || HELPER.test(said)) return true;
+  const named = identifierWords(button.id, button.name, button.classes);
+  return HELPER.test(named) && !SIGN_IN.test(said) && !CONTINUE.test(said);
+}
+
+function speaks(said: string): boolean {
+  return SIGN_IN.test(said) || CONTINUE.test(said) || SIGN_UP.test(said);
+}
+
+/** What a button says to a person, and to one who cannot see it. */
+export function wordsOf(button: ClickableFacts): string {
+  return normalize(button.text === button.ariaLabel ? button.text : `${button.text} | ${button.ariaLabel}`).replace(
+    /^\| | \|$/,
+    '',
+  );
+}
+
+function isLink(button: ClickableFacts): boolean {
+  return button.tag === 'a' && button.role !== 'button';
+}
+
+function isShapedAsButton(button: ClickableFacts): boolean {
+  return /btn|button|submit/i.test(button.classes);
+}
+
 /** True for a link to another page; `#` and `javascript:` links are buttons. */
-function leadsAway(href: string): boolean {
+function leadsAway({ href }: ClickableFacts): boolean {
   return href !== '' && !href.startsWith('#') && !href.toLowerCase().startsWith('javascript:');
 }

@@ -2,17 +2,19 @@ import type { PageReading } from '../contract/reading.ts';
 import { readChoices } from './choices.ts';
 import { readFields } from './fields.ts';
 import { kindOf } from './kind.ts';
-import { chooseLoginGroup, type SeenFrame } from './login-group.ts';
+import type { SeenFrame } from './clusters.ts';
+import { chooseLogin } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import { outsideInstruction } from './signs.ts';
-import { readChoiceSubmit, readSubmit } from './submit.ts';
+import { readChoiceSubmit } from './submit.ts';
 import { readWebsiteError } from './website-error.ts';
 
 /** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
 export function understand(url: string, frames: readonly SeenFrame[]): PageReading {
-  const form = chooseLoginGroup(frames);
+  const { login: form } = chooseLogin(frames);
   const fields = form ? readFields(form) : [];
-  const submit = form && fields.length > 0 ? readSubmit(form) : null;
+  const button = fields.length > 0 ? form?.submit?.button : undefined;
+  const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
   const kind = kindOf({ url, frames, fields, choices, signInLink });

@@ -1,4 +1,4 @@
-import type { LoginGroup, SeenFrame } from './login-group.ts';
+import type { Cluster, SeenFrame } from './clusters.ts';
 import type { TextFacts } from './facts.ts';
 import { ASKS_LOGIN, COMPLAINT, GOOD_NEWS, REFUSAL } from './error-words.ts';
 import { normalize } from './normalize.ts';
@@ -23,7 +23,7 @@ const MAX_CANDIDATE = 400;
 const ENOUGH = 5;
 
 /** The error that the site shows now, in its own words, or null. Hints, cookie notices and good news are not errors. */
-export function readWebsiteError(frames: readonly SeenFrame[], form: LoginGroup | undefined): string | null {
+export function readWebsiteError(frames: readonly SeenFrame[], form: Cluster | undefined): string | null {
   const rated = frames.flatMap((frame) =>
     frame.facts.texts.map((text) => ({ text, frame, points: rate(text, frame, form) })),
   );
@@ -31,7 +31,7 @@ export function readWebsiteError(frames: readonly SeenFrame[], form: LoginGroup 
   return best ? wholeMessage(best.text, best.frame) : null;
 }
 
-function rate(text: TextFacts, frame: SeenFrame, form: LoginGroup | undefined): number {
+function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): number {
   const isAlert = ALERT.test(text.marks);
   if (text.within === 'button' || text.region === 'consent') return 0;
   if (!isAlert && (text.region === 'nav' || text.region === 'footer')) return 0;
@@ -51,7 +51,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: LoginGroup | undefined): 
   if (refuses) points += 4;
   else if (COMPLAINT.test(said)) points += 2;
   else points -= 1;
-  if (form !== undefined && frame === form.frame && (text.group === form.index || isClose(text, form))) points += 1;
+  if (form !== undefined && frame === form.frame && (isInForm(text, form) || isClose(text, form))) points += 1;
   if (form === undefined) points -= 1;
 
   if (GOOD_MARK.test(text.marks) && !ERROR_MARK.test(text.marks)) points -= 3;
@@ -69,8 +69,12 @@ function isMerelyRequired(said: string): boolean {
   );
 }
 
-function isClose(text: TextFacts, form: LoginGroup): boolean {
-  const box = form.group.box;
+function isInForm(text: TextFacts, { controls }: Cluster): boolean {
+  return text.form >= 0 && text.form === controls[0]?.control.form;
+}
+
+function isClose(text: TextFacts, form: Cluster): boolean {
+  const box = form.box;
   return text.box.y > box.y - 250 && text.box.y < box.y + box.height + 150;
 }
 

@@ -59,6 +59,52 @@ export const NEW_PASSWORD = anyOf(
   'новый пароль, повторите, подтвердите, 新しいパスワード, 確認用, パスワード(確認), 新密码, 确认密码, 確認密碼, 비밀번호 확인',
 );
 
+/** A password given for the second time. */
+export const REPEAT = anyOf(
+  'confirm*, repeat, retype, re type, again, verify, re enter, reenter, wiederholen, bestatigen, erneut, wiederholung, nochmals, confirmez, confirmer, repetez, retapez',
+  'confirmar, confirma, repetir, repita, repite, conferma, ripeti, repita a, herhaal, herhalen, bevestig, upprepa, bekrafta, gentag, gjenta, bekreft, vahvista, powtorz, potwierdz, znovu, zopakujte, potvrdit',
+  'ujra, megerosites*, tekrar, yeniden, nhap lai, xac nhan, ulangi, konfirmasi, confirmati, повторите, подтвержден, подтвердите, ещё раз, επιβεβαίωση, επανάληψη',
+  '確認, もう一度, 再入力, 确认, 再次, 確認, 重复, 확인, 다시, تأكيد, إعادة, אימות, חזור, ยืนยัน',
+);
+
+/** Setting a password or getting into an account for the first time. */
+export const SETS_PASSWORD = anyOf(
+  'activate, activation, set password, set a password, set your password, create password, create a password, create your password, choose a password, choose password, reset password, reset your password',
+  'change password, change your password, update password, update your password, new password, save, save changes, complete registration, complete your registration, finish, accept invitation',
+  'aktivieren, aktivierung, passwort festlegen, passwort andern, neues passwort, speichern, anderungen speichern, activer, activez, activation, definir le mot de passe, choisissez un mot de passe, nouveau mot de passe, enregistrer',
+  'activar, activa, activacion, crea una contrasena, crear contrasena, cambiar contrasena, guardar, guardar cambios, nueva contrasena, attiva, attivare, attivazione, scegli una password, nuova password, salva, salva modifiche',
+  'ativar, ative, ativacao, crie uma senha, nova senha, alterar senha, salvar, salvar alteracoes, activeren, kies een wachtwoord, nieuw wachtwoord, opslaan, wijzigingen opslaan, aktivera, spara, spara andringar, nytt losenord',
+  'aktywuj, aktywacja, nowe haslo, zmien haslo, zapisz, zapisz zmiany, aktivovat, nove heslo, ulozit, ulozit zmeny, aktivalas, uj jelszo, mentes, etkinlestir, yeni sifre, kaydet, kich hoat, mat khau moi, luu',
+  'активировать, активация, придумайте пароль, новый пароль, изменить пароль, сохранить, ενεργοποίηση, νέος κωδικός, αποθήκευση',
+  '有効化, パスワードを設定, パスワード変更, 新しいパスワード, 保存, 激活, 设置密码, 修改密码, 新密码, 保存, 활성화, 비밀번호 설정, 새 비밀번호, 저장, تفعيل, حفظ, كلمة المرور الجديدة, הפעלה, סיסמה חדשה, שמירה',
+);
+
+/** Buying, paying, following an order, writing: forms with addresses and codes that sign nobody in. */
+export const OTHER_PURPOSE = anyOf(
+  'checkout, place order, pay, pay now, payment, guest, as guest, guest checkout, order number, order status, track, track order, track your order, booking, booking reference, reservation, redeem, gift card, activation code',
+  'promo code, coupon, apply, donate, add to cart, request a demo, get a quote, apply now, test connection, post comment, send message, rsvp, vote, download, invite, invitation code, serial number, license key, product key, unsubscribe',
+  'zur kasse, bezahlen, als gast, bestellnummer, sendung verfolgen, einlosen, gutschein*, payer, commander, en tant qu invite, suivi de commande, pagar, realizar pedido, como invitado, paga, ordina, ospite, finalizar compra',
+  'afrekenen, betalen, als gast, bestelling volgen, zaplac, oplatit, оплатить, заказ, 購入, お支払い, 支付, 结算, 결제',
+);
+
+/** Keeping a person signed in. */
+export const REMEMBER = anyOf(
+  'remember*, keep me, stay signed in, stay logged in, angemeldet bleiben, eingeloggt bleiben, merken, souvenir, rester connecte, recordar*, recuerdame, mantener, ricorda*, resta collegato, lembrar*, manter conectado, continuar conectado',
+  'onthoud*, aangemeld blijven, kom ihag, forbli, husk, zapamietaj*, zapamatovat, emlekezz, hatirla*, ghi nho, ingat, запомнить, не выходить, να με θυμάσαι, 保持, 記憶, 记住, 自动登录, 유지, 기억, تذكرني, זכור, จดจำ',
+);
+
+/** What somebody agrees to who makes an account. */
+export const TERMS = anyOf(
+  'terms, agree, agreement, conditions, privacy policy, agb, nutzungsbedingungen, datenschutz*, akzeptiere, conditions generales, conditions d utilisation, accepte, terminos, acepto, termini, accetto, termos, aceito, voorwaarden, akkoord',
+  'villkor*, godkanner, regulamin, akceptuje, podminkami, souhlasim, felteteleket, elfogadom, kosullari, kabul ediyorum, dieu khoan, dong y, syarat',
+  'условия, согласен, принимаю, όρους, αποδέχομαι, 規約, 同意, 条款, 協議, 协议, 약관, 동의, الشروط, أوافق, תנאים, מסכים, ข้อตกลง',
+);
+
+/** A form for a message to the site. */
+export const MESSAGE_FORM = anyOf(
+  'contact us, contact form, leave a reply, leave a comment, write to us, feedback, kontakt, kontaktformular, contactez nous, contacto, contatti, fale conosco, contacteer, kontakta oss, контакты, お問い合わせ, 联系我们, 문의하기, اتصل بنا, צור קשר',
+);
+
 /** A one-time code of any kind. */
 export const CODE = anyOf(
   'code, otp, totp, one time code, one time password, one time passcode, passcode, verification code, auth code',

@@ -18,14 +18,26 @@ export function isClickable(element: Element): boolean {
     return element.hasAttribute('href') || element.hasAttribute('onclick') || hasPointer(element);
   if (element.hasAttribute('onclick') || element.hasAttribute('data-identifier'))
     return element.tagName !== 'BODY' && element.tagName !== 'FORM';
-  return element.getAttribute('tabindex') === '0' && hasPointer(element);
+  if (element.getAttribute('tabindex') === '0' && hasPointer(element)) return true;
+  return NAMED_BUTTON.test(classNames(element)) && isDrawnButton(element);
+}
+
+const NAMED_BUTTON = /btn|button|submit|sign-?in|log-?in|oauth|social|provider/i;
+const MAX_DRAWN_ELEMENTS = 8;
+
+/** A plain element with a handler that only the script knows: called a button, shown as one, and small. */
+function isDrawnButton(element: Element): boolean {
+  if (!(element instanceof HTMLElement) || element.matches('form, input, label, select, textarea, body')) return false;
+  if (element.getElementsByTagName('*').length > MAX_DRAWN_ELEMENTS || !hasPointer(element)) return false;
+  const parent = composedParent(element);
+  return parent !== null && !hasPointer(parent) && element.querySelector('a, button, input, [role=button]') === null;
 }
 
 /** What a clickable says and where it leads. */
 export function clickableFacts(
   element: Element,
   sight: Sight,
-  place: { order: number; group: number; selector: string; xpath: string },
+  place: { order: number; form: number; selector: string; xpath: string },
 ): ClickableFacts {
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
   const type = element instanceof HTMLInputElement || element instanceof HTMLButtonElement ? element.type : '';

@@ -38,7 +38,7 @@ function isTypedInto(element: Element): boolean {
 export function controlFacts(
   element: Element,
   sight: Sight,
-  place: { order: number; group: number; selector: string },
+  place: { order: number; form: number; selector: string },
 ): ControlFacts {
   const text = (name: string): string => oneLine(element.getAttribute(name), 200);
   const input = element instanceof HTMLInputElement ? element : null;
@@ -66,6 +66,9 @@ export function controlFacts(
     required: field?.required === true || element.getAttribute('aria-required') === 'true',
     disabled: field?.disabled === true || element.getAttribute('aria-disabled') === 'true',
     readOnly: input?.readOnly === true,
+    opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
+    covered: isCovered(element),
+    besidePicture: standsBesidePicture(element),
     invalid: element.getAttribute('aria-invalid') === 'true',
     filled: (input !== null && input.value !== '') || (element instanceof HTMLSelectElement && element.value !== ''),
     options: optionsOf(element),
@@ -86,33 +89,85 @@ function optionsOf(element: Element): string[] {
     .map((option) => oneLine(option.label, 100));
 }
 
-/** Which part of the page an element stands in. */
-export function regionOf(element: Element): Region {
-  for (let at: Element | null = element; at && at !== document.body; at = composedParent(at)) {
-    const words = `${idOf(at)} ${classNames(at)}`;
-    if (/cookie|consent|gdpr|onetrust|usercentrics|cc-window|didomi/i.test(words) && at.tagName !== 'HTML') {
-      return 'consent';
+const CODE_PICTURE = /captcha|verif|vcode|authcode|imgcode|codeimg|checkcode|validate|securimage|rand/i;
+
+/** True for a field with the picture of a code in the same small part of the page, and no other field there. */
+function standsBesidePicture(element: Element): boolean {
+  let at = composedParent(element);
+  for (let level = 0; at && level < 3; level += 1, at = composedParent(at)) {
+    if (at.querySelectorAll('input:not([type=hidden]), select, textarea').length > 1) return false;
+    for (const picture of at.querySelectorAll('img, canvas')) {
+      const words = ['src', 'alt', 'title', 'onclick'].map((name) => (picture.getAttribute(name) ?? '').slice(0, 200));
+      if (CODE_PICTURE.test(`${words.join(' ')} ${idOf(picture)} ${classNames(picture)}`)) return true;
     }
-    const role = at.getAttribute('role');
-    if (at.tagName === 'DIALOG' || role === 'dialog' || at.getAttribute('aria-modal') === 'true') return 'dialog';
-    if (at.tagName === 'MAIN' || role === 'main') return consentAbove(at) ? 'consent' : 'main';
-    if (at.tagName === 'FOOTER' || role === 'contentinfo') return 'footer';
-    if (at.tagName === 'NAV' || role === 'navigation') return 'nav';
-    if (at.tagName === 'HEADER' || role === 'banner') return at.closest('main, dialog, form') ? 'main' : 'header';
   }
-  return 'main';
+  return false;
 }
 
-function consentAbove(element: Element): boolean {
+/** True when the middle of an element that is in view belongs to something else. */
+function isCovered(element: Element): boolean {
+  const rect = element.getBoundingClientRect();
+  const root = element.getRootNode();
+  if (!(root instanceof Document || root instanceof ShadowRoot)) return false;
+  const [x, y] = [rect.left + rect.width / 2, rect.top + rect.height / 2];
+  if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) return false;
+  const hit = root.elementFromPoint(x, y);
+  if (hit === null || hit === element || element.contains(hit) || hit.contains(element)) return false;
+  // A label or a picture of the field's own lies over many fields.
   return (
-    closest(
-      element,
-      (at) =>
-        at.tagName !== 'BODY' &&
-        at.tagName !== 'HTML' &&
-        /cookie-?(banner|consent|notice)/i.test(`${idOf(at)} ${classNames(at)}`),
-    ) !== null
+    closest(hit, (each) => each.contains(element) && each !== document.body && each.childElementCount < 12) === null
   );
+}
+
+const CONSENT = /cookie|consent|gdpr|onetrust|usercentrics|cc-window|didomi/i;
+const POPUP =
+  /(^|[-_\s])(modal|pop-?up|popover|drop-?down|off-?canvas|drawer|fly-?out|lightbox|mfp|fancybox|quick-?log-?in|mini-?(log-?in|cart|account)|collapse|megamenu|submenu)/i;
+const HEADER = /(^|[-_\s])(header|top-?bar|nav-?bar|top-?nav|masthead|site-?head|(main|user|account)-?menu)([-_\s]|$)/i;
+const FOOTER = /(^|[-_\s])(footer|site-?foot)([-_\s]|$)/i;
+/** What holds the page as a whole is no part of it, whatever it is called. */
+const MAX_FURNITURE_SHARE = 0.6;
+
+const regions = new WeakMap<Element, Region>();
+
+/** Which part of the page an element stands in: by elements and roles, else by names. */
+export function regionOf(element: Element): Region {
+  const known = regions.get(element);
+  if (known !== undefined) return known;
+  const region = findRegion(element);
+  regions.set(element, region);
+  return region;
+}
+
+function findRegion(element: Element): Region {
+  if (element === document.body || element.tagName === 'HTML') return 'main';
+  const parent = composedParent(element);
+  const above = parent === null ? 'main' : regionOf(parent);
+  if (above === 'consent' || above === 'footer' || above === 'popup') return above;
+  const words = `${idOf(element)} ${classNames(element)}`;
+  if (CONSENT.test(words) && isFurniture(element)) return 'consent';
+  const role = element.getAttribute('role');
+  if (element.tagName === 'DIALOG' || role === 'dialog' || element.getAttribute('aria-modal') === 'true') {
+    return element.getAttribute('aria-hidden') === 'true' ? 'popup' : 'dialog';
+  }
+  if (element.tagName === 'MAIN' || role === 'main') return 'main';
+  if (element.tagName === 'FOOTER' || role === 'contentinfo') return above === 'dialog' ? above : 'footer';
+  if (element.tagName === 'NAV' || role === 'navigation') return 'nav';
+  if (element.tagName === 'HEADER' || role === 'banner') {
+    return element.closest('main, dialog, form, article, section') ? above : 'header';
+  }
+  if (element.tagName === 'ASIDE') return 'aside';
+  if (POPUP.test(words) && isFurniture(element)) return 'popup';
+  if (above !== 'main' || element.closest('main')) return above;
+  if (HEADER.test(words) && isFurniture(element)) return 'header';
+  if (FOOTER.test(words) && isFurniture(element)) return 'footer';
+  return above;
+}
+
+/** True for a part beside others: not a form or a field, and not most of the page. */
+function isFurniture(element: Element): boolean {
+  if (/^(FORM|INPUT|BUTTON|A|LABEL|SPAN|H[1-6]|P)$/.test(element.tagName)) return false;
+  const all = document.body.getElementsByTagName('*').length;
+  return element.getElementsByTagName('*').length < all * MAX_FURNITURE_SHARE;
 }
 
 /** Names and values of attributes that authors and component libraries put meaning into. */

@@ -1,6 +1,6 @@
 import { idOf, type Tree } from './walk.ts';
 
-const ATTRIBUTES = [
+const ATTRIBUTES: readonly string[] = [
   'data-testid',
   'data-test',
   'data-test-id',
@@ -75,7 +75,9 @@ export function createSelectors(tree: Tree): {
   return { css, xpath: xpathOf };
 }
 
+/** Only what an element has is looked at: pages have tens of thousands of elements, most of them without a name. */
 function keysOf(element: Element): string[] {
+  if (!element.hasAttributes()) return [];
   return [idKey(element), nameKey(element), typedNameKey(element), ...attributeKeys(element)].filter(
     (key) => key !== undefined,
   );
@@ -103,7 +105,9 @@ function typedNameKey(element: Element): string | undefined {
 
 function attributeKeys(element: Element): string[] {
   const keys: string[] = [];
+  const present = element.getAttributeNames();
   for (const attribute of ATTRIBUTES) {
+    if (!present.includes(attribute)) continue;
     // A value attribute of a text field is what somebody typed once; of a button it is what the button says.
     if (attribute === 'value' && !isButtonInput(element)) continue;
     const value = element.getAttribute(attribute);

@@ -5,36 +5,64 @@ import { boxOf } from './visible.ts';
 import { classNames, closest, composedParent, idOf, oneLine, type Tree } from './walk.ts';
 
 const MAX_BLOCKS = 600;
+/** Pieces of text whose looks are asked for; on longer pages those nearest to a field or a heading come first. */
+const MAX_PIECES = 1_500;
 const MARK_LEVELS = 4;
 
 /** The visible texts of the page, block by block, with the marks that say what kind of text each is. */
 export function collectTexts(
   tree: Tree,
   look: (element: Element) => Sight,
-  groupOf: (element: Element) => number,
+  formOf: (element: Element) => number,
 ): TextFacts[] {
   const described = references(tree, 'aria-describedby', 'aria-errormessage');
   const blocks = new Map<Element, Part[]>();
-  const addWords = (node: Node, element: Element): void => {
-    const words = oneLine(node.textContent, 500);
-    if (!words || blocks.size >= MAX_BLOCKS) return;
+  for (const { words, element } of nearest(piecesOf(tree), tree)) {
+    if (blocks.size >= MAX_BLOCKS) break;
     const sight = look(element);
-    if (!sight.visible || sight.transparent) return;
+    if (!sight.visible || sight.transparent) continue;
     const block = closest(element, (each) => isBlock(each, described.all)) ?? element;
     const linked = closest(element, isLink) !== null;
     blocks.set(block, [...(blocks.get(block) ?? []), { words, linked }]);
-  };
-  // In the order of the page, so that a sentence with bold words in it stays a sentence.
+  }
+  return [...blocks].map(([element, parts]) => facts(element, parts, tree, formOf, described));
+}
+
+/** Words of one text node, and the element that holds it. */
+interface Piece {
+  readonly words: string;
+  readonly element: Element;
+}
+
+/** All words of the page in its order, so that a sentence with bold words in it stays a sentence. */
+function piecesOf(tree: Tree): Piece[] {
+  const pieces: Piece[] = [];
   const visit = (element: Element): void => {
     if (!tree.order.has(element) || NO_TEXT.has(element.tagName)) return;
     for (const node of [...(element.shadowRoot?.childNodes ?? []), ...element.childNodes]) {
       if (node instanceof Element) visit(node);
-      else if (node.nodeType === Node.TEXT_NODE) addWords(node, element);
+      else if (node.nodeType === Node.TEXT_NODE) {
+        const words = oneLine(node.textContent, 500);
+        if (words) pieces.push({ words, element });
+      }
     }
   };
   const [body] = tree.elements;
   if (body) visit(body);
-  return [...blocks].map(([element, parts]) => facts(element, parts, tree, groupOf, described));
+  return pieces;
+}
+
+function nearest(pieces: readonly Piece[], tree: Tree): readonly Piece[] {
+  if (pieces.length <= MAX_PIECES) return pieces;
+  const orderOf = (element: Element): number => tree.order.get(element) ?? 0;
+  const anchors = tree.elements
+    .filter((each) => each.matches('input:not([type=hidden]), select, textarea, h1, h2, [role=alert], [aria-live]'))
+    .map(orderOf);
+  const distance = ({ element }: Piece): number =>
+    anchors.reduce((least, anchor) => Math.min(least, Math.abs(anchor - orderOf(element))), orderOf(element));
+  const rated = pieces.map((piece, at) => ({ piece, at, far: distance(piece) }));
+  const kept = rated.sort((a, b) => a.far - b.far).slice(0, MAX_PIECES);
+  return kept.sort((a, b) => a.at - b.at).map(({ piece }) => piece);
 }
 
 interface Part {
@@ -61,7 +89,7 @@ function facts(
   element: Element,
   parts: readonly Part[],
   tree: Tree,
-  groupOf: (element: Element) => number,
+  formOf: (element: Element) => number,
   described: { all: ReadonlySet<Element>; invalid: ReadonlySet<Element> },
 ): TextFacts {
   const isReferred = (set: ReadonlySet<Element>): boolean => {
@@ -72,13 +100,14 @@ function facts(
   return {
     order: tree.order.get(element) ?? 0,
     box: boxOf(element),
-    group: groupOf(element),
+    form: formOf(element),
     region: regionOf(element),
     text: join(parts),
     plain: join(parts.filter((part) => !part.linked)),
     tag: element.tagName.toLowerCase(),
     heading:
-      closest(element, (each) => /^H[1-4]$/.test(each.tagName) || each.getAttribute('role') === 'heading') !== null,
+      closest(element, (each) => /^(H[1-6]|LEGEND)$/.test(each.tagName) || each.getAttribute('role') === 'heading') !==
+      null,
     within: parts.every((part) => part.linked) ? 'link' : withinOf(element),
     marks: marksOf(element),
     red: isRed(getComputedStyle(element).color),

@@ -69,21 +69,51 @@ function hasVisibleOverflow(element: Element): boolean {
   return false;
 }
 
+/** A part of the page that lets nothing be seen beyond its own borders. */
+interface Clip {
+  readonly x: boolean;
+  readonly y: boolean;
+  readonly frame: DOMRect;
+}
+
+const clips = new WeakMap<Element, readonly Clip[] | 'hidden'>();
+
+/** What an element cuts away from those inside it, and what stands above it does. */
+function clipsOf(element: Element | null): readonly Clip[] | 'hidden' {
+  if (element === null || element === document.body || element === document.documentElement) return [];
+  const known = clips.get(element);
+  if (known !== undefined) return known;
+  const found = findClips(element);
+  clips.set(element, found);
+  return found;
+}
+
+function findClips(element: Element): readonly Clip[] | 'hidden' {
+  const style = getComputedStyle(element);
+  if (cutsItself(style)) return 'hidden';
+  const above = style.position === 'fixed' ? [] : clipsOf(composedParent(element));
+  if (above === 'hidden') return above;
+  const x = style.overflowX === 'hidden' || style.overflowX === 'clip';
+  const y = style.overflowY === 'hidden' || style.overflowY === 'clip';
+  return x || y ? [...above, { x, y, frame: element.getBoundingClientRect() }] : above;
+}
+
+function cutsItself(style: CSSStyleDeclaration): boolean {
+  if (style.clipPath.startsWith('inset(50%') || style.clipPath.startsWith('inset(100%')) return true;
+  return /^rect\([01]px,? [01]px/.test(style.getPropertyValue('clip'));
+}
+
 /** True when an ancestor that hides its overflow, or a clip, leaves nothing of the element to see. */
 function isCutAway(element: Element, rect: DOMRect): boolean {
-  for (let at: Element | null = element; at && at !== document.body; at = composedParent(at)) {
-    const style = getComputedStyle(at);
-    if (style.clipPath.startsWith('inset(50%') || style.clipPath.startsWith('inset(100%')) return true;
-    if (/^rect\([01]px,? [01]px/.test(style.getPropertyValue('clip'))) return true;
-    if (style.position === 'fixed') return false;
-    if (at === element || at === document.documentElement) continue;
-    const hidesX = style.overflowX === 'hidden' || style.overflowX === 'clip';
-    const hidesY = style.overflowY === 'hidden' || style.overflowY === 'clip';
-    if (!hidesX && !hidesY) continue;
-    const frame = at.getBoundingClientRect();
-    if (hidesX && (rect.right <= frame.left + 1 || rect.left >= frame.right - 1)) return true;
-    // A scroll area can be scrolled by hand; one that hides its overflow in this direction cannot.
-    if (hidesY && (rect.bottom <= frame.top + 1 || rect.top >= frame.bottom - 1)) return true;
-  }
-  return false;
+  const style = getComputedStyle(element);
+  if (cutsItself(style)) return true;
+  const above = clipsOf(composedParent(element));
+  if (above === 'hidden') return true;
+  if (style.position === 'fixed') return false;
+  // A scroll area can be scrolled by hand; one that hides its overflow in this direction cannot.
+  return above.some(
+    ({ x, y, frame }) =>
+      (x && (rect.right <= frame.left + 1 || rect.left >= frame.right - 1)) ||
+      (y && (rect.bottom <= frame.top + 1 || rect.top >= frame.bottom - 1)),
+  );
 }

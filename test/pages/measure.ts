@@ -115,7 +115,7 @@ async function truthOf(page: Page, read: { selector: string; frame: readonly str
   let scope: Pick<Page, 'locator' | 'frameLocator'> = page;
   for (const each of read.frame) scope = scope.frameLocator(each);
   const found = scope.locator(read.selector).first();
-  return await found.getAttribute('truth', { timeout: 1_000 }).catch(() => 'unreachable');
+  return await found.getAttribute('truth', { timeout: 10_000 }).catch(() => 'unreachable');
 }
 
 function sameLists(left: readonly string[], right: readonly string[]): boolean {

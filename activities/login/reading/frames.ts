@@ -1,7 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import { collectorScript } from '../../../reader/page-scripts.ts';
 import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
-import type { SeenFrame } from '../../../reader/login-group.ts';
+import type { SeenFrame } from '../../../reader/clusters.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { assertNever } from '../../../contract/assert-never.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { seeFrames } from './frames.ts';
-import type { SeenFrame } from '../../../reader/login-group.ts';
+import type { SeenFrame } from '../../../reader/clusters.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
 import { isErrorPage } from '../../../reader/signs.ts';
 import { understand } from '../../../reader/understand.ts';

@@ -1,0 +1,51 @@
+import type { CheckboxFacts, FormFacts } from '../facts.ts';
+import { labelText, nearText, textOf } from './labels.ts';
+import type { Sight } from './visible.ts';
+import { classNames, closest, idOf, oneLine, type Tree } from './walk.ts';
+
+/** Tells which form an element belongs to: by the element's own word, else by what it stands in, shadow roots looked through. */
+export function createForms() {
+  const found: Element[] = [];
+  const known = new Map<Element, number>();
+
+  function indexOf(element: Element): number {
+    const own = 'form' in element && element.form instanceof HTMLFormElement ? element.form : null;
+    const form = own ?? closest(element, (each) => each.tagName === 'FORM' || each.getAttribute('role') === 'form');
+    if (form === null) return -1;
+    const at = known.get(form);
+    if (at !== undefined) return at;
+    known.set(form, found.length);
+    return found.push(form) - 1;
+  }
+
+  function facts(): FormFacts[] {
+    return found.map((form) => ({
+      id: idOf(form),
+      name: form.getAttribute('name') ?? '',
+      classes: classNames(form),
+      action: (form.getAttribute('action') ?? '').slice(0, 300),
+      label: oneLine(form.getAttribute('aria-label') ?? ''),
+    }));
+  }
+
+  return { indexOf, facts };
+}
+
+const MAX_CHECKBOXES = 60;
+
+/** Boxes to tick: "remember me" stands beside a login, terms beside a sign-up. */
+export function checkboxFacts(tree: Tree, look: (element: Element) => Sight): CheckboxFacts[] {
+  return tree.elements
+    .filter(
+      (each) =>
+        (each instanceof HTMLInputElement && each.type === 'checkbox') || each.getAttribute('role') === 'checkbox',
+    )
+    .slice(0, MAX_CHECKBOXES)
+    .map((element) => ({
+      order: tree.order.get(element) ?? 0,
+      text: labelText(element) || textOf(element.nextElementSibling).slice(0, 200) || nearText(element),
+      named: `${element.getAttribute('name') ?? ''} ${idOf(element)}`,
+      // Drawn ones are hidden behind a picture: their label tells whether they are there.
+      visible: look(element).visible || (element.parentElement !== null && look(element.parentElement).visible),
+    }));
+}
