@@ -63,11 +63,9 @@ export function createSelectors(tree: Tree): {
   function path(element: Element): string {
     const tag = tagOf(element);
     const root = element.getRootNode();
-    const parent = element.parentElement;
-    const anchor = parent ?? (root instanceof ShadowRoot ? root.host : null);
-    const siblings = parent ? parent.children : root instanceof ShadowRoot ? root.children : [];
-    const same = [...siblings].filter((each) => each.tagName === element.tagName);
-    const step = same.length > 1 ? `${tag}:nth-of-type(${same.indexOf(element) + 1})` : tag;
+    const anchor = element.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+    const { place, alone } = placeOf(element);
+    const step = alone ? tag : `${tag}:nth-of-type(${place})`;
     if (!anchor || tag === 'body' || tag === 'html') return step;
     return `${direct(anchor) ?? path(anchor)} > ${step}`;
   }
@@ -143,12 +141,47 @@ function isGenerated(id: string): boolean {
 
 /** XPath of the same element: by id where there is one, else from the top of its tree. */
 function xpathOf(element: Element): string {
+  const known = xpaths.get(element);
+  if (known !== undefined) return known;
   const id = idOf(element);
-  if (id && !id.includes('"')) return `//*[@id="${id}"]`;
   const parent = element.parentElement;
   const tag = element.tagName.toLowerCase();
-  if (!parent) return `/${tag}`;
-  const same = [...parent.children].filter((each) => each.tagName === element.tagName);
-  const step = same.length > 1 ? `${tag}[${same.indexOf(element) + 1}]` : tag;
-  return `${xpathOf(parent)}/${step}`;
+  const { place, alone } = placeOf(element);
+  const step = alone ? tag : `${tag}[${place}]`;
+  const byId = id !== '' && !id.includes('"');
+  const xpath = byId ? `//*[@id="${id}"]` : parent === null ? `/${tag}` : `${xpathOf(parent)}/${step}`;
+  xpaths.set(element, xpath);
+  return xpath;
+}
+
+const xpaths = new WeakMap<Element, string>();
+
+/** Where an element stands among those of its kind, from 1. */
+interface Place {
+  readonly place: number;
+  readonly alone: boolean;
+}
+
+const places = new WeakMap<ParentNode, ReadonlyMap<Element, Place>>();
+
+/** Counts the children of a parent once: lists of thousands are common. */
+function placeOf(element: Element): Place {
+  const parent = element.parentNode;
+  if (!(parent instanceof Element || parent instanceof ShadowRoot)) return { place: 1, alone: true };
+  const known = places.get(parent) ?? countChildren(parent);
+  places.set(parent, known);
+  return known.get(element) ?? { place: 1, alone: true };
+}
+
+function countChildren(parent: ParentNode): ReadonlyMap<Element, Place> {
+  const counts = new Map<string, number>();
+  for (const { tagName } of parent.children) counts.set(tagName, (counts.get(tagName) ?? 0) + 1);
+  const seen = new Map<string, number>();
+  const found = new Map<Element, Place>();
+  for (const child of parent.children) {
+    const place = (seen.get(child.tagName) ?? 0) + 1;
+    seen.set(child.tagName, place);
+    found.set(child, { place, alone: counts.get(child.tagName) === 1 });
+  }
+  return found;
 }

@@ -132,7 +132,7 @@ function marksOf(element: Element): string {
   let at: Element | null = element;
   for (let level = 0; at && level < MARK_LEVELS; level += 1, at = composedParent(at)) {
     if (at === document.body || at.tagName === 'FORM' || at.tagName === 'MAIN') break;
-    if (level > 0 && at.textContent.length > 600) break;
+    if (level > 0 && isLong(at)) break;
     const live = at.getAttribute('aria-live');
     const role = at.getAttribute('role');
     marks.push(
@@ -140,6 +140,16 @@ function marksOf(element: Element): string {
     );
   }
   return marks.join(' | ').slice(0, 600);
+}
+
+const lengths = new WeakMap<Element, boolean>();
+
+function isLong(element: Element): boolean {
+  const known = lengths.get(element);
+  if (known !== undefined) return known;
+  const long = element.textContent.length > 600;
+  lengths.set(element, long);
+  return long;
 }
 
 function references(tree: Tree, ...attributes: string[]): { all: Set<Element>; invalid: Set<Element> } {

@@ -5,6 +5,8 @@ import type { SeenFrame } from '../../../reader/clusters.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;
+/** The page itself is what was asked for: however long it is, it is waited for. */
+const PAGE_TIMEOUT_MS = 20_000;
 const MAX_FRAMES = 25;
 const MIN_FRAME_SIZE = 40;
 
@@ -19,7 +21,7 @@ export async function seeFrames(page: Page): Promise<SeenFrame[]> {
 
 async function seeFrame(frame: Frame, path: readonly string[], budget: { left: number }): Promise<SeenFrame[]> {
   budget.left -= 1;
-  const facts = await collectFrom(frame);
+  const facts = await collectFrom(frame, path.length === 0 ? PAGE_TIMEOUT_MS : FRAME_TIMEOUT_MS);
   if (!facts) return [];
   const children = facts.frames.length > 0 ? await matchChildren(frame, facts.frames) : [];
   const below = await Promise.all(
@@ -36,7 +38,10 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
   const found = await Promise.all(
     large.map(async (element): Promise<[Frame, ChildFrameFacts] | undefined> => {
       try {
-        const handle = await within(parent.locator(element.selector).elementHandle({ timeout: FRAME_TIMEOUT_MS }));
+        const handle = await within(
+          parent.locator(element.selector).elementHandle({ timeout: FRAME_TIMEOUT_MS }),
+          FRAME_TIMEOUT_MS,
+        );
         const child = await handle?.contentFrame();
         await handle?.dispose();
         return child ? [child, element] : undefined;
@@ -48,18 +53,19 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
   return found.filter((each) => each !== undefined);
 }
 
-async function collectFrom(frame: Frame): Promise<FrameFacts | undefined> {
+async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts | undefined> {
   try {
-    return await within(frame.evaluate<FrameFacts>(collectorScript()));
+    const collected = await within(frame.evaluate<string>(collectorScript()), timeoutMs);
+    return collected === undefined ? undefined : (JSON.parse(collected) as FrameFacts);
   } catch {
     return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
   }
 }
 
-async function within<T>(work: Promise<T>): Promise<T | undefined> {
+async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), FRAME_TIMEOUT_MS);
+    timer = setTimeout(() => resolve(undefined), timeoutMs);
   });
   try {
     return await Promise.race([work, late]);
