@@ -1,21 +1,23 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
-import type { Cluster, SeenFrame } from './clusters.ts';
+import type { SeenFrame } from './clusters.ts';
+import type { LoginCluster } from './login-cluster.ts';
 import { maskedDestination } from './mask.ts';
 import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';
 import { normalize } from './normalize.ts';
+import { isLeadOn } from './submit.ts';
 import { isAccountList, isAnotherAccount, isPerson } from './accounts.ts';
 import { otherWayOf, usedBy } from './other-ways.ts';
 import { outsideInstruction } from './signs.ts';
-import { ssoOf } from './sso.ts';
+import { isAboutSigningIn, providerOf, standsBeside } from './sso.ts';
 
 const MAX_CHOICES = 40;
 
 /** What a page offers beside, or instead of, its fields. */
 export function readChoices(
   frames: readonly SeenFrame[],
-  form: Cluster | undefined,
+  form: LoginCluster | undefined,
   submit: string | undefined,
 ): ReadChoice[] {
   const choices: ReadChoice[] = [];
@@ -54,12 +56,15 @@ interface Context {
   readonly outside: boolean;
   readonly accounts: boolean;
   readonly login: boolean;
+  readonly besideLogin: (button: ClickableFacts) => boolean;
+  /** Options beside a code field, whatever they are called: devices that a person gave names to. */
+  readonly options: ReadonlySet<ClickableFacts>;
 }
 
 type Judged = Pick<ReadChoice, 'type' | 'label'> &
   Partial<Pick<ReadChoice, 'provider' | 'mfa_type' | 'uses' | 'masked_destination' | 'description'>>;
 
-function contextOf(frame: SeenFrame, form: Cluster | undefined): Context {
+function contextOf(frame: SeenFrame, form: LoginCluster | undefined): Context {
   const texts = frame.facts.texts.filter(
     (text) => text.within === 'none' && text.region !== 'footer' && text.region !== 'nav' && text.region !== 'consent',
   );
@@ -78,15 +83,49 @@ function contextOf(frame: SeenFrame, form: Cluster | undefined): Context {
     outside,
     accounts: form === undefined && isAccountList(frame.facts, topic),
     login: form !== undefined,
+    // A frame beside the one with the fields holds a provider's own button.
+    besideLogin: (button) =>
+      form === undefined ? isAboutSigningIn(frame.facts) : form.frame !== frame || standsBeside(button, form),
+    options: form?.frame === frame ? optionsBesideCode(form) : new Set(),
   };
 }
+
+/** Elements of the page's order between an option and the code field it is for. */
+const BESIDE_CODE = 80;
+
+/** Two or more controls of one make before or right after a field for a code alone, none of which sends it. */
+function optionsBesideCode(form: LoginCluster): Set<ClickableFacts> {
+  const isCodeOnly = form.controls.every(({ meaning }) => meaning === 'code');
+  const formAt = form.controls[0]?.control.form;
+  const candidates = form.frame.facts.clickables.filter(
+    (each) =>
+      each.visible &&
+      each.text !== '' &&
+      each.text.length <= 60 &&
+      each.form === formAt &&
+      Math.abs(each.order - form.first) < BESIDE_CODE &&
+      each !== form.submit?.button &&
+      (each.type === 'radio' || ['button', 'option', 'radio', 'tab'].includes(each.role) || each.tag === 'button') &&
+      each.type !== 'submit' &&
+      !isLeadOn(each) &&
+      !NO_OPTION.test(normalize(each.text)),
+  );
+  const makeOf = ({ tag, type, role, classes }: ClickableFacts): string =>
+    [tag, type, role, classes.replace(/\b(active|selected|checked|current|is-\w+)\b/g, '').trim()].join(' ');
+  const counts = new Map<string, number>();
+  for (const each of candidates) counts.set(makeOf(each), (counts.get(makeOf(each)) ?? 0) + 1);
+  return new Set(isCodeOnly ? candidates.filter((each) => (counts.get(makeOf(each)) ?? 0) >= 2) : []);
+}
+
+const NO_OPTION =
+  /resend|send again|cancel|back|help|clear|show|hide|close|paste|language|menu|sign|log ?(in|out)|erneut|renvoyer|reenviar/;
 
 function judge(button: ClickableFacts, context: Context): Judged | undefined {
   const [title = button.text, ...more] = button.lines;
   const label = (title || button.text).slice(0, 500);
   const description = more.length > 0 ? more.join(' ').slice(0, 500) : null;
 
-  const sso = ssoOf(button);
+  const sso = providerOf(button, { besideLogin: context.besideLogin(button) });
   if (sso) return { type: 'sso_provider', label: sso.label.slice(0, 500), provider: sso.provider };
   if (context.accounts) {
     if (isPerson(button)) return { type: 'account', label: button.text.slice(0, 500), description };
@@ -100,6 +139,7 @@ function judge(button: ClickableFacts, context: Context): Judged | undefined {
       return { type: 'mfa_method', label, description, masked_destination: masked, ...type, ...usedBy(button) };
     }
   }
+  if (context.options.has(button)) return { type: 'mfa_method', label, description };
   const way = otherWayOf(button, context.login);
   return way ? { type: way, label, description, ...usedBy(button) } : undefined;
 }

@@ -165,7 +165,11 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
   const before = result.filter(({ control }) => password !== undefined && control.order < password.control.order);
   const nearest = before.findLast(
     ({ meaning, control }) =>
-      control.tag === 'input' && meaning !== 'captcha' && meaning !== 'card' && meaning !== 'identifier',
+      control.tag === 'input' &&
+      control.type !== 'password' &&
+      meaning !== 'captcha' &&
+      meaning !== 'card' &&
+      meaning !== 'identifier',
   );
   if (password !== undefined && !before.some(({ meaning }) => meaning === 'identifier')) {
     become(nearest, 'identifier', 'nearest text field before the password');

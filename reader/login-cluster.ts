@@ -108,7 +108,7 @@ function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | un
 function strongSigns(cluster: Cluster, submit: Submit | undefined, secrets: readonly MeantControl[]): Signs {
   const signs: Signs = { for: [], against: [] };
   const pressed = submit === undefined ? '' : buttonWords(submit.button);
-  const signsIn = SIGN_IN.test(pressed) || SENDS_LINK.test(pressed);
+  const signsIn = (SIGN_IN.test(pressed) && !SETS_PASSWORD.test(pressed)) || SENDS_LINK.test(pressed);
   if (NEWSLETTER.test(pressed)) signs.against.push('button subscribes');
   else if (signsIn) signs.for.push(`button "${shown(pressed)}"`);
   else if (SIGN_UP.test(pressed)) signs.against.push(`button "${shown(pressed)}" signs up`);

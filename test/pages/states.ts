@@ -94,9 +94,10 @@ const devices: Shape = (_words, skin, draw) => {
     ['Device 1', 'Device 2'],
     ['iPhone', 'Backup key card'],
   ]);
+  const drawn = draw.chance(0.5);
   const tiles = names
     .map((name, at) =>
-      draw.chance(0.5)
+      drawn
         ? `<div class="tile" role="button" tabindex="0">${name}</div>`
         : `<label><input type="radio" name="selectedCredentialId" value="${at}" ${at === 0 ? 'checked' : ''}> ${name}</label>`,
     )
