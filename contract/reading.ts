@@ -101,6 +101,8 @@ export const PageReading = z.object({
   choices: z.array(ReadChoice),
   /** The site's error text that is visible now. */
   website_error: z.string().nullable(),
+  /** The site lets nobody in for now: another try makes it worse. Absent where it says nothing of the kind. */
+  lock_out: z.enum(['rate_limited', 'account_locked']).optional(),
   /** Instructions when kind is `external_action`. */
   external_action_message: z.string().nullable(),
   /** A link that leads to the login page, when the page has one and no form. */

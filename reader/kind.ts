@@ -9,8 +9,8 @@ import {
   showsChallenge,
   showsOutage,
   showsPuzzle,
-  showsRefusal,
-  showsSignOut,
+  refusalSigns,
+  signedInSigns,
   speaksOfPasskeys,
   topicOf,
 } from './signs.ts';
@@ -25,34 +25,38 @@ export interface Findings {
   readonly signInLink: PageReading['sign_in_link'];
 }
 
-/** Says what a page is. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, choices, signInLink }: Findings): PageKind {
+/** Says what a page is, and why. What can be answered wins over what can only be waited for. */
+export function kindOf({ url, frames, fields, choices, signInLink }: Findings): { kind: PageKind; why: string } {
+  const is = (kind: PageKind, why: string): { kind: PageKind; why: string } => ({ kind, why });
   const top = frames[0]?.facts;
-  if (!top) return 'unavailable';
+  if (!top) return is('unavailable', 'the page gives no answer');
   const said = saidBy(frames);
-  if (asksByHttp(top.status, said)) return 'http_login';
-  if (isErrorPage(url)) return 'unavailable';
+  if (asksByHttp(top.status, said)) return is('http_login', 'status 401 and an empty page');
+  if (isErrorPage(url)) return is('unavailable', 'the error page of the browser');
   const topic = topicOf(frames);
-  if (showsPuzzle(frames)) return 'captcha';
-  if (fields.some((field) => field.type !== 'text')) return 'form';
-  if (top.status >= 500) return 'unavailable';
-  if (showsChallenge(frames, topic, said)) return 'captcha';
+  if (showsPuzzle(frames)) return is('captcha', 'a puzzle lies over the page');
+  if (fields.some((field) => field.type !== 'text')) return is('form', 'has the fields of a login');
+  if (top.status >= 500) return is('unavailable', `status ${top.status}`);
+  if (showsChallenge(frames, topic, said)) return is('captcha', 'a challenge and little else');
 
   const answers = choices.filter((choice) => choice.type === 'mfa_method' || choice.type === 'account');
   const outside = outsideInstruction(frames);
   if (outside !== null && answers.every((choice) => choice.mfa_type === 'switch' || choice.type === 'mfa_method')) {
-    if (answers.length < 2) return 'external_action';
+    if (answers.length < 2) return is('external_action', 'tells of something to do outside of the page');
   }
-  if (answers.length > 0) return 'choice';
-  if (showsSignOut(frames)) return 'logged_in';
-  if (frames.some(({ facts }) => asksNewPassword(facts))) return 'password_change';
-  if (showsRefusal(topic, said, top.status)) return 'blocked';
+  if (answers.length > 0) return is('choice', 'offers methods or accounts');
+  const inside = signedInSigns(frames);
+  if (inside !== null) return is('logged_in', inside);
+  if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
+  const refusal = refusalSigns(frames, topic, said, top.status);
+  if (refusal !== null) return is('blocked', refusal);
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
-  if (speaksOfPasskeys(topic) && onlyPasskeys) return 'passkey';
-  if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return 'choice';
-  if (showsOutage(topic, said)) return 'unavailable';
-  if (said === '' && top.clickables.length === 0 && top.controls.length === 0) return 'unavailable';
-  return 'other';
+  if (speaksOfPasskeys(topic) && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
+  if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return is('choice', 'offers ways to sign in');
+  if (showsOutage(topic, said)) return is('unavailable', 'says that it is out of order');
+  if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
+    return is('unavailable', 'an empty page');
+  return is('other', 'asks for nothing of a login');
 }
 
 /** A home page may offer a provider, too; where it links to a login page, the login is there. */

@@ -36,7 +36,8 @@ export function identifierWords(...names: readonly string[]): string {
 }
 
 /**
- * A pattern for any of some words, given in lists parted by commas. Latin ones must stand as whole words (write `*` at the end for any ending); words of other
+ * A pattern for any of some phrases, given in lists parted by commas; where a site writes a comma inside a phrase, the list
+ * has a space. Latin ones must stand as whole words (write `*` at the end for any ending); words of other
  * scripts match anywhere, since those scripts do not part words by spaces or inflect them.
  */
 export function anyOf(...lists: readonly string[]): RegExp {
@@ -44,7 +45,7 @@ export function anyOf(...lists: readonly string[]): RegExp {
   const other: string[] = [];
   for (const word of lists.flatMap((list) => list.split(', '))) {
     const plain = normalize(word.replace(/\*$/, ''));
-    const pattern = plain.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/ /g, '[ \\-]?');
+    const pattern = plain.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/ /g, ',?[ \\-]?');
     if (/[a-z0-9]/.test(plain)) latin.push(word.endsWith('*') ? `${pattern}[a-z]*` : pattern);
     else other.push(pattern);
   }

@@ -38,7 +38,10 @@ function rate(button: ClickableFacts): number {
   if (button.region === 'footer') points -= 1;
   if (button.region === 'consent') points -= 10;
   if (button.inText) points -= 1;
-  if (!button.visible) points -= 2;
+  // What nobody sees is pressed only where it says plainly what it is.
+  if (!button.visible) points -= 3;
+  // Settings of an account link to how one signs in to it.
+  if (/\/(settings|preferences|profile|security|admin)\//i.test(`${button.href}/`)) points -= 6;
   if (button.tag !== 'a' && button.href === '') points -= 1;
   return points;
 }

@@ -1,7 +1,7 @@
 import type { ChildFrameFacts, ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
-import { SIGN_OUT } from './words.ts';
+import { SIGN_IN, SIGN_OUT } from './words.ts';
 
 /** Words of a page that waits for something outside of it. */
 const OUTSIDE = anyOf(
@@ -15,10 +15,11 @@ const OUTSIDE = anyOf(
 );
 const HUMAN = anyOf(
   "verify you are human, verify that you are human, verify you're human, verifying you are human, are you human, i am human, i'm not a robot, im not a robot, not a robot, are you a robot, prove you are human, confirm you are human, complete the captcha, solve the captcha, security challenge, press and hold, press & hold, checking your browser, checking if the site connection is secure, just a moment, complete the security check, unusual traffic",
-  'ich bin kein roboter, bestatigen sie dass sie ein mensch, je ne suis pas un robot, verifiez que vous etes humain, no soy un robot, non sono un robot, nao sou um robo, nie jestem robotem, ben robot degilim, я не робот, подтвердите, что вы не робот, 私はロボットではありません, 进行人机身份验证, 人机验证, 我不是机器人, 로봇이 아닙니다',
+  'ich bin kein roboter, bestatigen sie dass sie ein mensch, je ne suis pas un robot, verifiez que vous etes humain, no soy un robot, non sono un robot, nao sou um robo, nie jestem robotem, ben robot degilim, я не робот, подтвердите что вы не робот, 私はロボットではありません, 进行人机身份验证, 人机验证, 我不是机器人, 로봇이 아닙니다',
 );
 const REFUSED = anyOf(
-  'access denied, access to this page has been denied, you have been blocked, you are blocked, sorry, you have been blocked, attention required, request blocked, forbidden, 403 forbidden, error 1020, pardon our interruption, your request has been blocked, this request was blocked, bot detected, automated access, not available in your region, unable to access, request unsuccessful',
+  "you don't have permission to access",
+  'access denied, access to this page has been denied, you have been blocked, you are blocked, sorry you have been blocked, attention required, request blocked, 403 forbidden, you do not have permission to access, made us think you were a bot, error 1020, pardon our interruption, your request has been blocked, this request was blocked, bot detected, automated access, not available in your region, unable to access, request unsuccessful',
   'zugriff verweigert, zugriff wurde verweigert, acces refuse, acceso denegado, accesso negato, acesso negado, dostep zabroniony, erisim engellendi, доступ запрещен, доступ ограничен, アクセスが拒否, 访问被拒绝, 拒绝访问, 접근이 거부, 차단',
 );
 const PASSKEY = anyOf(
@@ -26,7 +27,7 @@ const PASSKEY = anyOf(
   'passkey verwenden, sicherheitsschlussel, cle d acces, cle de securite, clave de acceso, chiave di accesso, chave de acesso, ключ доступа, パスキー, 通行密钥, 패스키',
 );
 const BROKEN = anyOf(
-  "service unavailable, bad gateway, gateway timeout, gateway time-out, internal server error, 502, 503, 504, temporarily unavailable, under maintenance, down for maintenance, scheduled maintenance, site is down, application error, site can't be reached",
+  "service unavailable, bad gateway, gateway timeout, gateway time-out, internal server error, temporarily unavailable, under maintenance, down for maintenance, scheduled maintenance, site is down, application error, site can't be reached",
   'nicht erreichbar, wartungsarbeiten, service indisponible, en maintenance, servicio no disponible, en mantenimiento, in manutenzione, em manutencao, технические работы, メンテナンス中, 维护中, 점검 중',
 );
 const CHALLENGE_FRAME =
@@ -56,17 +57,74 @@ export function topicOf(frames: readonly SeenFrame[]): string {
   return normalize(parts.join(' | ').slice(0, 3_000));
 }
 
-/** True when a control to sign out is there, shown or folded into a menu. */
-export function showsSignOut(frames: readonly SeenFrame[]): boolean {
-  return frames.some((frame) => frame.facts.clickables.some(isSignOut));
+/** What shows that a visitor is inside, in a few words; null when too little does. */
+export function signedInSigns(frames: readonly SeenFrame[]): string | null {
+  const clickables = frames.flatMap(({ facts }) => facts.clickables);
+  const signOut = clickables.find(isSignOut);
+  if (signOut) return `control "${signOut.text || signOut.href}"`;
+  // A way in that anybody can see outweighs what else a page may have for its visitors.
+  const offersSignIn = clickables.some(
+    ({ visible, text, ariaLabel }) => visible && text.length <= 30 && SIGN_IN.test(normalize(`${text} | ${ariaLabel}`)),
+  );
+  if (offersSignIn) return null;
+  const shown = clickables.filter(({ visible, region }) => visible && region !== 'footer');
+  const menu = shown.find(
+    ({ text, ariaLabel, title, classes, id }) =>
+      ACCOUNT_MENU.test(normalize(`${ariaLabel} | ${title} | ${text.slice(0, 40)}`)) ||
+      /(^|[\s_-])(avatar|user-?menu|account-?menu|profile-?menu)([\s_-]|$)/i.test(`${classes} ${id}`),
+  );
+  const settings = shown.find(({ href }) => OWN_SETTINGS.test(href));
+  const person = frames
+    .flatMap(({ facts }) => facts.texts)
+    .find(
+      ({ text, region, heading }) =>
+        ((region === 'header' || region === 'nav' || region === 'aside') && /^\S+@\S+\.\S+$/.test(text)) ||
+        ((heading || region === 'header') && GREETING.test(text)),
+    );
+  const signs = [
+    menu && `account menu "${menu.ariaLabel || menu.text}"`,
+    settings && `settings of one's own (${settings.href.slice(0, 60)})`,
+    person && `"${person.text.slice(0, 40)}"`,
+  ].filter((sign) => sign !== undefined);
+  return signs.length >= 2 ? signs.join('; ') : null;
 }
 
+const ACCOUNT_MENU = anyOf(
+  'account menu, user menu, profile menu, open user menu, open account menu, your profile, my profile, your account menu, user options, benutzermenu, kontomenu, mein profil, menu utilisateur, mon profil, menu de usuario, mi perfil, menu utente, il mio profilo, menu do usuario, meu perfil, gebruikersmenu, мой профиль, プロフィール, 个人中心, 내 프로필',
+);
+const OWN_SETTINGS =
+  /\/(settings|preferences|profile|account\/(settings|profile|edit)|my-?account|user\/edit|me)([/?#]|$)/i;
+/** A greeting with a name in it; `Welcome back` and `Welcome to Harbour` greet everybody. */
+const GREETING =
+  /^(hello|hi|welcome|hallo|bonjour|hola|ciao|olá|hej|cześć),? (?!back|to|zurück|new|guest|there|everyone|and)\p{Lu}[\p{L}.'-]+( \p{Lu}[\p{L}.'-]+)?[!,.]?$/iu;
+
 function isSignOut(button: ClickableFacts): boolean {
+  if (button.inText || button.region === 'footer') return false;
   const said = normalize(`${button.text} | ${button.ariaLabel} | ${button.title}`);
   if (said.length <= 60 && SIGN_OUT.test(said)) return true;
+  if (/\/(help|docs?|support|blog|articles?)\//i.test(button.href)) return false;
   return /(^|[/?&=_.-])(log-?_?out|sign-?_?out|log-?_?off|sign-?_?off|abmelden|deconnexion)([/?&=_.#-]|$)/i.test(
     button.href,
   );
+}
+
+/** Words of a site that lets nobody in for a while. */
+const TOO_MANY = anyOf(
+  'too many attempts, too many failed, too many login attempts, too many sign in attempts, too many requests, too many tries, rate limit exceeded, exceeded the number of attempts, try again in, try again later',
+  'zu viele versuche, zu viele anmeldeversuche, zu viele fehlgeschlagene, trop de tentatives, demasiados intentos, troppi tentativi, muitas tentativas, te veel pogingen, for manga forsok, zbyt wiele prob, prilis mnoho pokusu, cok fazla deneme',
+  'слишком много попыток, 試行回数, 尝试次数过多, 次数过多, 시도 횟수',
+);
+const LOCKED = anyOf(
+  'account locked, account is locked, account has been locked, account has been temporarily locked, account is temporarily locked, account was locked, account suspended, account has been suspended, account disabled, account is disabled, account has been disabled',
+  'konto gesperrt, konto ist gesperrt, konto wurde gesperrt, compte bloque, compte est bloque, compte verrouille, compte a ete verrouille, cuenta bloqueada, cuenta esta bloqueada, account bloccato, conta bloqueada, account geblokkeerd, konto zablokowane, ucet zablokovan, hesap kilitlendi',
+  'аккаунт заблокирован, учетная запись заблокирована, アカウントがロック, 账号已锁定, 帐户已锁定, 계정이 잠',
+);
+
+/** What a site says that lets nobody in for now: too many attempts, or an account that is locked. Else undefined. */
+export function lockOutOf(texts: readonly string[]): 'rate_limited' | 'account_locked' | undefined {
+  const said = texts.map(normalize);
+  if (said.some((text) => LOCKED.test(text))) return 'account_locked';
+  return said.some((text) => TOO_MANY.test(text) && !/code|resend/.test(text)) ? 'rate_limited' : undefined;
 }
 
 /** The instruction of a page that waits for something outside of it, or null. */
@@ -106,10 +164,24 @@ function challengeFrames(frames: readonly SeenFrame[]): ChildFrameFacts[] {
   );
 }
 
-/** A short page that turns the browser away. */
-export function showsRefusal(topic: string, said: string, status: number): boolean {
-  if (said.length > 2_500) return false;
-  return REFUSED.test(topic) || ((status === 401 || status === 403 || status === 429) && said.length < 600);
+/**
+ * What shows that the browser is turned away, or null. One sign is no proof: the words of a refusal need a status, a second
+ * phrase, a reference to quote, or a page that has nothing else on it.
+ */
+export function refusalSigns(frames: readonly SeenFrame[], topic: string, said: string, status: number): string | null {
+  if (said.length > 2_500) return null;
+  const signs: string[] = [];
+  const phrase = REFUSED.exec(topic)?.[0];
+  if (phrase !== undefined) signs.push(`"${phrase}"`);
+  const more = phrase === undefined ? undefined : REFUSED.exec(said.replaceAll(phrase, ''))?.[0];
+  if (more !== undefined) signs.push(`"${more}"`);
+  if (status === 401 || status === 403 || status === 429) signs.push(`status ${status}`);
+  const pressable = frames.flatMap(({ facts }) => facts.clickables).filter(({ visible }) => visible).length;
+  if (said.length < 600 && pressable <= 3) signs.push('nothing else on the page');
+  if (/(ray id|reference ?(#|id|number|no)|incident id|request id|error code|support id)/.test(said))
+    signs.push('a reference to quote');
+  const refuses = phrase !== undefined || [401, 403, 429].includes(status);
+  return refuses && signs.length >= 2 ? signs.join('; ') : null;
 }
 
 /** A page that says that the site is out of order. */

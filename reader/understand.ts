@@ -1,33 +1,94 @@
 import type { PageReading } from '../contract/reading.ts';
 import { readChoices } from './choices.ts';
+import type { Cluster, SeenFrame } from './clusters.ts';
+import type { Box } from './facts.ts';
 import { readFields } from './fields.ts';
 import { kindOf } from './kind.ts';
-import type { SeenFrame } from './clusters.ts';
-import { chooseLogin } from './login-cluster.ts';
+import { chooseLogin, type Choice } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
-import { outsideInstruction } from './signs.ts';
+import { lockOutOf, outsideInstruction } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
 import { readWebsiteError } from './website-error.ts';
 
+/** One decision, with where it lies on the page. */
+export interface Reason {
+  readonly what: string;
+  readonly why: string;
+  /** CSS pixels of the frame; absent for what concerns the whole page. */
+  readonly box?: Box;
+  readonly frame: readonly string[];
+  /** Taken as a part of the login, or looked at and left out. */
+  readonly taken: boolean;
+}
+
+/** A reading and the evidence for it. */
+export interface Understood {
+  readonly reading: PageReading;
+  readonly reasons: readonly Reason[];
+  /** True where the page shows a form for something else: it is there already, and waiting shows nothing more. */
+  readonly showsOtherForm: boolean;
+}
+
 /** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
 export function understand(url: string, frames: readonly SeenFrame[]): PageReading {
-  const { login: form } = chooseLogin(frames);
+  return understandWithReasons(url, frames).reading;
+}
+
+/** The same, with the evidence of every decision in a few words. None of them quotes what somebody typed. */
+export function understandWithReasons(url: string, frames: readonly SeenFrame[]): Understood {
+  const choice = chooseLogin(frames);
+  const form = choice.login;
   const fields = form ? readFields(form) : [];
   const button = fields.length > 0 ? form?.submit?.button : undefined;
   const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
-  const kind = kindOf({ url, frames, fields, choices, signInLink });
+  const { kind, why } = kindOf({ url, frames, fields, choices, signInLink });
   const isForm = kind === 'form';
-  return {
+  const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
+  const lockOut =
+    kind === 'logged_in' ? undefined : lockOutOf(isForm ? [error ?? ''] : [error ?? '', ...shortTexts(frames)]);
+  const reading: PageReading = {
     url,
     kind,
     title: frames[0]?.facts.title ?? '',
     fields: isForm ? fields : [],
-    submit: isForm ? submit : choices.some((choice) => choice.needs_submit) ? readChoiceSubmit(frames) : null,
+    submit: isForm ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
-    website_error: kind === 'logged_in' ? null : readWebsiteError(frames, form),
+    website_error: error,
+    ...(lockOut === undefined ? {} : { lock_out: lockOut }),
     external_action_message: kind === 'external_action' ? outsideInstruction(frames) : null,
     sign_in_link: isForm || kind === 'logged_in' ? null : signInLink,
   };
+  const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
+  const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
+  return { reading, reasons, showsOtherForm };
+}
+
+/** Pages that only say something are short. */
+const MAX_TEXTS = 12;
+
+function shortTexts(frames: readonly SeenFrame[]): string[] {
+  const texts = frames.flatMap(({ facts }) => facts.texts).filter(({ within }) => within === 'none');
+  return texts.length <= MAX_TEXTS ? texts.map(({ text }) => text) : [];
+}
+
+function reasonsOf({ login, others, refused }: Choice): Reason[] {
+  const reasons: Reason[] = [];
+  const add = (cluster: Cluster, what: string, why: string, taken: boolean): void => {
+    reasons.push({ what, why, box: cluster.box, frame: cluster.frame.path, taken });
+    if (!taken) return;
+    for (const { control, meaning, why: evidence } of cluster.controls) {
+      reasons.push({ what: meaning, why: evidence, box: control.box, frame: cluster.frame.path, taken });
+    }
+  };
+  if (login) {
+    add(login, 'login', login.reasons.join('; '), true);
+    const { submit } = login;
+    if (submit)
+      reasons.push({ what: 'submit', why: submit.why, box: submit.button.box, frame: login.frame.path, taken: true });
+  }
+  for (const other of others) add(other, 'another login', `less likely: ${other.reasons.join('; ')}`, false);
+  for (const { cluster, reason } of refused) add(cluster, 'not a login', reason, false);
+  return reasons;
 }

@@ -5,7 +5,7 @@ import { seeFrames } from './frames.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
 import { isErrorPage } from '../../../reader/signs.ts';
-import { understand } from '../../../reader/understand.ts';
+import { understand, understandWithReasons, type Understood } from '../../../reader/understand.ts';
 
 export { settle, type SettleOptions } from './settle.ts';
 
@@ -13,7 +13,9 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** How long a page that says nothing yet (a spinner, an empty root) is given to say something. */
 const PATIENCE_MS = 5_000;
 /** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete. */
-const SHORT_PATIENCE_MS = 1_200;
+const SHORT_PATIENCE_MS = 800;
+/** The same where a form for something else stands on the page already: its scripts have done their work. */
+const FORM_PATIENCE_MS = 150;
 /** The longest wait for a change before the page is looked at again. */
 const LOOK_AGAIN_MS = 600;
 const A_LOT_OF_TEXT = 200;
@@ -37,24 +39,31 @@ export async function readPage(page: Page): Promise<PageReading> {
  * the document (a form that a script builds late) or a navigation, within `patienceMs`.
  */
 export async function readWhenSettled(page: Page, options: ReadOptions = {}): Promise<PageReading> {
+  return (await readWithReasons(page, options)).reading;
+}
+
+/** The same, with the evidence of every decision. */
+export async function readWithReasons(page: Page, options: ReadOptions = {}): Promise<Understood> {
   const started = Date.now();
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   await settle(page, { ...options, timeoutMs });
   const waitFrom = Date.now();
   for (;;) {
     const frames = await seeFrames(page);
-    const reading = understand(page.url(), frames);
-    if (saysSomething(reading, frames) || page.isClosed() || options.signal?.aborted) return reading;
+    const understood = understandWithReasons(page.url(), frames);
+    const { reading } = understood;
+    const isFinal = saysSomething(reading, frames) || (frames.length > 0 && frames.every(({ facts }) => facts.still));
+    if (isFinal || page.isClosed() || options.signal?.aborted) return understood;
     if (frames.length === 0) {
       // The page itself gave no answer (it navigates, or its machine is busy): it is asked again, not waited for.
       const left = started + timeoutMs - Date.now();
-      if (left <= 0) return reading;
+      if (left <= 0) return understood;
       await settle(page, { ...options, timeoutMs: left });
       continue;
     }
-    const patience = options.patienceMs ?? (looksComplete(frames) ? SHORT_PATIENCE_MS : PATIENCE_MS);
+    const patience = options.patienceMs ?? patienceWith(understood, frames);
     const left = Math.min(waitFrom + patience, started + timeoutMs) - Date.now();
-    if (left <= 0) return reading;
+    if (left <= 0) return understood;
     // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.
     await settleAfterChange(page, { ...options, timeoutMs: Math.min(left, LOOK_AGAIN_MS) });
   }
@@ -91,10 +100,16 @@ function leadsOn({ url, sign_in_link: link }: PageReading): boolean {
   return link.href === null || new URL(link.href).pathname !== new URL(url).pathname;
 }
 
+function patienceWith({ showsOtherForm }: Understood, frames: readonly SeenFrame[]): number {
+  if (frames.some(({ facts }) => facts.busy)) return PATIENCE_MS;
+  if (showsOtherForm) return FORM_PATIENCE_MS;
+  return looksComplete(frames) ? SHORT_PATIENCE_MS : PATIENCE_MS;
+}
+
 function looksComplete(frames: readonly SeenFrame[]): boolean {
   const letters = frames.reduce(
     (sum, { facts }) => sum + facts.texts.reduce((all, text) => all + text.text.length, 0),
     0,
   );
-  return letters >= A_LOT_OF_TEXT && !frames.some(({ facts }) => facts.busy);
+  return letters >= A_LOT_OF_TEXT;
 }

@@ -1,0 +1,25 @@
+import { chromium } from 'playwright-core';
+import { expect, inject, it } from 'vitest';
+import { corpus, isHeldOut } from '../pages/corpus.ts';
+import { measure, type Verdict } from '../pages/measure.ts';
+
+/** One page in so many of the corpus is read here; `npm run bench -- reader` reads them all. */
+const ONE_IN = 10;
+
+it('reads pages of every shape of the corpus as they are meant', async () => {
+  const browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  try {
+    const pages = corpus().filter((page, at) => at % ONE_IN === 3 && !isHeldOut(page));
+    const verdicts = await measure(browser, pages, 2);
+    expect(verdicts).toHaveLength(pages.length);
+    expect(verdicts.filter((verdict) => !isRight(verdict)).map(({ page, found }) => `${page.name}: ${found}`)).toEqual(
+      [],
+    );
+  } finally {
+    await browser.close();
+  }
+});
+
+function isRight(verdict: Verdict): boolean {
+  return verdict.kindRight && verdict.fieldsRight && verdict.submitRight && verdict.providersRight;
+}
