@@ -6,7 +6,7 @@ import { maskedDestination } from './mask.ts';
 import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';
 import { normalize } from './normalize.ts';
-import { isLeadOn } from './submit.ts';
+import { isLeadOn } from './senders.ts';
 import { isAccountList, isAnotherAccount, isPerson } from './accounts.ts';
 import { otherWayOf, usedBy } from './other-ways.ts';
 import { outsideInstruction } from './signs.ts';

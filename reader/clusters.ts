@@ -2,7 +2,7 @@ import { joinBoxes } from './code-boxes.ts';
 import { asksWhere, meaningOf, ONE_TIME, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { Box, ClickableFacts, ControlFacts, FormFacts, FrameFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
-import { isLeadOn, isSender } from './submit.ts';
+import { isLeadOn, isSender } from './senders.ts';
 import { CODE, NEW_PASSWORD, PASSWORD } from './words.ts';
 
 /** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */

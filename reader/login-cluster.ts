@@ -3,7 +3,8 @@ import { wordsOf, type ControlMeaning, type MeantControl } from './control-meani
 import type { ClickableFacts, Region } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { isProviderButton } from './sso.ts';
-import { findSubmit, wordsOf as buttonWords, type Submit } from './submit.ts';
+import { wordsOf as buttonWords } from './senders.ts';
+import { findSubmit, type Submit } from './submit.ts';
 import {
   EMAIL,
   FORGOT,

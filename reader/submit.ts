@@ -1,10 +1,11 @@
 import type { PageReading } from '../contract/reading.ts';
 import type { Cluster, SeenFrame } from './clusters.ts';
 import type { ClickableFacts } from './facts.ts';
-import { identifierWords, normalize } from './normalize.ts';
+import { identifierWords } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
 import { isProviderButton } from './sso.ts';
-import { ASIDE, CONTINUE, FORGOT, SEARCH, SIGN_IN, SIGN_UP } from './words.ts';
+import { isHelper, isLink, leadsAway, wordsOf } from './senders.ts';
+import { ASIDE, CONTINUE, SEARCH, SIGN_IN, SIGN_UP } from './words.ts';
 
 /** The button of a cluster, with the reason for it. */
 export interface Submit {
@@ -14,26 +15,6 @@ export interface Submit {
 
 /** A button that has a link or a code sent: what a page without a password is for. */
 const SENDS = /(send|e-?mail|text|get) (me )?(an? |the )?([a-z-]+ ){0,3}(link|code)|continue with e-?mail/;
-
-const HELPER =
-  /(^| )(toggle|show|hide|eye|reveal|visibility|clear|captcha|refresh|keyboard|keypad)( |$)|(get|send|resend|request) (the |a |me )?(sms )?code|virtual keyboard|获取|发送|取得|發送|인증번호 ?(받기|전송|요청)|получить код/;
-
-/** True for a visible control that may send fields: a button, or what is drawn as one and says that it does. */
-export function isSender(button: ClickableFacts): boolean {
-  if (!button.visible || button.region === 'consent') return false;
-  if (['radio', 'reset'].includes(button.type) || ['tab', 'option', 'radio', 'menuitem'].includes(button.role))
-    return false;
-  const said = wordsOf(button);
-  if (isHelper(button, said)) return false;
-  if (button.type === 'submit' || button.type === 'image') return true;
-  if (isLink(button)) return !leadsAway(button) && speaks(said);
-  return button.tag === 'button' || button.tag === 'input' ? said !== '' || button.classes !== '' : speaks(said);
-}
-
-/** True for a button that leads on, not one that works on the field beside it. */
-export function isLeadOn(button: ClickableFacts): boolean {
-  return speaks(wordsOf(button));
-}
 
 /** The control that sends the fields of a cluster, or undefined when there is none (they are then sent by Enter). */
 export function findSubmit(cluster: Cluster): Submit | undefined {
@@ -121,33 +102,6 @@ function rate(button: ClickableFacts, lastField: number): number {
 
 const SUBMIT_NAME = /(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify|main)( |$)/;
 
-function isHelper(button: ClickableFacts, said: string): boolean {
-  if (FORGOT.test(said) || HELPER.test(said)) return true;
-  const named = identifierWords(button.id, button.name, button.classes);
-  return HELPER.test(named) && !SIGN_IN.test(said) && !CONTINUE.test(said);
-}
-
-function speaks(said: string): boolean {
-  return SIGN_IN.test(said) || CONTINUE.test(said) || SIGN_UP.test(said);
-}
-
-/** What a button says to a person, and to one who cannot see it. */
-export function wordsOf(button: ClickableFacts): string {
-  return normalize(button.text === button.ariaLabel ? button.text : `${button.text} | ${button.ariaLabel}`).replace(
-    /^\| | \|$/,
-    '',
-  );
-}
-
-function isLink(button: ClickableFacts): boolean {
-  return button.tag === 'a' && button.role !== 'button';
-}
-
 function isShapedAsButton(button: ClickableFacts): boolean {
   return /btn|button|submit/i.test(button.classes);
-}
-
-/** True for a link to another page; `#` and `javascript:` links are buttons. */
-function leadsAway({ href }: ClickableFacts): boolean {
-  return href !== '' && !href.startsWith('#') && !href.toLowerCase().startsWith('javascript:');
 }
