@@ -66,6 +66,13 @@ export function collect(): FrameFacts {
   };
 }
 
+/** The facts as JSON; as they are where an old library has spoiled what browsers make of lists. */
+export function collectAsText(): string | FrameFacts {
+  const facts = collect();
+  const spoiled = [Array.prototype, Object.prototype, String.prototype].some((each) => 'toJSON' in each);
+  return spoiled ? facts : JSON.stringify(facts);
+}
+
 /** Clickables, those first that stand near a field or speak of signing in; the rest as far as there is room. */
 function mostTelling(tree: Tree, anchors: readonly number[]): { element: Element; needed: boolean }[] {
   const all = tree.elements.filter(isClickable);

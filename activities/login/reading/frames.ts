@@ -55,8 +55,8 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
 
 async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts | undefined> {
   try {
-    const collected = await within(frame.evaluate<string>(collectorScript()), timeoutMs);
-    return collected === undefined ? undefined : (JSON.parse(collected) as FrameFacts);
+    const collected = await within(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs);
+    return typeof collected === 'string' ? (JSON.parse(collected) as FrameFacts) : collected;
   } catch {
     return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
   }
