@@ -4,6 +4,7 @@
  */
 const ROOMS = [
   'contract',
+  'http',
   'workflows',
   'activities',
   'reader',
@@ -20,13 +21,14 @@ const ROOMS = [
 /** Room -> rooms it may import from, itself aside. */
 const ARROWS = {
   contract: [],
+  http: ['contract'],
   workflows: ['contract'],
   activities: ['contract', 'reader', 'browser-client', 'store', 'egress'],
   reader: ['contract'],
   'browser-client': ['contract'],
   client: ['contract', 'workflows'],
-  api: ['contract', 'client', 'store'],
-  browser: ['contract', 'store', 'egress'],
+  api: ['contract', 'http', 'client', 'store'],
+  browser: ['contract', 'http', 'store', 'egress'],
   workers: ['contract', 'workflows', 'activities', 'browser-client', 'store', 'egress'],
   store: ['contract'],
   egress: ['contract'],

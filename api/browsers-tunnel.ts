@@ -3,9 +3,10 @@ import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { HoldfastError } from '../contract/errors.ts';
+import { toHoldfastError } from '../http/errors.ts';
+import { refuseUpgrade } from '../http/sockets.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
 import type { ApiServer } from './context.ts';
-import { toHoldfastError } from './error-answers.ts';
 import type { ApiParts } from './parts.ts';
 
 /** How long the browser service may take to accept a websocket, in milliseconds. */
@@ -26,7 +27,7 @@ export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts): void {
       admit(request, parts);
       connect(request, socket, head, parts);
     } catch (error) {
-      refuse(socket, toHoldfastError(error));
+      refuseUpgrade(socket, toHoldfastError(error));
     }
   });
   // Taken-over sockets are no longer the server's to close.
@@ -57,7 +58,7 @@ function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { setti
   });
   const fail = () => {
     outgoing.destroy();
-    refuse(socket, new HoldfastError('browser_error', 'the browser service does not answer; try again'));
+    refuseUpgrade(socket, new HoldfastError('browser_error', 'the browser service does not answer; try again'));
   };
   outgoing.on('timeout', fail);
   outgoing.on('error', fail);
@@ -97,17 +98,4 @@ function headOf(answer: IncomingMessage, added: string[] = []): string {
     lines.push(`${name}: ${answer.rawHeaders[index + 1] ?? ''}`);
   }
   return `${[...lines, ...added].join('\r\n')}\r\n\r\n`;
-}
-
-function refuse(socket: Duplex, error: HoldfastError): void {
-  if (socket.destroyed || socket.writableEnded) return;
-  const body = JSON.stringify(error.toBody());
-  const lines = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    'cache-control: no-store',
-    'connection: close',
-  ];
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
 }

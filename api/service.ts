@@ -2,17 +2,19 @@ import Fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { AddressInfo } from 'node:net';
 import { HoldfastError } from '../contract/errors.ts';
+import { acceptEmptyJson } from '../http/bodies.ts';
+import { answerError, answerErrors } from '../http/errors.ts';
+import { sendAnswerHeaders } from '../http/headers.ts';
+import { answerBrokenRequest } from '../http/sockets.ts';
 import { auditBeforeAnswer } from './audit.ts';
 import { createAuthentication } from './authentication.ts';
-import { answerBrokenRequest } from './broken-requests.ts';
 import { hasBrowserToken } from './browser-service.ts';
 import { passOnBrowsers } from './browsers-proxy.ts';
 import { tunnelBrowserSockets } from './browsers-tunnel.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
 import { answerOwnOrigins } from './cors.ts';
-import { answerError } from './error-answers.ts';
 import { hostedPage } from './hosted/plugin.ts';
-import { createHostedPorts } from './hosted-ports.ts';
+import { createHostedPageDeps } from './hosted-page-deps.ts';
 import { describeRoutes } from './openapi.ts';
 import { createApiParts, type ApiParts } from './parts.ts';
 import { registerRoutes } from './routes.ts';
@@ -43,16 +45,14 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, deps.logger),
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps.logger),
   }).withTypeProvider<ZodTypeProvider>();
 
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, deps.logger));
-  app.setNotFoundHandler(() => {
-    throw new HoldfastError('not_found', 'no such operation; see /openapi.json');
-  });
+  answerErrors(app, deps.logger);
+  sendAnswerHeaders(app);
   acceptEmptyJson(app);
   await answerOwnOrigins(app, deps.settings.allowedOrigins ?? []);
   guardRequests(app, parts);
@@ -63,7 +63,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
       route.config = { ...route.config, access: 'public' };
       route.schema = { ...route.schema, hide: true };
     });
-    await hostedPage(scope, createHostedPorts(parts));
+    await hostedPage(scope, createHostedPageDeps(parts));
   });
   await app.register((scope, _options, done) => {
     registerRoutes(scope.withTypeProvider<ZodTypeProvider>(), parts);
@@ -95,25 +95,13 @@ export async function startApi(options: ApiDeps & ListenOptions): Promise<Runnin
   return { url: `http://127.0.0.1:${port}`, app, close: () => app.close() };
 }
 
-/** A JSON body may be empty (a login needs none): it counts as absent. */
-function acceptEmptyJson(app: ApiServer): void {
-  const parseJson = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('application/json');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    const text = body.toString();
-    if (text.trim() === '') done(null, undefined);
-    else void parseJson(request, text, done);
-  });
-}
-
 function guardRequests(app: ApiServer, parts: ApiParts): void {
   const authenticate = createAuthentication(parts, parts.tokens);
   const { byAddress, byCredential } = parts.limits;
 
   app.decorateRequest('caller', null);
   app.decorateRequest('auditScope', null);
-  app.addHook('onRequest', async (request, reply) => {
-    void reply.header('cache-control', 'no-store');
+  app.addHook('onRequest', async (request) => {
     byAddress.take(request.ip);
     const access = request.routeOptions.config.access ?? 'api_key';
     if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;

@@ -4,8 +4,10 @@ import fastify from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import type { BrowserDeps } from './deps.ts';
 import { createBearerCheck } from './http/authentication.ts';
-import { registerErrors } from './http/errors.ts';
-import { acceptEmptyJson } from './http/json-body.ts';
+import { acceptEmptyJson } from '../http/bodies.ts';
+import { answerError, answerErrors } from '../http/errors.ts';
+import { sendAnswerHeaders } from '../http/headers.ts';
+import { answerBrokenRequest } from '../http/sockets.ts';
 import { serveWebsockets } from './routes/cdp.ts';
 import { computerRoutes } from './routes/computer.ts';
 import { createBrowserRoute } from './routes/create-browser.ts';
@@ -41,10 +43,13 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
     genReqId: () => randomUUID(),
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 512 },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps.logger),
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
-  registerErrors(app, deps.logger);
+  answerErrors(app, deps.logger);
+  sendAnswerHeaders(app);
   acceptEmptyJson(app);
 
   app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));

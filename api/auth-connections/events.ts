@@ -4,8 +4,9 @@ import type { ConnectionRow } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { callerOf, type Caller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { toHoldfastError } from '../error-answers.ts';
-import { startEvents, type EventWriter } from '../event-writer.ts';
+import { toHoldfastError } from '../../http/errors.ts';
+import { eventFrame, openEventStream, type EventStream } from '../../http/event-stream.ts';
+import { lastEventIdOf } from '../../http/headers.ts';
 import type { ApiParts } from '../parts.ts';
 import type { OpenStream } from '../streams.ts';
 import { recordedStates } from './recorded-states.ts';
@@ -40,7 +41,7 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
         await follow(parts, reply, {
           caller,
           row,
-          afterRevision: revisionOf(request.headers['last-event-id']),
+          afterRevision: lastEventIdOf(request.headers['last-event-id']),
           stream,
         });
       } finally {
@@ -59,7 +60,10 @@ interface Following {
 
 async function follow(parts: ApiParts, reply: FastifyReply, following: Following): Promise<void> {
   const { caller, row, afterRevision, stream } = following;
-  const writer = startEvents(reply, parts.clock, stream.close);
+  const writer = openEventStream(reply, {
+    heartbeat: () => frame({ event: 'sse_heartbeat', timestamp: parts.clock().toISOString() }),
+  });
+  writer.onClose(stream.close);
   // A reader that has the end already is told nothing more.
   if (row.revision === afterRevision && hasEnded(row.document)) {
     writer.end();
@@ -98,7 +102,7 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
 /** Sends one state; true when it is the end of its flow. */
 async function tell(
   parts: ApiParts,
-  writer: EventWriter,
+  writer: EventStream,
   caller: Caller,
   state: { revision: number; document: ConnectionDocument; at: Date },
   at: Date,
@@ -106,24 +110,20 @@ async function tell(
   const connection = parts.answers.present(state.document, caller.kind, at);
   const event = stateEvent(connection, state.at);
   if (event === null) return false;
-  await writer.send('managed_auth_state', event, state.revision);
+  await writer.send(frame(event, state.revision));
   return connection.flow_status !== 'IN_PROGRESS';
 }
 
-async function tellFault(parts: ApiParts, writer: EventWriter, error: unknown): Promise<void> {
+async function tellFault(parts: ApiParts, writer: EventStream, error: unknown): Promise<void> {
   const { code, message } = toHoldfastError(error);
   const timestamp = parts.clock().toISOString();
-  try {
-    await writer.send('error', { event: 'error', timestamp, error: { code, message } });
-  } catch {
-    // The reader has gone: nobody is left to tell.
-  }
+  await writer.send(frame({ event: 'error', timestamp, error: { code, message } }));
+}
+
+function frame(data: { event: string; [name: string]: unknown }, id?: number): string {
+  return eventFrame(data.event, data, id);
 }
 
 function hasEnded(document: ConnectionDocument): boolean {
   return document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
-}
-
-function revisionOf(header: string | string[] | undefined): number | null {
-  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
 }

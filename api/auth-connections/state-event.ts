@@ -23,7 +23,7 @@ const FIELDS = [
  * The data of a `managed_auth_state` event: the whole state, without what is null (readers drop what is missing).
  * Null when the connection has had no flow yet: there is no state to tell.
  */
-export function stateEvent(connection: ManagedAuth, at: Date): Record<string, unknown> | null {
+export function stateEvent(connection: ManagedAuth, at: Date): { event: string; [name: string]: unknown } | null {
   const { flow_status: status, flow_step: step } = connection;
   if (!status || !step) return null;
   const known = FIELDS.flatMap((name) => {

@@ -1,10 +1,10 @@
+import { ANSWER_HEADERS } from '../../http/headers.ts';
 import type { PageParts } from './page-parts.ts';
 
 /** Headers of every answer below `/login/`: nothing is kept, sniffed or told to another site. */
 export const COMMON_HEADERS = {
-  'cache-control': 'no-store',
+  ...ANSWER_HEADERS,
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',

@@ -1,12 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_FIELD_VALUE_LENGTH } from '../../contract/limits.ts';
+import { lastEventIdOf } from '../../http/headers.ts';
+import { defined } from '../defined.ts';
+import type { HostedPageDeps, HostedSession } from './deps.ts';
 import { streamStates } from './event-stream.ts';
 import { createExchangeRetries } from './exchange-retries.ts';
 import { COMMON_HEADERS, DATA_CSP, pageCsp } from './headers.ts';
 import { loadPageParts } from './page-parts.ts';
-import type { HostedPorts, HostedSession } from './ports.ts';
 import { acceptReturnUrl } from './return-url.ts';
 import { requireJson, requireSameOrigin } from './same-origin.ts';
 import { createSessionCookie, isConnectionId } from './session-cookie.ts';
@@ -18,6 +21,7 @@ const SUBMIT_BODY_LIMIT = 256 * 1024;
 /** Most streams that one flow may hold open at once in this process: a few tabs and their reconnects. */
 const MAX_STREAMS_PER_FLOW = 12;
 
+const Params = z.object({ id: z.string() });
 const ExchangeBody = z.strictObject({ code: z.string().min(1).max(512), attempt: z.string().min(16).max(128) });
 const SubmitBody = z.strictObject({
   interaction_id: z.string().min(1).max(200),
@@ -30,13 +34,15 @@ const SubmitBody = z.strictObject({
  * - `GET` answers the page. It changes nothing and knows nothing, so a mail scanner that fetches the link does no harm.
  * - `POST exchange` redeems the code and sets a cookie for that one flow.
  * - `GET state`, `GET events`, `POST submit` work by that cookie, for that flow, from our own origin.
+ * Errors are answered by the service that the page is part of.
  */
-export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Promise<void> {
+export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps): Promise<void> {
+  const app = service.withTypeProvider<ZodTypeProvider>();
   const parts = await loadPageParts();
-  const csp = pageCsp(parts, ports.allowedOrigins);
+  const csp = pageCsp(parts, deps.allowedOrigins);
   // For browsers that know no frame-ancestors; it cannot name origins.
-  const framing = ports.allowedOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {};
-  const cookie = createSessionCookie(ports.publicUrl);
+  const framing = deps.allowedOrigins.length === 0 ? { 'x-frame-options': 'DENY' } : {};
+  const cookie = createSessionCookie(deps.publicUrl);
   const retries = createExchangeRetries();
   const streams = new Map<string, number>();
   const closing = new AbortController();
@@ -46,10 +52,13 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
     done();
   });
 
-  app.addHook('onRequest', async (_request, reply) => {
+  app.setValidatorCompiler(validatorCompiler);
+  app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...COMMON_HEADERS, ...framing, 'content-security-policy': DATA_CSP });
+    if (request.method !== 'POST') return;
+    requireJson(request);
+    requireSameOrigin(request, deps.publicUrl);
   });
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply));
 
   app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>(
     '/login/:id',
@@ -69,32 +78,34 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
     },
   );
 
-  app.post<{ Params: { id: string } }>('/login/:id/exchange', { bodyLimit: 4096 }, async (request, reply) => {
-    const id = connectionIdOf(request.params.id);
-    requireJson(request);
-    requireSameOrigin(request, ports.publicUrl);
-    const { code, attempt } = parse(ExchangeBody, request.body);
-    const { jwt, flowId } = await retries.run({ connectionId: id, code, attempt }, () => ports.exchange(id, code));
-    cookie.write(reply, id, jwt);
-    return currentView({ connectionId: id, flowId });
-  });
+  app.post(
+    '/login/:id/exchange',
+    { bodyLimit: 4096, schema: { params: Params, body: ExchangeBody } },
+    async (request, reply) => {
+      const id = connectionIdOf(request.params.id);
+      const { code, attempt } = request.body;
+      const { jwt, flowId } = await retries.run({ connectionId: id, code, attempt }, () => deps.exchange(id, code));
+      cookie.write(reply, id, jwt);
+      return currentView({ connectionId: id, flowId });
+    },
+  );
 
-  app.get<{ Params: { id: string } }>('/login/:id/state', async (request) => {
+  app.get('/login/:id/state', { schema: { params: Params } }, async (request) => {
     return currentView(await sessionOf(request, request.params.id));
   });
 
-  app.get<{ Params: { id: string } }>('/login/:id/events', async (request, reply) => {
+  app.get('/login/:id/events', { schema: { params: Params } }, async (request, reply) => {
     const session = await sessionOf(request, request.params.id);
     // A stream of nothing would look like a lost one, and the page would ask again for ever.
-    if ((await ports.read(session.connectionId)) === null) throw connectionGone();
+    if ((await deps.read(session.connectionId)) === null) throw connectionGone();
     const open = streams.get(session.flowId) ?? 0;
-    if (open >= MAX_STREAMS_PER_FLOW)
-      throw new HoldfastError('rate_limited', 'Too many tabs follow this login.', { retryAfterSeconds: 5 });
+    if (open >= MAX_STREAMS_PER_FLOW) {
+      throw new HoldfastError('rate_limited', 'Too many tabs follow this login; close one', { retryAfterSeconds: 5 });
+    }
     streams.set(session.flowId, open + 1);
-    reply.hijack();
     try {
-      await streamStates(reply, ports, session, {
-        afterRevision: revisionOf(request.headers['last-event-id']),
+      await streamStates(reply, deps, session, {
+        afterRevision: lastEventIdOf(request.headers['last-event-id']),
         closing: closing.signal,
       });
     } finally {
@@ -104,83 +115,51 @@ export async function hostedPage(app: FastifyInstance, ports: HostedPorts): Prom
     }
   });
 
-  app.post<{ Params: { id: string } }>(
+  app.post(
     '/login/:id/submit',
-    { bodyLimit: SUBMIT_BODY_LIMIT },
+    { bodyLimit: SUBMIT_BODY_LIMIT, schema: { params: Params, body: SubmitBody } },
     async (request, reply) => {
-      requireJson(request);
       const session = await sessionOf(request, request.params.id);
-      const { field_values: values, selected_choice_id: choice, ...rest } = parse(SubmitBody, request.body);
       // The cookie is for one flow: when another has begun, its questions are not this person's to answer.
       await currentView(session);
-      await ports.submit(session.connectionId, {
-        ...rest,
-        ...(values === undefined ? {} : { field_values: values }),
-        ...(choice === undefined ? {} : { selected_choice_id: choice }),
-      });
+      await deps.submit(session.connectionId, defined(request.body));
       return reply.code(202).send({ accepted: true });
     },
   );
 
   async function sessionOf(request: FastifyRequest, id: string): Promise<HostedSession> {
     connectionIdOf(id);
-    requireSameOrigin(request, ports.publicUrl);
+    requireSameOrigin(request, deps.publicUrl);
     const jwt = cookie.read(request, id);
-    const session = jwt === null ? null : await ports.verify(jwt);
-    if (session === null || session.connectionId !== id || session.expiresAt <= Date.now())
-      throw new HoldfastError('unauthorized', 'This browser has not opened the login, or too long ago.');
+    const session = jwt === null ? null : await deps.verify(jwt);
+    if (session === null || session.connectionId !== id || session.expiresAt <= Date.now()) {
+      throw new HoldfastError(
+        'unauthorized',
+        'This browser has no session for the login, or it has expired; open the link again',
+      );
+    }
     return session;
   }
 
   async function currentView({ connectionId, flowId }: Omit<HostedSession, 'expiresAt'>): Promise<FlowView> {
-    const state = await ports.read(connectionId);
+    const state = await deps.read(connectionId);
     if (state === null) throw connectionGone();
     const view = viewOf(state, flowId, new Date());
-    if (view === null) throw new HoldfastError('gone', 'A newer login has taken the place of this one.');
+    if (view === null) throw new HoldfastError('gone', 'A newer login has replaced this one; open the newer link');
     return view;
   }
 }
 
 function connectionIdOf(id: string): string {
-  if (!isConnectionId(id)) throw new HoldfastError('not_found', 'No such connection.');
+  if (!isConnectionId(id)) throw connectionGone();
   return id;
 }
 
 function connectionGone(): HoldfastError {
-  return new HoldfastError('not_found', 'The connection does not exist any more.');
-}
-
-function parse<Out>(schema: z.ZodType<Out>, body: unknown): Out {
-  const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  // Only the place of the fault is told: the input may be a password.
-  const details = result.error.issues.map(({ path }) => ({ code: 'invalid_input', message: path.join('.') || 'body' }));
-  throw new HoldfastError('invalid_input', 'The body is not of the shape that the hosted page sends.', { details });
-}
-
-function revisionOf(header: string | string[] | undefined): number | null {
-  return typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : null;
+  return new HoldfastError('not_found', 'Connection not found; ask for a new link');
 }
 
 function firstString(value: unknown): string | null {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   return typeof first === 'string' ? first : null;
-}
-
-/** Errors of ours are answered as they are, Fastify's own by their status, all others as a fault without words. */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const known = error instanceof HoldfastError ? error : fromFastify(error);
-  if (known.status >= 500) request.log.error({ code: known.code }, 'hosted page: request failed');
-  if (known.retryAfterSeconds !== undefined) reply.header('retry-after', String(known.retryAfterSeconds));
-  return reply.code(known.status).send(known.toBody());
-}
-
-function fromFastify(error: unknown): HoldfastError {
-  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : 500;
-  if (status === 413) return new HoldfastError('payload_too_large', 'The body is larger than allowed.');
-  if (status === 415) return new HoldfastError('unsupported_media_type', 'Send the body as application/json.');
-  if (status === 429) return new HoldfastError('rate_limited', 'Too many requests.', { retryAfterSeconds: 5 });
-  if (typeof status === 'number' && status >= 400 && status < 500)
-    return new HoldfastError('bad_request', 'The request is malformed.');
-  return new HoldfastError('internal_error', 'A fault of Holdfast. Try again.');
 }

@@ -20,7 +20,7 @@ export function requireSameOrigin(request: FastifyRequest, publicUrl: string): v
 /** Refuses a body that is not JSON: other types can be sent across sites without a preflight. */
 export function requireJson(request: FastifyRequest): void {
   if (!/^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
-    throw new HoldfastError('unsupported_media_type', 'Send the body as application/json.');
+    throw new HoldfastError('unsupported_media_type', 'Send the body as `Content-Type: application/json`');
 }
 
 function isOurs(origin: string, request: FastifyRequest, publicUrl: string): boolean {
@@ -30,5 +30,5 @@ function isOurs(origin: string, request: FastifyRequest, publicUrl: string): boo
 }
 
 function refuse(): never {
-  throw new HoldfastError('forbidden', 'This address answers the hosted page alone.');
+  throw new HoldfastError('forbidden', 'This address answers the hosted page alone; use the API');
 }

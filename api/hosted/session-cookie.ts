@@ -13,7 +13,6 @@ export function isConnectionId(value: string): boolean {
 export interface SessionCookie {
   read(request: FastifyRequest, connectionId: string): string | null;
   write(reply: FastifyReply, connectionId: string, jwt: string): void;
-  clear(reply: FastifyReply, connectionId: string): void;
 }
 
 /**
@@ -23,10 +22,6 @@ export interface SessionCookie {
 export function createSessionCookie(publicUrl: string): SessionCookie {
   const secure = new URL(publicUrl).protocol === 'https:';
   const nameOf = (connectionId: string) => `${secure ? '__Host-' : ''}holdfast_login_${connectionId}`;
-  const set = (reply: FastifyReply, connectionId: string, value: string, maxAge: number) => {
-    const parts = [`${nameOf(connectionId)}=${value}`, 'Path=/', `Max-Age=${maxAge}`, 'HttpOnly', 'SameSite=Strict'];
-    reply.header('set-cookie', (secure ? [...parts, 'Secure'] : parts).join('; '));
-  };
   return {
     read(request, connectionId) {
       const prefix = `${nameOf(connectionId)}=`;
@@ -34,7 +29,10 @@ export function createSessionCookie(publicUrl: string): SessionCookie {
       const value = pair?.slice(prefix.length) ?? '';
       return /^[A-Za-z0-9._-]{1,4096}$/.test(value) ? value : null;
     },
-    write: (reply, connectionId, jwt) => set(reply, connectionId, jwt, HOSTED_TOKEN_LIFETIME_S),
-    clear: (reply, connectionId) => set(reply, connectionId, '', 0),
+    write(reply, connectionId, jwt) {
+      const parts = [`${nameOf(connectionId)}=${jwt}`, 'Path=/', `Max-Age=${HOSTED_TOKEN_LIFETIME_S}`];
+      const flags = ['HttpOnly', 'SameSite=Strict', ...(secure ? ['Secure'] : [])];
+      void reply.header('set-cookie', [...parts, ...flags].join('; '));
+    },
   };
 }

@@ -1,3 +1,4 @@
+import Negotiator from 'negotiator';
 import type { PageParts } from './page-parts.ts';
 
 /** Languages of the page. */
@@ -19,20 +20,8 @@ const SHELL_TEXT: Record<Language, { title: string; noscript: string }> = {
 
 /** The best of {@link LANGUAGES} for an `Accept-Language` header; English when none fits. */
 export function chooseLanguage(header: string | undefined): Language {
-  const wanted = (header ?? '')
-    .split(',')
-    .map((entry) => {
-      const [tag = '', ...params] = entry.trim().toLowerCase().split(';');
-      const q = params.map((param) => /^\s*q=([\d.]+)$/.exec(param)?.[1]).find((value) => value !== undefined);
-      return { language: tag.split('-')[0], quality: q === undefined ? 1 : Number(q) };
-    })
-    .filter(({ quality }) => quality > 0)
-    .sort((a, b) => b.quality - a.quality);
-  for (const { language } of wanted) {
-    const found = LANGUAGES.find((one) => one === language);
-    if (found) return found;
-  }
-  return 'en';
+  const best = new Negotiator({ headers: { 'accept-language': header } }).language([...LANGUAGES]);
+  return LANGUAGES.find((language) => language === best) ?? 'en';
 }
 
 /** What differs between two answers of the page. The addresses have been checked (return-url.ts). */

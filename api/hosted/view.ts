@@ -1,6 +1,6 @@
 import type { FlowStatus, FlowStep, ManagedAuth } from '../../contract/connections.ts';
 import type { ManagedAuthChoice, ManagedAuthField } from '../../contract/interaction.ts';
-import type { HostedState } from './ports.ts';
+import type { HostedState } from './deps.ts';
 
 /** Input types of the site's own form, where known. */
 export type InputKind = 'text' | 'email' | 'password' | 'tel' | 'number' | 'url' | 'code' | 'totp';

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../http/refuse-upgrade.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
 import { bidiError, bidiSuccess, readBidiCommand } from './client-messages.ts';
@@ -32,7 +33,10 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many BiDi connections to this session; close one and retry');
+        refuseUpgrade(
+          socket,
+          new HoldfastError('rate_limited', 'Too many BiDi connections to this session; close one and retry'),
+        );
         return;
       }
       connections.set(session, open + 1);

@@ -2,7 +2,8 @@ import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
-import { refuseUpgrade } from '../http/refuse-upgrade.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
@@ -35,7 +36,10 @@ export function createCdpProxy(): CdpProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many CDP connections to this session; close one and retry');
+        refuseUpgrade(
+          socket,
+          new HoldfastError('rate_limited', 'Too many CDP connections to this session; close one and retry'),
+        );
         return;
       }
       connections.set(session, open + 1);
@@ -52,7 +56,7 @@ export function createCdpProxy(): CdpProxy {
         browser.terminate();
       });
       const failed = (): void => {
-        refuseUpgrade(socket, 502, 'The browser is not responding; retry');
+        refuseUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
       };
       browser.once('error', failed);
       // The client is let in once the browser listens: nothing has to be kept for it in between.

@@ -2,10 +2,10 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../../contract/errors.ts';
 import { AbsolutePath } from '../../contract/processes.ts';
+import { dropRest } from '../../http/bodies.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import { receiveFile } from '../files/write-file.ts';
-import { dropRest } from './unread-body.ts';
 
 /** A form that was received whole: its parts by their names, in their order. */
 export interface UploadForm {

@@ -3,7 +3,8 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { refuseUpgrade } from '../http/refuse-upgrade.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Frame } from '../screen/screencast.ts';
 import { startScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
@@ -35,7 +36,10 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(socket, 429, 'Too many live views of this session; close one and retry');
+        refuseUpgrade(
+          socket,
+          new HoldfastError('rate_limited', 'Too many live views of this session; close one and retry'),
+        );
         return;
       }
       session.watchers.live += 1;

@@ -1,7 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TokenPurpose } from '../cdp/token.ts';
-import { refuseUpgrade } from '../http/refuse-upgrade.ts';
+import { toHoldfastError } from '../../http/errors.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { refuseUpgrade } from '../../http/sockets.ts';
 import type { BrowserDeps } from '../deps.ts';
 
 /** Websocket endpoints of a session by the last part of their path. */
@@ -14,9 +16,7 @@ const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi', live: 
 export function serveWebsockets(server: Server, deps: BrowserDeps): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
-    admit(request, socket, head).catch(() => {
-      refuseUpgrade(socket, 400, 'Malformed upgrade request');
-    });
+    admit(request, socket, head).catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
   });
 
   const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
@@ -25,20 +25,15 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
     const purpose = PURPOSE[end ?? ''];
     if (id === undefined || purpose === undefined) {
-      refuseUpgrade(socket, 404, 'Not a WebSocket endpoint');
-      return;
+      throw new HoldfastError('not_found', 'Not a WebSocket endpoint');
     }
     if (!(await deps.tokens.verify(url.searchParams.get('jwt') ?? '', id, purpose))) {
-      refuseUpgrade(
-        socket,
-        401,
-        'The token in the URL is missing, expired or for another session; get the session for a new one',
-      );
-      return;
+      const message = 'The token in the URL is missing, expired or for another session; get the session for a new one';
+      throw new HoldfastError('unauthorized', message);
     }
     const session = deps.registry.byId(id);
-    if (session === undefined) refuseUpgrade(socket, 404, 'The browser session has ended');
-    else if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
+    if (session === undefined) throw new HoldfastError('not_found', 'Browser session has ended');
+    if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
     else if (purpose === 'live') deps.liveView.accept(session, request, socket, head);
     else deps.bidiProxy.accept(session, request, socket, head);
   };

@@ -4,7 +4,7 @@ import { Curl, CurlResult } from '../../contract/curl.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
 import { request as requestBy } from '../curl/request.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { whenGone } from '../http/when-gone.ts';
+import { whenGone } from '../../http/readers.ts';
 import { withSession } from '../http/with-session.ts';
 import { SessionParams } from './params.ts';
 

@@ -5,8 +5,7 @@ import { FileInfo, FilePathQuery } from '../../contract/files.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { infoOf, listFolder, openFile } from '../files/read.ts';
 import { zipFolder } from '../files/zip-folder.ts';
-import { sendStream } from '../http/send-stream.ts';
-import { withSession } from '../http/with-session.ts';
+import { sendStream, withSession } from '../http/with-session.ts';
 import { SessionParams } from './params.ts';
 
 /** `GET /browsers/{id}/fs/…`: what reads the files of a session. */

@@ -9,7 +9,7 @@ import { unzipInto } from '../files/unzip.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from '../files/write-file.ts';
 import type { UploadForm } from '../http/upload-form.ts';
 import { filesWithPaths, pathField, withUploadForm } from '../http/upload-form.ts';
-import { givableBody } from '../http/unread-body.ts';
+import { givableBody } from '../../http/bodies.ts';
 import { withSession } from '../http/with-session.ts';
 import { octal } from './files-write.ts';
 import { SessionParams } from './params.ts';

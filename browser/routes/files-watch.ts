@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { FileWatch, WatchFolder } from '../../contract/files.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf } from '../http/caller.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream } from '../../http/event-stream.ts';
 import { withSession } from '../http/with-session.ts';
 import { SessionParams, WatchParams } from './params.ts';
 

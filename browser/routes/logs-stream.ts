@@ -9,7 +9,7 @@ import { LogStreamQuery as LogStreamQuerySchema } from '../../contract/logs.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { openFile } from '../files/read.ts';
 import { projectOf } from '../http/caller.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream } from '../../http/event-stream.ts';
 import { partLogFile } from '../logs/part-log.ts';
 import { tailLines } from '../logs/tail.ts';
 import type { Session } from '../session/session.ts';

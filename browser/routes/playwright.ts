@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { PlaywrightExecute, PlaywrightResult } from '../../contract/playwright.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { whenGone } from '../http/when-gone.ts';
+import { whenGone } from '../../http/readers.ts';
 import { withSession } from '../http/with-session.ts';
 import { executePlaywright } from '../playwright/execute.ts';
 import { createQueue } from '../session/session.ts';

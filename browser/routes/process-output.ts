@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { ProcessOutputEvent } from '../../contract/processes.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream } from '../../http/event-stream.ts';
 import { withSession } from '../http/with-session.ts';
 import { processesOf } from '../process/session-processes.ts';
 import { ProcessParams } from './params.ts';

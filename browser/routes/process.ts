@@ -14,7 +14,7 @@ import {
   StdinWritten,
 } from '../../contract/processes.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { whenGone } from '../http/when-gone.ts';
+import { whenGone } from '../../http/readers.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ExecResult } from '../process/session-processes.ts';
 import { processesOf } from '../process/session-processes.ts';

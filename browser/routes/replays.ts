@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { Replay, ReplayStart } from '../../contract/replays.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf, websocketBaseOf } from '../http/caller.ts';
-import { cutOffWhenStuck } from '../http/stuck-reader.ts';
+import { cutOffWhenStuck } from '../../http/readers.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
 import { sizeOf } from '../replay/replay-store.ts';

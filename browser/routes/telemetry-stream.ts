@@ -4,7 +4,8 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { TelemetryStreamQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectOf } from '../http/caller.ts';
-import { openEventStream } from '../http/event-stream.ts';
+import { openEventStream } from '../../http/event-stream.ts';
+import { lastEventIdOf } from '../../http/headers.ts';
 import type { Session } from '../session/session.ts';
 import { streamEvents } from '../telemetry/stream.ts';
 import { SessionParams } from './params.ts';
@@ -63,7 +64,7 @@ function tokenOf(request: FastifyRequest): string | undefined {
 
 /** The event to go on after: what a reader has seen counts more than what it asks for. */
 function resumeFrom(lastEventId: string | string[] | undefined, replay: string | undefined, lastSeq: number): number {
-  const seen = typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId) ? Number(lastEventId) : undefined;
-  if (seen !== undefined && seen <= lastSeq) return seen;
+  const seen = lastEventIdOf(lastEventId);
+  if (seen !== null && seen <= lastSeq) return seen;
   return replay === 'all' ? 0 : lastSeq;
 }

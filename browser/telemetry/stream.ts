@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { EventStream } from '../http/event-stream.ts';
+import type { EventStream } from '../../http/event-stream.ts';
 import type { EventLog, LoggedEvent } from './event-log.ts';
 
 /** Most that is handed to a reader's socket at a time, in characters: what a slow reader can hold in memory. */

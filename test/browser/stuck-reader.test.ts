@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openEventStream } from '../../browser/http/event-stream.ts';
-import { sendStream } from '../../browser/http/send-stream.ts';
-import { cutOffWhenStuck } from '../../browser/http/stuck-reader.ts';
+import { openEventStream } from '../../http/event-stream.ts';
+import { sendStream } from '../../browser/http/with-session.ts';
+import { cutOffWhenStuck } from '../../http/readers.ts';
 import { eventually } from './service-under-test.ts';
 
 /** Readers are cut off after this, in milliseconds, instead of a minute. */
@@ -36,7 +36,7 @@ beforeEach(async () => {
     return reply.send(source());
   });
   app.get('/events', async (_, reply) => {
-    const stream = openEventStream(reply, STUCK_AFTER_MS);
+    const stream = openEventStream(reply, { stuckAfterMs: STUCK_AFTER_MS });
     sources += 1;
     while (!stream.closed()) await stream.send(`data: ${PIECE.toString()}\n\n`);
     sources -= 1;

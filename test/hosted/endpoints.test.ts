@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { hostedPage } from '../../api/hosted/plugin.ts';
+import { answerErrors } from '../../http/errors.ts';
 import { password, pause, username } from './pauses.ts';
 import { createScriptedFlow, type ScriptedFlow } from './scripted-flow.ts';
 
@@ -11,8 +12,9 @@ let app: FastifyInstance;
 let flow: ScriptedFlow;
 beforeEach(async () => {
   app = Fastify();
+  answerErrors(app, { error: () => undefined });
   flow = createScriptedFlow(() => 'https://login.example');
-  await app.register(hostedPage, flow.ports);
+  await app.register(hostedPage, flow.deps);
 });
 afterEach(() => app.close());
 
@@ -105,7 +107,7 @@ describe('exchange', () => {
   test('without https the prefix and Secure go, since browsers would refuse them', async () => {
     const plain = Fastify();
     const other = createScriptedFlow(() => 'http://localhost:8080');
-    await plain.register(hostedPage, other.ports);
+    await plain.register(hostedPage, other.deps);
     const answer = await plain.inject({
       method: 'POST',
       url: '/login/conn1/exchange',

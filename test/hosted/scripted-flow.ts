@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConnectionSubmit, ManagedAuth } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import type { HostedPorts, HostedState, StatesRequest } from '../../api/hosted/ports.ts';
+import type { HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
 
 /** What a test changes of a state; the rest is a flow that has just begun. */
 export type Change = Partial<ManagedAuth>;
@@ -9,7 +9,7 @@ export type Change = Partial<ManagedAuth>;
 /** A connection whose flow the test drives by hand, in place of workflows and a store. */
 export interface ScriptedFlow {
   readonly id: string;
-  readonly ports: HostedPorts;
+  readonly deps: HostedPageDeps;
   /** What was submitted, in order. */
   readonly submitted: ConnectionSubmit[];
   /** A fresh handoff code for the flow that runs now. */
@@ -101,7 +101,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       cut = new AbortController();
       old.abort();
     },
-    ports: {
+    deps: {
       allowedOrigins: [],
       get publicUrl() {
         return publicUrl();

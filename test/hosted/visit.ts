@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { inject } from 'vitest';
 import { hostedPage } from '../../api/hosted/plugin.ts';
+import { answerErrors } from '../../http/errors.ts';
 import { createScriptedFlow, type ScriptedFlow } from './scripted-flow.ts';
 
 /** A phone as people hold it. */
@@ -40,8 +41,9 @@ export interface Site {
 export async function serve(id = 'conn1'): Promise<Site> {
   let url = 'http://localhost';
   const app = Fastify();
+  answerErrors(app, { error: () => undefined });
   const flow = createScriptedFlow(() => url, id);
-  await app.register(hostedPage, flow.ports);
+  await app.register(hostedPage, flow.deps);
   // Where success_url and error_url lead: a site of the caller's.
   app.get('/app/*', async (_request, reply) => reply.type('text/html').send('<title>The app</title><h1>The app</h1>'));
   await app.listen({ port: 0, host: '127.0.0.1' });

@@ -3,11 +3,11 @@ import { exchangeCode } from './auth-connections/exchange.ts';
 import { recordedStates } from './auth-connections/recorded-states.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
-import type { HostedPorts, HostedState } from './hosted/ports.ts';
+import type { HostedPageDeps, HostedState } from './hosted/deps.ts';
 import type { ApiParts } from './parts.ts';
 
 /** Gives the hosted page its view of the API: the same rules, the same store, one person's flow. */
-export function createHostedPorts(parts: ApiParts): HostedPorts {
+export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
   function stateOf({ revision, document }: { revision: number; document: ConnectionDocument }): HostedState {
     return {
       flowId: document.flow?.flow_id ?? null,

@@ -15,7 +15,7 @@ export interface HostedSession {
   expiresAt: number;
 }
 
-/** What {@link HostedPorts.states} is asked for. */
+/** What {@link HostedPageDeps.states} is asked for. */
 export interface StatesRequest {
   /** Ends the iteration when it aborts. */
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface StatesRequest {
 }
 
 /** What the hosted page needs of the rest of the API. Every method may throw a HoldfastError; nothing else is shown. */
-export interface HostedPorts {
+export interface HostedPageDeps {
   /** Where people reach this API: it decides the cookie's name and which origin is ours. No trailing slash needed. */
   publicUrl: string;
   /** Origins of pages that may show this one in a frame; none: nobody may. */

@@ -1,8 +1,20 @@
 import type { Readable } from 'node:stream';
 import { finished, PassThrough } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 
 /** How much of a refused body is still read, in bytes; who sends more loses the connection. */
 const MAX_DROPPED = 64 * 1024 * 1024;
+
+/** Bodies are JSON; an empty one counts as absent, because clients send a content type with nothing behind it. */
+export function acceptEmptyJson(app: FastifyInstance): void {
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('application/json');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = body.toString();
+    if (text.trim() === '') done(null, undefined);
+    else void parseJson(request, text, done);
+  });
+}
 
 /**
  * A request's body, for a reader that may give it up before its end: the rest is then dropped. Left unread, it would stand

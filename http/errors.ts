@@ -1,0 +1,148 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import { HoldfastError, type ErrorCode, type ErrorDetail } from '../contract/errors.ts';
+
+/** Seconds that a caller waits before it asks again, when the error itself names none. */
+const DEFAULT_RETRY_AFTER_S: Partial<Record<ErrorCode, number>> = {
+  rate_limited: 1,
+  unavailable: 2,
+  capacity_exhausted: 10,
+};
+/** Errors of 500 and above that are an answer and no fault: they are not logged. */
+const EXPECTED: ReadonlySet<ErrorCode> = new Set(['capacity_exhausted', 'not_implemented', 'unavailable']);
+/** Most entries of `details`: a body of a thousand wrong properties needs no answer of a thousand lines. */
+const MAX_DETAILS = 50;
+/** Longest name or path of a caller's own that a message repeats, in characters. */
+const MAX_REPEATED = 100;
+
+/** What of a failed request is logged: no URL, header, body, name or foreign error message. */
+export type FailureFields = {
+  request_id: string;
+  method: string;
+  /** The matched route pattern, not the path: a path may hold the names of credentials. */
+  route: string;
+  code: ErrorCode;
+  error_name: string;
+  error_code: string;
+  /** Places in our code (`file:line`), without messages. */
+  frames: string[];
+};
+
+/** The part of a pino logger that a failed request needs. */
+export interface FailureLogger {
+  error(fields: FailureFields, message: string): void;
+}
+
+/** Answers every error of a service in the interface's body, from the code registry; foreign errors say nothing of themselves. */
+export function answerErrors(app: FastifyInstance, logger: FailureLogger): void {
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
+  app.setNotFoundHandler((request) => {
+    const path = shorten(request.url.split('?', 1)[0] ?? '');
+    throw new HoldfastError('not_found', `Route not found: ${request.method} ${path}`);
+  });
+}
+
+/** Sends an error in the one body shape, with the headers that tell a client whether and when to try again. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  logger: FailureLogger,
+): FastifyReply {
+  const known = toHoldfastError(error);
+  if (known.status >= 500 && !EXPECTED.has(known.code)) {
+    const { id, method, routeOptions } = request;
+    const fields = { request_id: id, method, route: routeOptions.url ?? '', code: known.code, ...describe(error) };
+    logger.error(fields, 'request failed');
+  }
+  return reply
+    .headers(errorHeaders(known))
+    .code(known.status)
+    .type('application/json')
+    .serializer(JSON.stringify)
+    .send(known.toBody());
+}
+
+/** Turns whatever was thrown into one of our errors. What is not known becomes `internal_error` without a detail. */
+export function toHoldfastError(error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error;
+  if (hasZodFastifySchemaValidationErrors(error)) return invalidInput(error.validation);
+  const { code, statusCode } = frameworkErrorOf(error);
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new HoldfastError('payload_too_large', 'The body is larger than 1 MiB');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_TYPE':
+      return new HoldfastError('unsupported_media_type', 'Send the body as `Content-Type: application/json`');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new HoldfastError('bad_request', 'The body is not as long as Content-Length says');
+    case 'FST_ERR_BAD_URL':
+    case 'FST_ERR_ASYNC_CONSTRAINT':
+      return new HoldfastError('bad_request', 'The path is not valid percent-encoding');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+    case 'FST_ERR_PARAM_LENGTH':
+      return new HoldfastError('bad_request', 'A part of the path is too long');
+    default:
+      return statusCode >= 400 && statusCode < 500
+        ? new HoldfastError('bad_request', 'The request is malformed; a body must be one JSON value')
+        : new HoldfastError('internal_error', 'Holdfast failed; try again, and report it if it stays');
+  }
+}
+
+/** Headers that tell a client whether and when to try again. */
+export function errorHeaders({ code, status, retryAfterSeconds }: HoldfastError): Record<string, string> {
+  const seconds = retryAfterSeconds ?? DEFAULT_RETRY_AFTER_S[code];
+  return {
+    ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+    // Clients retry 409 and 5xx by themselves: these two will answer the same again.
+    ...(status === 409 || code === 'not_implemented' ? { 'x-should-retry': 'false' } : {}),
+    ...(seconds === undefined ? {} : { 'retry-after': String(Math.ceil(seconds)) }),
+  };
+}
+
+interface Issue {
+  instancePath: string;
+  message?: string | undefined;
+  params: Record<string, unknown>;
+}
+
+function invalidInput(issues: readonly Issue[]): HoldfastError {
+  const details = issues.flatMap(detailsOf).slice(0, MAX_DETAILS);
+  return new HoldfastError('invalid_input', details[0]?.message ?? 'The input breaks a rule', { details });
+}
+
+function detailsOf(issue: Issue): ErrorDetail[] {
+  const path = issue.instancePath.split('/').filter((part) => part !== '');
+  const unknown = issue.params['keys'];
+  if (Array.isArray(unknown)) {
+    return unknown.map((key) => ({
+      code: 'unknown_property',
+      message: `${[...path, shorten(String(key))].join('.')}: is not a known property`,
+    }));
+  }
+  const field = path.length === 0 ? 'body' : path.map(shorten).join('.');
+  return [{ code: 'invalid_input', message: `${field}: ${issue.message ?? 'breaks a rule'}` }];
+}
+
+/** A name that the caller made up, short enough to repeat. */
+function shorten(name: string): string {
+  return name.length > MAX_REPEATED ? `${name.slice(0, MAX_REPEATED)}…` : name;
+}
+
+function frameworkErrorOf(error: unknown): { code: string; statusCode: number } {
+  if (!(error instanceof Error)) return { code: '', statusCode: 500 };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const statusCode = 'statusCode' in error && typeof error.statusCode === 'number' ? error.statusCode : 500;
+  return { code, statusCode };
+}
+
+/** What may be logged of a foreign error: its kind and where it happened. Its message may quote a caller's data. */
+function describe(error: unknown): Pick<FailureFields, 'error_name' | 'error_code' | 'frames'> {
+  if (!(error instanceof Error)) return { error_name: typeof error, error_code: '', frames: [] };
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return {
+    error_name: error.name,
+    error_code: frameworkErrorOf(error).code,
+    frames: frames.slice(0, 8).map((line) => line.trim()),
+  };
+}
