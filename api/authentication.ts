@@ -17,9 +17,10 @@ export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: Hoste
     const grant = await tokens.verify(token);
     if (grant === null) return null;
     const row = await deps.store.connections.byIdUnscoped(grant.connectionId);
-    if (row === null) throw new HoldfastError('unauthorized', 'the connection of this token is gone');
+    if (row === null)
+      throw new HoldfastError('unauthorized', 'The connection of this token was deleted; ask for a new link');
     if (row.document.flow?.flow_id !== grant.flowId) {
-      throw new HoldfastError('gone', 'a newer login replaced the one this token is for; open the newer link');
+      throw new HoldfastError('gone', 'A newer login has replaced the one of this token; open the newer link');
     }
     const scope = { organizationId: row.organizationId, projectId: row.projectId };
     return { kind: 'hosted', connectionId: grant.connectionId, flowId: grant.flowId, scope };
@@ -28,13 +29,14 @@ export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: Hoste
   async function keyCaller(token: string, request: FastifyRequest): Promise<Caller | null> {
     const key = await deps.store.apiKeys.authenticate(token);
     if (key === null) return null;
-    return { kind: 'api_key', key, scope: await resolveScope(deps.store, key, projectHeaderOf(request)) };
+    return { kind: 'api_key', key, scope: await resolveScope(deps.store, key, request.headers) };
   }
 
   return async function authenticate(request: FastifyRequest): Promise<Caller> {
     const token = bearerTokenOf(request);
     const caller = (await hostedCaller(token)) ?? (await keyCaller(token, request));
-    if (caller === null) throw new HoldfastError('unauthorized', 'the bearer token is wrong, expired or revoked');
+    if (caller === null)
+      throw new HoldfastError('unauthorized', 'The bearer token is wrong, expired or revoked; use another API key');
     return caller;
   };
 }
@@ -44,12 +46,7 @@ function bearerTokenOf(request: FastifyRequest): string {
   const token = /^bearer +(.+)$/i.exec(header)?.[1]?.trim();
   // NUL never stands in a key of ours, and the database refuses it.
   if (token === undefined || token === '' || token.length > MAX_TOKEN_LENGTH || token.includes('\0')) {
-    throw new HoldfastError('unauthorized', 'send `Authorization: Bearer <API key>`');
+    throw new HoldfastError('unauthorized', 'Send `Authorization: Bearer <API key>`');
   }
   return token;
-}
-
-function projectHeaderOf(request: FastifyRequest): string | undefined {
-  const header = request.headers['x-kernel-project-id'];
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { PROJECTS_HEADER } from '../contract/browsers.ts';
 import type { ApiSettings } from './context.ts';
 
 /** Headers of a caller that end here: they are ours to say, or none of the browser service's business. */
@@ -10,18 +11,21 @@ const DROPPED = new Set([
   'x-forwarded-host',
   'x-forwarded-port',
   'x-forwarded-proto',
+  'x-kernel-project',
   'x-kernel-project-id',
+  PROJECTS_HEADER,
   'x-real-ip',
 ]);
 
 /**
  * What the browser service is told instead: where the caller reached us (it builds the URLs that it hands out from it)
- * and, for a caller that we have authenticated, our key and the project that the request acts in.
+ * and, for a caller that we have authenticated, our key and the projects that the request may see,
+ * the one that it acts in first.
  */
 export function headersForBrowsers(
   settings: ApiSettings,
   headers: IncomingHttpHeaders,
-  projectId: string | null,
+  projects: readonly string[] | null,
 ): IncomingHttpHeaders {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.has(name.toLowerCase())));
   const publicUrl = new URL(settings.publicUrl);
@@ -29,9 +33,13 @@ export function headersForBrowsers(
     ...kept,
     'x-forwarded-host': publicUrl.host,
     'x-forwarded-proto': publicUrl.protocol.replace(':', ''),
-    ...(projectId === null
+    ...(projects === null
       ? {}
-      : { authorization: `Bearer ${settings.browserApiKey}`, 'x-kernel-project-id': projectId }),
+      : {
+          authorization: `Bearer ${settings.browserApiKey}`,
+          'x-kernel-project-id': projects[0] ?? '',
+          [PROJECTS_HEADER]: projects.join(','),
+        }),
   };
 }
 

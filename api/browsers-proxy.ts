@@ -1,63 +1,108 @@
-import httpProxy from '@fastify/http-proxy';
-import type { FastifyRequest } from 'fastify';
+import replyFrom, { type FastifyReplyFromHooks } from '@fastify/reply-from';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { pipeline, type Readable } from 'node:stream';
+import { z } from 'zod';
+import { BROWSER_ROUTES, type BrowserRoute } from '../contract/browser-routes.ts';
 import { HoldfastError } from '../contract/errors.ts';
+import { startStream } from '../http/event-stream.ts';
+import { NoContent, refusals } from './answer-schemas.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
+import { callerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
 import { answerRecordings } from './recordings.ts';
-import { writeScope } from './scope.ts';
+import { readableProjects } from './scope.ts';
 
 /** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
 const ANSWER_TIMEOUT_MS = 600_000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The project that a request to the browser service acts in; null when a token in its URL speaks for it. */
-    browserProject: string | null;
+    /** The projects that a request to the browser service may see; null when a token in its URL speaks for it. */
+    browserProjects: readonly string[] | null;
   }
 }
 
 /**
  * Passes /browsers on to the browser service, bodies and streams unchanged. A URL that carries a `jwt` needs no bearer here:
- * the browser service checks that token.
+ * the browser service checks that token. The known operations are routes of their own, so that the document has them; what
+ * a newer browser service knows beside is passed on as well.
  */
 export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<void> {
-  const { settings, store } = parts;
-  app.decorateRequest('browserProject', null);
-  // Bodies are not read here; without this the parsers of the API would be in the way.
+  const { settings } = parts;
+  app.decorateRequest('browserProjects', null);
+  // Bodies are neither read nor judged here.
   app.removeAllContentTypeParsers();
-  app.addHook('onRoute', (route) => {
-    route.config = { ...route.config, access: 'browser_token' };
-    route.schema = { ...route.schema, hide: true };
-  });
+  app.addContentTypeParser('*', (_request, body, done) => done(null, body));
+  app.setValidatorCompiler(() => (value: unknown) => ({ value }));
   app.addHook('preHandler', async (request, reply) => {
     if (!staysBelowBrowsers(request.url.split('?', 1)[0] ?? '')) {
-      throw new HoldfastError('bad_request', 'the path has a part that leads out of /browsers');
+      throw new HoldfastError('bad_request', 'The path has a part that leads out of /browsers; correct it');
     }
-    const projectId = (request.browserProject = await projectOf(request, store));
-    if (projectId !== null && (await answerRecordings(request, reply, parts, projectId))) return reply;
+    const projects = (request.browserProjects = await projectsOf(request, parts));
+    if (projects !== null && (await answerRecordings(request, reply, parts, projects))) return reply;
     return undefined;
   });
-
-  await app.register(httpProxy, {
-    upstream: settings.browserBaseUrl,
-    prefix: '/browsers',
-    rewritePrefix: '/browsers',
+  await app.register(replyFrom, {
+    base: settings.browserBaseUrl,
     undici: { bodyTimeout: 0, headersTimeout: ANSWER_TIMEOUT_MS },
-    replyOptions: {
-      // Whether to ask again is the caller's to decide.
-      retryDelay: () => null,
-      rewriteRequestHeaders: (request, headers) => headersForBrowsers(settings, headers, request.browserProject),
-      onError: (reply) => {
-        const error = new HoldfastError('browser_error', 'the browser service does not answer; try again');
-        void reply.code(error.status).send(error.toBody());
-      },
-    },
   });
+
+  const hooks: FastifyReplyFromHooks = {
+    // Whether to ask again is the caller's to decide.
+    retryDelay: () => null,
+    rewriteRequestHeaders: (request, headers) => headersForBrowsers(settings, headers, request.browserProjects),
+    onError: (reply) => {
+      const error = new HoldfastError('browser_error', 'The browser service does not answer; try again');
+      void reply.code(error.status).send(error.toBody());
+    },
+  };
+  const passOn = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.from(undefined, { ...hooks, onResponse: (_from, _to, { stream }) => send(reply, stream) });
+  for (const [operationId, route] of Object.entries(BROWSER_ROUTES)) {
+    app.route({
+      method: route.method,
+      url: route.url,
+      config: { access: 'browser_token' },
+      schema: describe(operationId, route),
+      handler: passOn,
+    });
+  }
+  for (const url of ['/browsers', '/browsers/*']) {
+    app.all(url, { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
+  }
 }
 
-async function projectOf(request: FastifyRequest, store: ApiParts['store']): Promise<string | null> {
+/** The schema of an operation, for the document alone: it is the browser service that judges and answers. */
+function describe(operationId: string, route: BrowserRoute) {
+  const { query, body, consumes, produces, status, answer, takesSessionToken } = route;
+  return {
+    operationId,
+    tags: ['browsers'],
+    params: z.object(Object.fromEntries([...route.url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, z.string()]))),
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(body === undefined ? {} : { body }),
+    ...(consumes === undefined ? {} : { consumes: [consumes] }),
+    ...(produces === undefined ? {} : { produces: [produces] }),
+    ...(takesSessionToken === true ? { security: [{ bearer: [] }, { sessionToken: [] }] } : {}),
+    response: {
+      [status]: answer ?? (produces === undefined ? NoContent : z.string()),
+      ...refusals(401, 502, ...(route.refusals ?? [])),
+    },
+  };
+}
+
+/** An event stream's headers go on at once: its reader waits for them, and its first event may be long in coming. */
+function send(reply: FastifyReply, stream: Readable): void {
+  if (!String(reply.getHeader('content-type')).startsWith('text/event-stream')) {
+    void reply.send(stream);
+    return;
+  }
+  // Either side's end is the other's; which of them it was is nobody's to know.
+  pipeline(stream, startStream(reply, reply.statusCode), () => undefined);
+}
+
+async function projectsOf(request: FastifyRequest, { store }: ApiParts): Promise<readonly string[] | null> {
   if (request.caller === null && hasBrowserToken(request.query)) return null;
-  if (request.caller === null) throw new HoldfastError('unauthorized', 'send `Authorization: Bearer <API key>`');
-  return (await writeScope(store, request.caller.scope)).projectId;
+  return readableProjects(store, callerOf(request).scope);
 }

@@ -40,9 +40,10 @@ export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts): void {
 function admit(request: IncomingMessage, parts: ApiParts): void {
   parts.limits.byAddress.take(request.socket.remoteAddress ?? '');
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  if (!staysBelowBrowsers(path)) throw new HoldfastError('not_found', 'there is no websocket at this path');
+  if (!staysBelowBrowsers(path))
+    throw new HoldfastError('not_found', 'WebSocket route not found; use the URL as the session gave it');
   if (!hasBrowserToken(Object.fromEntries(new URLSearchParams(query)))) {
-    throw new HoldfastError('unauthorized', 'use the URL as the session gave it, with its `jwt`');
+    throw new HoldfastError('unauthorized', 'Use the URL as the session gave it, with its `jwt`');
   }
 }
 
@@ -58,7 +59,7 @@ function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { setti
   });
   const fail = () => {
     outgoing.destroy();
-    refuseUpgrade(socket, new HoldfastError('browser_error', 'the browser service does not answer; try again'));
+    refuseUpgrade(socket, new HoldfastError('browser_error', 'The browser service does not answer; try again'));
   };
   outgoing.on('timeout', fail);
   outgoing.on('error', fail);

@@ -43,7 +43,7 @@ declare module 'fastify' {
 
 /** The caller of an authenticated route. */
 export function callerOf(request: FastifyRequest): Caller {
-  if (request.caller === null) throw new HoldfastError('unauthorized', 'this operation needs a bearer token');
+  if (request.caller === null) throw new HoldfastError('unauthorized', 'Send `Authorization: Bearer <API key>`');
   return request.caller;
 }
 
@@ -51,7 +51,7 @@ export function callerOf(request: FastifyRequest): Caller {
 export function keyCallerOf(request: FastifyRequest): KeyCaller {
   const caller = callerOf(request);
   if (caller.kind !== 'api_key') {
-    throw new HoldfastError('forbidden', 'the token of the hosted page may not do this; use an API key');
+    throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
   }
   return caller;
 }

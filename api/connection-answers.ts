@@ -3,6 +3,7 @@ import { presentConnection, type ConnectionDocument } from '../contract/document
 import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionRow } from '../store/queries/connections.ts';
 import type { Scope } from '../store/scope.ts';
+import { telemetryOf } from './auth-connections/settings-rules.ts';
 import type { Caller } from './caller.ts';
 import type { Accepted, ApiDeps } from './context.ts';
 import type { HandoffCodes } from './handoff.ts';
@@ -36,7 +37,7 @@ export function createConnectionAnswers(
   return {
     async find(caller, id) {
       if (caller.kind === 'hosted' && caller.connectionId !== id) {
-        throw new HoldfastError('forbidden', 'this token is for another connection');
+        throw new HoldfastError('forbidden', 'This token is for another connection; use an API key');
       }
       return findInScope(deps.store, caller.scope, id);
     },
@@ -45,17 +46,24 @@ export function createConnectionAnswers(
       return row?.document ?? document;
     },
     present(document, audience, at = deps.clock()) {
-      if (audience === 'api_key')
-        return presentConnection(document, at, (flowId) => hostedLink(document.id, flowId).url);
-      return { ...presentConnection(document, at, null), browser_session_id: null, live_view_url: null };
+      const link = audience === 'api_key' ? (flowId: string) => hostedLink(document.id, flowId).url : null;
+      const connection = withTelemetry(presentConnection(document, at, link));
+      return audience === 'api_key' ? connection : { ...connection, browser_session_id: null, live_view_url: null };
     },
     hostedLink,
   };
 }
 
+/** Telemetry settings show in their place and in the deprecated one, whichever they were given in. */
+function withTelemetry(connection: ManagedAuth): ManagedAuth {
+  const telemetry = telemetryOf(connection);
+  if (telemetry === undefined) return connection;
+  return { ...connection, browser: { ...connection.browser, telemetry }, browser_telemetry: telemetry };
+}
+
 /** The connection with that id, when the scope holds it; `not_found` otherwise. */
 export async function findInScope(store: ApiDeps['store'], scope: Scope, id: string): Promise<ConnectionRow> {
   const row = await store.connections.byId(scope, id);
-  if (row === null) throw new HoldfastError('not_found', 'no such connection');
+  if (row === null) throw new HoldfastError('not_found', 'Connection not found; check its id and the project');
   return row;
 }

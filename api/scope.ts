@@ -1,33 +1,98 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { HoldfastError } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
+import type { ProjectRecord } from '../store/queries/organizations.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
 
+type Store = Pick<ApiDeps['store'], 'projects'>;
+
+/** Headers that choose the project of a request: by its id, or by its name (an id is understood, too). */
+const PROJECT_HEADERS = ['x-kernel-project-id', 'x-kernel-project'] as const;
+/** Headers of the interface that only say who calls. Any other would change what a request means, so it is refused. */
+const INFORMATIVE = /^x-kernel-(client|cli|sdk|source|user-agent|request-id|trace)/;
+
 /**
- * The effective scope of a request: what its key reaches, narrowed by `X-Kernel-Project-Id`. This is the only place where
- * scopes are made. A project-scoped key with another project's id is refused (403), an id that the organization does not
- * have is unknown (404).
+ * The effective scope of a request: what its key reaches, narrowed by the project that its headers name. This is the only
+ * place where scopes are made. Throws `not_found` for a project that the organization does not have, `forbidden` for one
+ * that the key is not for, `bad_request` for headers that disagree or that are not understood.
  */
 export async function resolveScope(
-  store: ApiDeps['store'],
+  store: Store,
   key: Pick<ApiKeyRecord, 'organizationId' | 'projectId'>,
-  projectHeader: string | undefined,
+  headers: IncomingHttpHeaders,
 ): Promise<Scope> {
-  const organizationId = key.organizationId;
-  if (projectHeader === undefined || projectHeader === '') return { organizationId, projectId: key.projectId };
-  if (key.projectId !== null) {
-    if (key.projectId !== projectHeader) {
-      throw new HoldfastError('forbidden', 'X-Kernel-Project-Id names another project than the one this key is for');
-    }
-    return { organizationId, projectId: key.projectId };
+  rejectUnknownHeaders(headers);
+  const organization = { organizationId: key.organizationId, projectId: null };
+  const chosen: ProjectRecord[] = [];
+  for (const name of PROJECT_HEADERS) {
+    const value = [headers[name]].flat()[0] ?? '';
+    if (value !== '') chosen.push(await findProject(store, organization, value, name === 'x-kernel-project'));
   }
-  const project = await store.projects.find({ organizationId, projectId: null }, projectHeader);
-  if (project === null) throw new HoldfastError('not_found', 'X-Kernel-Project-Id: no such project');
-  return { organizationId, projectId: project.id };
+  const [project, other] = chosen;
+  if (project === undefined) return { organizationId: key.organizationId, projectId: key.projectId };
+  if (other !== undefined && other.id !== project.id) {
+    throw new HoldfastError(
+      'bad_request',
+      'X-Kernel-Project-Id and X-Kernel-Project name different projects; send one',
+    );
+  }
+  if (key.projectId !== null && key.projectId !== project.id) {
+    throw new HoldfastError('forbidden', 'This key is for another project; use a key of the project you name');
+  }
+  return { organizationId: key.organizationId, projectId: project.id };
+}
+
+/**
+ * A project by its id, or by its name where `byName` allows it. Throws `not_found`, and `bad_request` for a name that several
+ * projects have.
+ */
+export async function findProject(store: Store, scope: Scope, wanted: string, byName: boolean): Promise<ProjectRecord> {
+  const found = await store.projects.find(scope, wanted);
+  if (found !== null) return found;
+  const inScope = (await store.projects.list(scope.organizationId)).filter(
+    ({ id, name }) => byName && name === wanted && (scope.projectId === null || scope.projectId === id),
+  );
+  const [project, another] = inScope;
+  if (project === undefined) {
+    throw new HoldfastError('not_found', 'Project not found; list /org/projects for the ones there are');
+  }
+  if (another !== undefined) {
+    throw new HoldfastError('bad_request', 'Several projects have this name; name the project by its id');
+  }
+  return project;
+}
+
+/**
+ * Finds what a path calls by id or by name; null when there is none. Names are unique in a project only, so a request that
+ * names no project means its default one first; an id is then looked for in the whole organization.
+ */
+export async function findInDefaultProject<Found>(
+  store: Store,
+  scope: Scope,
+  find: (scope: Scope) => Promise<Found | null>,
+): Promise<Found | null> {
+  const inDefault = scope.projectId === null ? await find(await writeScope(store, scope)) : null;
+  return inDefault ?? (await find(scope));
 }
 
 /** The project that a request writes to: the one it names, else the organization's default. */
-export async function writeScope(store: ApiDeps['store'], scope: Scope): Promise<ProjectScope> {
+export async function writeScope(store: Store, scope: Scope): Promise<ProjectScope> {
   const projectId = scope.projectId ?? (await store.projects.defaultOf(scope.organizationId)).id;
   return { organizationId: scope.organizationId, projectId };
+}
+
+/** The projects that a request reads from, the one it writes to first. */
+export async function readableProjects(store: Store, scope: Scope): Promise<string[]> {
+  if (scope.projectId !== null) return [scope.projectId];
+  return (await store.projects.list(scope.organizationId)).map(({ id }) => id);
+}
+
+function rejectUnknownHeaders(headers: IncomingHttpHeaders): void {
+  const known: readonly string[] = PROJECT_HEADERS;
+  const odd = Object.keys(headers).find(
+    (name) => name.startsWith('x-kernel-') && !known.includes(name) && !INFORMATIVE.test(name),
+  );
+  if (odd === undefined) return;
+  throw new HoldfastError('bad_request', `Header ${odd} is not supported; leave it out or use X-Kernel-Project`);
 }

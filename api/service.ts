@@ -1,6 +1,6 @@
+import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { AddressInfo } from 'node:net';
 import { HoldfastError } from '../contract/errors.ts';
 import { acceptEmptyJson } from '../http/bodies.ts';
 import { answerError, answerErrors } from '../http/errors.ts';
@@ -13,12 +13,12 @@ import { passOnBrowsers } from './browsers-proxy.ts';
 import { tunnelBrowserSockets } from './browsers-tunnel.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
 import { answerOwnOrigins } from './cors.ts';
-import { hostedPage } from './hosted/plugin.ts';
 import { createHostedPageDeps } from './hosted-page-deps.ts';
+import { hostedPage } from './hosted/plugin.ts';
 import { describeRoutes } from './openapi.ts';
 import { createApiParts, type ApiParts } from './parts.ts';
 import { registerRoutes } from './routes.ts';
-import { refuseOddText } from './text-check.ts';
+import { rejectMalformedText } from './text-check.ts';
 
 /** Largest body of a request to the API itself, in bytes. What is passed on to the browser service is not held here. */
 const BODY_LIMIT = 1024 * 1024;
@@ -108,14 +108,14 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
     const caller = await authenticate(request);
     byCredential.take(caller.kind === 'api_key' ? caller.key.id : caller.flowId);
     if (caller.kind === 'hosted' && access !== 'hosted') {
-      throw new HoldfastError('forbidden', 'the token of the hosted page may not do this; use an API key');
+      throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
     }
     request.caller = caller;
   });
   app.addHook('preValidation', (request, _reply, done) => {
-    refuseOddText('path', request.params);
-    refuseOddText('query', request.query);
-    if (!isStream(request.body)) refuseOddText('body', request.body);
+    rejectMalformedText('path', request.params);
+    rejectMalformedText('query', request.query);
+    if (!isStream(request.body)) rejectMalformedText('body', request.body);
     done();
   });
   app.addHook('onSend', async (request, reply) => auditBeforeAnswer(parts, request, reply));

@@ -21,10 +21,10 @@ export function createOpenStreams(): OpenStreams {
   let closing = false;
   return {
     open(callerKey) {
-      if (closing) throw new HoldfastError('unavailable', 'the service is closing; connect again');
+      if (closing) throw new HoldfastError('unavailable', 'The service is closing; connect again');
       const held = [...open.values()].filter((key) => key === callerKey).length;
       if (held >= MAX_STREAMS_PER_CALLER) {
-        throw new HoldfastError('rate_limited', 'too many event streams are open', { retryAfterSeconds: 5 });
+        throw new HoldfastError('rate_limited', 'Too many event streams are open; close one', { retryAfterSeconds: 5 });
       }
       const controller = new AbortController();
       open.set(controller, callerKey);

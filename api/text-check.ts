@@ -8,21 +8,21 @@ const MAX_DEPTH = 32;
  * and browsers refuse them) and nesting so deep that a recursive reader would run out of stack.
  * @param what `body`, `query` or `path`, for the message.
  */
-export function refuseOddText(what: string, input: unknown): void {
+export function rejectMalformedText(what: string, input: unknown): void {
   const waiting: { value: unknown; depth: number }[] = [{ value: input, depth: 0 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { value, depth } = next;
     if (depth > MAX_DEPTH) throw new HoldfastError('invalid_input', `${what}: is nested deeper than ${MAX_DEPTH}`);
-    if (typeof value === 'string') refuseOddString(what, value);
+    if (typeof value === 'string') rejectMalformedString(what, value);
     if (typeof value !== 'object' || value === null) continue;
     for (const [key, entry] of Object.entries(value)) {
-      if (!Array.isArray(value)) refuseOddString(what, key);
+      if (!Array.isArray(value)) rejectMalformedString(what, key);
       waiting.push({ value: entry, depth: depth + 1 });
     }
   }
 }
 
-function refuseOddString(what: string, text: string): void {
+function rejectMalformedString(what: string, text: string): void {
   if (text.includes('\0')) throw new HoldfastError('invalid_input', `${what}: a text holds a NUL character`);
   if (/\p{Surrogate}/u.test(text)) throw new HoldfastError('invalid_input', `${what}: a text is not valid Unicode`);
 }

@@ -16,6 +16,9 @@ export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
  */
 export const MANAGED_AUTH_HEADER = 'x-holdfast-managed-auth';
 
+/** Header by which the API says which projects' sessions a request may see, with commas between. Absent: its own alone. */
+export const PROJECTS_HEADER = 'x-holdfast-projects';
+
 /** BrowserViewport. The refresh rate is kept and echoed; without a screen it has no effect. */
 export const BrowserViewport = z.strictObject({
   width: z.int().min(1).max(16_384),
@@ -41,8 +44,11 @@ export const Tags = z
 
 const SessionName = z.string().min(1).max(255);
 
-/** Body of `POST /browsers`. Absent, empty and `null` mean a session with the defaults. */
-export const BrowserCreate = z.strictObject({
+/**
+ * Body of `POST /browsers`. Absent, empty and `null` mean a session with the defaults. Unknown members are ignored: clients
+ * send ones that are newer than this service.
+ */
+export const BrowserCreate = z.object({
   headless: z.boolean().optional(),
   stealth: z.boolean().optional(),
   timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),

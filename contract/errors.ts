@@ -17,12 +17,12 @@ export const ERROR_CODES = {
   },
   unknown_field: {
     status: 400,
-    cause: 'A submitted field is not one of the fields that wait.',
+    cause: 'A submitted field is not a field of the pending interaction.',
     next: 'Use the ids in `fields` (or names in `discovered_fields`).',
   },
   unknown_choice: {
     status: 400,
-    cause: 'The submitted choice is not one of the choices that wait.',
+    cause: 'The submitted choice is not a choice of the pending interaction.',
     next: 'Use an id in `choices`.',
   },
   missing_field: {

@@ -22,8 +22,9 @@ export interface InteractionAnswer {
 /**
  * Which form a body uses. Exactly one: none, two, or the canonical one without `interaction_id` is `invalid_input`.
  * An empty map counts as absent.
+ * @param pendingId the interaction that waits, for the message to a caller who left it out.
  */
-export function selectSubmitMode(body: ConnectionSubmit): SubmitMode {
+export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | null): SubmitMode {
   const values = notEmpty(body.field_values);
   const fields = notEmpty(body.fields);
   const modes: [name: string, mode: SubmitMode][] = [];
@@ -46,13 +47,15 @@ export function selectSubmitMode(body: ConnectionSubmit): SubmitMode {
   }
   const [first, second] = modes;
   if (first === undefined) {
-    throw refusal('invalid_input', 'field_values: nothing is submitted; give field_values or selected_choice_id');
+    throw refusal('invalid_input', 'field_values: is empty; submit field_values or selected_choice_id');
   }
   if (second !== undefined) {
-    throw refusal('invalid_input', `${second[0]}: cannot go together with ${first[0]}; submit one form at a time`);
+    throw refusal('invalid_input', `${second[0]}: cannot be combined with ${first[0]}; submit one form at a time`);
   }
   if (first[1].mode === 'canonical' && body.interaction_id === undefined) {
-    throw refusal('invalid_input', 'interaction_id: is required with field_values and selected_choice_id');
+    const pending = pendingId === null ? 'nothing is pending now' : `the pending one is ${pendingId}`;
+    const rule = 'is required with field_values and selected_choice_id; read it from GET /auth/connections/{id}';
+    throw refusal('invalid_input', `interaction_id: ${rule} (${pending})`);
   }
   return first[1];
 }
@@ -69,7 +72,7 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
       const known = interaction.fields.map(({ id }) => id);
       refuseUnknown('field_values', Object.keys(values), known);
       if (choiceId !== null && !interaction.choices.some(({ id }) => id === choiceId)) {
-        throw refusal('unknown_choice', 'selected_choice_id: is not one of the choices that wait');
+        throw refusal('unknown_choice', 'selected_choice_id: is not a choice of the pending interaction');
       }
       // A choice leads away from the form beside it, so the form need not be complete.
       if (choiceId === null) refuseMissing('field_values', values, interaction);
@@ -81,7 +84,7 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
       const values = Object.fromEntries(
         Object.entries(mode.values).map(([name, value]) => {
           const id = interaction.fields[names.indexOf(name)]?.id;
-          if (id === undefined) throw refusal('unknown_field', `fields.${name}: is not one of the fields that wait`);
+          if (id === undefined) throw refusal('unknown_field', `fields.${name}: is not a field of the pending interaction`);
           return [id, value];
         }),
       );
@@ -116,7 +119,7 @@ function ssoChoiceAt(interaction: Interaction, index: number): string | undefine
 }
 
 function requireChoice(property: string, id: string | undefined): string {
-  if (id === undefined) throw refusal('unknown_choice', `${property}: is not one of the choices that wait`);
+  if (id === undefined) throw refusal('unknown_choice', `${property}: is not a choice of the pending interaction`);
   return id;
 }
 
@@ -125,7 +128,7 @@ function refuseUnknown(property: string, given: string[], known: string[]): void
   if (unknown.length === 0) return;
   throw refusal(
     'unknown_field',
-    ...unknown.map((name) => `${property}.${cut(name)}: is not one of the fields that wait`),
+    ...unknown.map((name) => `${property}.${cut(name)}: is not a field of the pending interaction`),
   );
 }
 
@@ -140,7 +143,7 @@ function refuseMissing(property: string, values: Record<string, string>, interac
 
 function refusal(code: ErrorCode, ...messages: string[]): HoldfastError {
   const details: ErrorDetail[] = messages.slice(0, 50).map((message) => ({ code, message }));
-  return new HoldfastError(code, messages[0] ?? 'the submit is refused', { details });
+  return new HoldfastError(code, messages[0] ?? 'The submit is refused; read the connection again', { details });
 }
 
 function notEmpty(map: Record<string, string> | undefined): Record<string, string> | null {

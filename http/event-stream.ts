@@ -28,16 +28,27 @@ export function eventFrame(event: string, data: unknown, id?: number): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
 }
 
+/** Takes a reply over and flushes its headers at once: clients wait for them, not for the first event. */
+export function startStream(
+  reply: FastifyReply,
+  status: number,
+  headers: Record<string, string> = {},
+): FastifyReply['raw'] {
+  reply.hijack();
+  const { raw } = reply;
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
+  raw.writeHead(status, headers);
+  raw.flushHeaders();
+  return raw;
+}
+
 /**
- * Takes a reply over and flushes its headers at once: clients wait for them, not for the first event. A reader that is
+ * Begins a stream of events, its headers flushed at once. A reader that is
  * behind gets no queue of its own: the caller waits for {@link EventStream.send}, and heartbeats are left out.
  */
 export function openEventStream(reply: FastifyReply, options: EventStreamOptions = {}): EventStream {
   const { heartbeat = () => ': keepalive\n\n', stuckAfterMs = STUCK_READER_MS } = options;
-  reply.hijack();
-  const { raw } = reply;
-  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
-  raw.writeHead(200, {
+  const raw = startStream(reply, 200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
@@ -47,7 +58,6 @@ export function openEventStream(reply: FastifyReply, options: EventStreamOptions
     // Proxies of the nginx kind would hold events back.
     'x-accel-buffering': 'no',
   });
-  raw.flushHeaders();
   raw.on('error', () => raw.destroy());
   let lastSent = Date.now();
   const beat = setInterval(() => {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { normalizeAllowedDomain } from '../../contract/addresses.ts';
-import type { AddressPolicy } from '../context.ts';
 import { invalidField } from '../../contract/errors.ts';
+import type { AddressPolicy } from '../context.ts';
 
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
 

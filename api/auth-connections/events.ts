@@ -1,16 +1,16 @@
 import type { FastifyReply } from 'fastify';
+import type { ManagedAuth } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
+import { toHoldfastError } from '../../http/errors.ts';
+import { type EventStream, eventFrame, openEventStream } from '../../http/event-stream.ts';
+import { lastEventIdOf } from '../../http/headers.ts';
 import type { ConnectionRow } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
-import { callerOf, type Caller } from '../caller.ts';
+import { type Caller, callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { toHoldfastError } from '../../http/errors.ts';
-import { eventFrame, openEventStream, type EventStream } from '../../http/event-stream.ts';
-import { lastEventIdOf } from '../../http/headers.ts';
 import type { ApiParts } from '../parts.ts';
 import type { OpenStream } from '../streams.ts';
 import { recordedStates } from './recorded-states.ts';
-import { stateEvent } from './state-event.ts';
 
 /** Past a flow's expiry its workflow says EXPIRED; after this grace, in milliseconds, the stream says it by itself. */
 const EXPIRY_GRACE_MS = 2000;
@@ -126,4 +126,43 @@ function frame(data: { event: string; [name: string]: unknown }, id?: number): s
 
 function hasEnded(document: ConnectionDocument): boolean {
   return document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
+}
+
+/** Flow fields that a state event carries beside `flow_status` and `flow_step` (wire.md, "Streams"). */
+const FIELDS = [
+  'flow_type',
+  'interaction_id',
+  'fields',
+  'choices',
+  'discovered_fields',
+  'mfa_options',
+  'sign_in_options',
+  'pending_sso_buttons',
+  'external_action_message',
+  'website_error',
+  'error_code',
+  'error_message',
+  'post_login_url',
+  'live_view_url',
+  'hosted_url',
+] as const satisfies readonly (keyof ManagedAuth)[];
+
+/**
+ * The data of a `managed_auth_state` event: the whole state, without what is null (readers drop what is missing).
+ * Null when the connection has had no flow yet: there is no state to tell.
+ */
+export function stateEvent(connection: ManagedAuth, at: Date): { event: string; [name: string]: unknown } | null {
+  const { flow_status: status, flow_step: step } = connection;
+  if (!status || !step) return null;
+  const known = FIELDS.flatMap((name) => {
+    const value = connection[name];
+    return value === null || value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    event: 'managed_auth_state',
+    timestamp: at.toISOString(),
+    flow_status: status,
+    flow_step: step,
+    ...Object.fromEntries(known),
+  };
 }

@@ -1,12 +1,15 @@
+import { z } from 'zod';
 import { ConnectionLogin, LoginResponse } from '../../contract/connections.ts';
+import { expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import type { Scope } from '../../store/scope.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
 import type { ApiParts } from '../parts.ts';
-import { chosenProxy } from '../proxies/reference.ts';
-import { withProxy } from './settings-rules.ts';
+import { browserOf } from './settings-rules.ts';
 
 /** `POST /auth/connections/{id}/login`: starts a login flow. While one runs that has not expired: 409. */
 export function registerLogin(app: ApiServer, { store, connections, answers }: ApiParts): void {
@@ -25,19 +28,17 @@ export function registerLogin(app: ApiServer, { store, connections, answers }: A
       const row = await answers.find(keyCallerOf(request), request.params.id);
       const options = request.body ?? {};
       const project = { organizationId: row.organizationId, projectId: row.projectId };
-      const proxy = await chosenProxy({ store }, project, options);
       const accepted = await connections.login(
         row.id,
         defined({
-          browser: withProxy(options.browser, proxy),
-          browserTelemetry: options.browser_telemetry,
+          browser: await browserOf({ store }, project, options),
           recordSession: options.record_session,
         }),
       );
       // The accepted document, not a newer one: the caller asked for this flow.
       const { flow } = accepted.document;
       await answers.settled(accepted);
-      if (flow === null) throw new HoldfastError('operation_failed', 'the login did not start; try again');
+      if (flow === null) throw new HoldfastError('operation_failed', 'The login did not start; try again');
       const link = answers.hostedLink(row.id, flow.flow_id);
       return {
         id: row.id,
@@ -49,4 +50,55 @@ export function registerLogin(app: ApiServer, { store, connections, answers }: A
       };
     },
   });
+}
+
+const EXPIRED_LINK = 'This link has expired or was already used; ask for a new one';
+
+const Body = z.strictObject({ code: z.string().min(1).max(512) });
+const Answer = z.strictObject({ jwt: z.string(), invocation_id: z.string() });
+
+/** `POST /auth/connections/{id}/exchange`: the code of a hosted link for a token of that flow. No bearer. */
+export function registerExchange(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/auth/connections/:id/exchange',
+    config: { access: 'public', answersSecret: true },
+    schema: {
+      operationId: 'exchangeHandoffCode',
+      security: [],
+      tags: ['auth connections'],
+      params: IdParams,
+      body: Body,
+      response: { 200: Answer, ...refusals(400, 404, 410) },
+    },
+    handler: async (request) => {
+      const { jwt, scope } = await exchangeCode(parts, request.params.id, request.body.code);
+      request.auditScope = scope;
+      return { jwt, invocation_id: newId('inv') };
+    },
+  });
+}
+
+/**
+ * Redeems a handoff code, once: of any number of callers at the same moment one gets a token. Throws `not_found` for a code
+ * that is not for this connection's current flow, `gone` for one that was used or is too old, or whose flow has ended.
+ */
+export async function exchangeCode(
+  parts: Pick<ApiParts, 'store' | 'codes' | 'tokens' | 'clock'>,
+  connectionId: string,
+  code: string,
+): Promise<{ jwt: string; flowId: string; scope: Scope }> {
+  const row = await parts.store.connections.byIdUnscoped(connectionId);
+  const flow = row?.document.flow ?? null;
+  if (row === null || flow === null) throw new HoldfastError('not_found', 'This link is not valid; ask for a new one');
+  const reading = parts.codes.read(code, connectionId, flow.flow_id);
+  if (reading.outcome === 'unknown') throw new HoldfastError('not_found', 'This link is not valid; ask for a new one');
+  if (reading.outcome === 'expired') throw new HoldfastError('gone', EXPIRED_LINK);
+  if (expireOverdue(flow, parts.clock()).flow_status !== 'IN_PROGRESS') {
+    throw new HoldfastError('gone', 'This login has ended; start a new one');
+  }
+  const first = await parts.store.handoffs.redeem(reading.hash, connectionId, flow.flow_id, reading.expiresAt);
+  if (!first) throw new HoldfastError('gone', EXPIRED_LINK);
+  const jwt = await parts.tokens.mint({ connectionId, flowId: flow.flow_id });
+  return { jwt, flowId: flow.flow_id, scope: { organizationId: row.organizationId, projectId: row.projectId } };
 }

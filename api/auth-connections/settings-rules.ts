@@ -5,15 +5,15 @@ import type {
   ManagedAuthBrowser,
 } from '../../contract/connections.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
-import { defaultHealthCheckInterval, PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan } from '../../contract/limits.ts';
-import type { BrowserProxyConfig } from '../../contract/proxies.ts';
+import { invalidField } from '../../contract/errors.ts';
+import { PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan, defaultHealthCheckInterval } from '../../contract/limits.ts';
+import type { ProxyRef } from '../../contract/proxies.ts';
+import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import type { ProjectScope } from '../../store/scope.ts';
 import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { defined } from '../defined.ts';
-import { invalidField } from '../../contract/errors.ts';
-import { chosenProxy } from '../proxies/reference.ts';
 import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from './address-rules.ts';
-import { mergeTelemetry } from './telemetry-change.ts';
+import { chosenProxy } from './proxy-choice.ts';
 
 /** The settings of a new connection: every rule of the create table applied, every default filled in. */
 export async function settingsOf(
@@ -26,7 +26,7 @@ export async function settingsOf(
   if (body.login_url !== undefined) checkLoginUrl(deps.addressPolicy, body.login_url);
   if (body.health_check_interval !== undefined) checkInterval(plan, body.health_check_interval);
   if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
-  const proxy = await chosenProxy(deps, scope, body);
+  const browser = await browserOf(deps, scope, body);
   return {
     domain: body.domain,
     profile_name: body.profile_name,
@@ -37,9 +37,8 @@ export async function settingsOf(
     save_credentials: body.save_credentials ?? true,
     ...defined({
       allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
-      browser: withProxy(body.browser, proxy),
-      browser_telemetry: body.browser_telemetry,
-      proxy_id: proxy?.id,
+      browser,
+      proxy_id: browser?.proxy?.id,
       credential: body.credential,
       login_url: body.login_url,
     }),
@@ -57,32 +56,45 @@ export async function changesOf(
   // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
   if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
-  const proxy = await chosenProxy(deps, scope, body);
-  const browser = withProxy(body.browser, proxy);
+  const browser = await browserOf(deps, scope, body);
   return defined({
     allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
     auto_reauth: body.auto_reauth,
-    browser: browser && mergeBrowser(current.browser, browser),
-    browser_telemetry:
-      body.browser_telemetry === undefined
-        ? undefined
-        : mergeTelemetry(current.browser_telemetry, body.browser_telemetry),
+    browser: browser && mergeBrowser(current, browser),
     credential: body.credential,
     health_check_interval: body.health_check_interval,
     health_checks: body.health_checks,
     login_url: body.login_url === '' ? null : body.login_url,
-    proxy_id: proxy && (proxy.id ?? null),
+    proxy_id: browser?.proxy && (browser.proxy.id ?? null),
     record_session: body.record_session,
     save_credentials: body.save_credentials,
   });
 }
 
-/** The browser settings of a body with the proxy that it chooses, in either of its two places. */
-export function withProxy(
-  browser: ManagedAuthBrowser | undefined,
-  proxy: BrowserProxyConfig | undefined,
-): ManagedAuthBrowser | undefined {
-  return proxy === undefined ? browser : { ...browser, proxy };
+/** The parts of a body that say how a connection's browsers are: `browser`, and the deprecated forms of two of its members. */
+export interface BrowserChoices {
+  browser?: ManagedAuthBrowser | undefined;
+  browser_telemetry?: TelemetryRequest | null | undefined;
+  proxy?: ProxyRef | undefined;
+}
+
+/** The browser settings of a body in their one form; undefined when it has none. Throws `invalid_input` by the field. */
+export async function browserOf(
+  deps: Pick<ApiDeps, 'store'>,
+  scope: ProjectScope,
+  body: BrowserChoices,
+): Promise<ManagedAuthBrowser | undefined> {
+  const proxy = await chosenProxy(deps, scope, body);
+  rejectExport('browser.telemetry', body.browser?.telemetry);
+  rejectExport('browser_telemetry', body.browser_telemetry);
+  const telemetry = body.browser?.telemetry === undefined ? body.browser_telemetry : body.browser.telemetry;
+  if (body.browser === undefined && proxy === undefined && telemetry === undefined) return undefined;
+  return defined({ ...body.browser, proxy, telemetry });
+}
+
+/** What a connection's sessions capture. One that was made before both forms were one may hold it in the deprecated place. */
+export function telemetryOf({ browser, browser_telemetry: deprecated }: BrowserChoices) {
+  return browser?.telemetry === undefined ? deprecated : browser.telemetry;
 }
 
 function checkInterval(plan: Plan, seconds: number): void {
@@ -98,12 +110,31 @@ async function checkCredential(deps: ApiDeps, scope: ProjectScope, reference: Cr
   }
 }
 
-function mergeBrowser(current: ManagedAuthBrowser | undefined, change: ManagedAuthBrowser): ManagedAuthBrowser {
-  const telemetry =
-    change.telemetry === undefined ? current?.telemetry : mergeTelemetry(current?.telemetry, change.telemetry);
+/** A session could not be opened with it, so the login would fail minutes later without a word of this. */
+function rejectExport(field: string, telemetry: TelemetryRequest | null | undefined): void {
+  if (Object.keys(telemetry?.export ?? {}).length === 0) return;
+  throw invalidField(`${field}.export`, 'is not supported; leave it out and read telemetry from the browser session');
+}
+
+function mergeBrowser(current: ConnectionSettings, change: ManagedAuthBrowser): ManagedAuthBrowser {
+  const before = telemetryOf(current);
   return defined({
-    proxy: change.proxy ?? current?.proxy,
-    stealth: change.stealth ?? current?.stealth,
-    telemetry,
+    proxy: change.proxy ?? current.browser?.proxy,
+    stealth: change.stealth ?? current.browser?.stealth,
+    telemetry: change.telemetry === undefined ? before : mergeTelemetry(before, change.telemetry),
   });
+}
+
+/**
+ * The telemetry configuration after an update (interface.md, "BrowserTelemetryRequestConfig"): `enabled: true` starts from
+ * the default set, `enabled: false` stops, and without `enabled` the given categories are merged onto the current ones.
+ */
+function mergeTelemetry(
+  current: TelemetryRequest | null | undefined,
+  change: TelemetryRequest | null,
+): TelemetryRequest | null {
+  if (change === null) return null;
+  if (change.enabled !== undefined || current === null || current === undefined) return change;
+  if (current.enabled === false) return { ...change, enabled: true };
+  return { ...current, ...change, browser: { ...current.browser, ...change.browser } };
 }

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { ConnectionSubmit } from '../../contract/connections.ts';
-import { expireOverdue } from '../../contract/document.ts';
+import { type FlowState, expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import type { Interaction } from '../../contract/interaction.ts';
+import { answerFor, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
+import type { ConnectionRow } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { submitAnswer } from './submit-answer.ts';
 
 const Answer = z.strictObject({ accepted: z.literal(true) });
 
@@ -28,10 +30,102 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
       const row = await parts.answers.find(caller, request.params.id);
       const { flow } = row.document;
       if (caller.kind === 'hosted' && flow && expireOverdue(flow, parts.clock()).flow_status !== 'IN_PROGRESS') {
-        throw new HoldfastError('gone', 'this login has ended');
+        throw new HoldfastError('gone', 'This login has ended; start a new one');
       }
       await submitAnswer(parts, row, request.body);
       return reply.code(202).send({ accepted: true });
     },
   });
+}
+
+/** Under this name the digest of a choice without values is kept. No field has it: ids of fields hold no space. */
+const CHOICE_MARK = ' choice';
+
+type Parts = Pick<ApiParts, 'store' | 'connections' | 'answers' | 'clock'>;
+type Row = Pick<ConnectionRow, 'id' | 'document'>;
+
+/**
+ * Hands a person's answer to the workflow. What is wrong with it is said from the stored row, before anything is sealed;
+ * the workflow decides again, for its state may be newer. Throws `not_awaiting_input`, `stale_interaction`,
+ * `unknown_field`, `unknown_choice`, `missing_field` or `invalid_input`. The same answer twice is accepted twice and
+ * typed once.
+ */
+export async function submitAnswer(parts: Parts, row: Row, body: ConnectionSubmit): Promise<void> {
+  const waiting = waitingInteraction(row.document.flow, parts.clock());
+  const mode = selectSubmitMode(body, waiting?.interaction_id ?? null);
+  if (waiting !== null && (body.interaction_id ?? waiting.interaction_id) === waiting.interaction_id) {
+    await deliver(parts, row, answerFor(mode, waiting));
+    return;
+  }
+  // A client that lost the answer to its first try sends again, and the flow may have gone on since.
+  const past = await pastInteraction(parts, row, body.interaction_id);
+  if (past !== null && (await wasTaken(parts, row.id, mode, past))) return;
+  throw waiting === null
+    ? new HoldfastError(
+        'not_awaiting_input',
+        'Nothing awaits input on this connection; read flow_step and submit while it is AWAITING_INPUT',
+      )
+    : new HoldfastError(
+        'stale_interaction',
+        'interaction_id: is not the pending interaction; read the connection and answer its current one',
+      );
+}
+
+/** Seals the values, then tells the workflow where they are. Refused values are forgotten at once. */
+async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promise<void> {
+  const fieldIds = Object.keys(answer.values);
+  const expiresAt = row.document.flow === null ? parts.clock() : new Date(row.document.flow.flow_expires_at);
+  const sealed = await parts.store.submissions.seal({ ...sealable(row.id, answer), expiresAt });
+  try {
+    const accepted = await parts.connections.submit(row.id, {
+      submissionId: fieldIds.length === 0 ? null : sealed.submissionId,
+      interactionId: answer.interactionId,
+      fieldIds,
+      selectedChoiceId: answer.choiceId,
+    });
+    if (fieldIds.length === 0) await parts.store.submissions.destroy(sealed.submissionId);
+    await parts.answers.settled(accepted);
+  } catch (error) {
+    // Not an answer of the workflow (it may still take the submission): the values stay until they expire.
+    if (!isRefusal(error)) throw error;
+    if (!sealed.duplicate) await parts.store.submissions.discard(sealed.submissionId);
+    // The workflow knows the submissions that it took; of a choice alone it only sees that its pause is over.
+    else if (fieldIds.length === 0) return;
+    throw error;
+  }
+}
+
+function sealable(connectionId: string, { interactionId, values, choiceId }: InteractionAnswer) {
+  const kept = Object.keys(values).length === 0 && choiceId !== null ? { [CHOICE_MARK]: choiceId } : values;
+  return { connectionId, interactionId, values: kept };
+}
+
+async function wasTaken(parts: Parts, connectionId: string, mode: SubmitMode, past: Interaction) {
+  try {
+    return await parts.store.submissions.isKnown(sealable(connectionId, answerFor(mode, past)));
+  } catch (error) {
+    if (error instanceof HoldfastError && error.status === 400) return false;
+    throw error;
+  }
+}
+
+/** The newest pause of the current flow that has passed, or the one that the caller names. */
+async function pastInteraction(parts: Parts, row: Row, id: string | undefined): Promise<Interaction | null> {
+  const flowId = row.document.flow?.flow_id;
+  if (flowId === undefined) return null;
+  const states = await parts.store.connections.statesSince(row.id, 0);
+  const pauses = states.flatMap(({ document: { flow } }) =>
+    flow?.flow_id === flowId && flow.interaction !== null ? [flow.interaction] : [],
+  );
+  return pauses.findLast(({ interaction_id: known }) => id === undefined || known === id) ?? null;
+}
+
+function waitingInteraction(flow: FlowState | null, now: Date): Interaction | null {
+  if (flow === null) return null;
+  const current = expireOverdue(flow, now);
+  return current.flow_status === 'IN_PROGRESS' ? current.interaction : null;
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof HoldfastError && error.status >= 400 && error.status < 500 && error.code !== 'rate_limited';
 }

@@ -53,6 +53,16 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
   });
 
   app.setValidatorCompiler(validatorCompiler);
+  // Only the place of a fault is told: the input, names included, may be a password.
+  app.setSchemaErrorFormatter((issues) => {
+    const details = issues.map(({ instancePath }) => ({
+      code: 'invalid_input',
+      message: instancePath.slice(1).replaceAll('/', '.') || 'body',
+    }));
+    return new HoldfastError('invalid_input', 'The body is not what the hosted page sends; reload the page', {
+      details,
+    });
+  });
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...COMMON_HEADERS, ...framing, 'content-security-policy': DATA_CSP });
     if (request.method !== 'POST') return;

@@ -5,11 +5,11 @@ import { useService } from './service-fixture.ts';
 const fixture = useService();
 
 describe('create', () => {
-  it('answers 201 with the whole shape and the defaults, and makes the profile', async () => {
-    const { call, store } = fixture();
+  it('answers 201 with the whole shape and the defaults', async () => {
+    const { call } = fixture();
     const response = await call('POST', '/auth/connections', { domain: 'Example.COM', profile_name: 'ann' });
     expect(response.statusCode).toBe(201);
-    expect(response.headers['cache-control']).toBe('no-store');
+    expect(response.headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     const body = ManagedAuth.parse(response.json());
     expect(body).toMatchObject({
       profile_name: 'ann',
@@ -26,7 +26,6 @@ describe('create', () => {
       flow_step: null,
       fields: null,
     });
-    expect(await store.profiles.find({ organizationId: 'org_default', projectId: null }, 'ann')).not.toBeNull();
     const read = await call('GET', `/auth/connections/${body.id}`);
     expect(read.json()).toEqual(response.json());
   });
@@ -176,6 +175,47 @@ describe('update and delete', () => {
     });
     const stopped = await call('PATCH', `/auth/connections/${id}`, { browser: { telemetry: { enabled: false } } });
     expect(stopped.json()).toMatchObject({ browser: { stealth: false, telemetry: { enabled: false } } });
+  });
+
+  it('shows telemetry in both of its places, whichever it was given in, and changes it by either', async () => {
+    const { call } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', {
+        domain: 'telemetry-old.example',
+        profile_name: 'ann',
+        browser_telemetry: { enabled: true, browser: { network: { enabled: true } } },
+      })
+    ).json<{ id: string }>();
+    const url = `/auth/connections/${id}`;
+    const network = { enabled: true, browser: { network: { enabled: true } } };
+    const read = (await call('GET', url)).json<object>();
+    expect(read).toMatchObject({ browser: { telemetry: network }, browser_telemetry: network });
+    const old = await call('PATCH', url, { browser_telemetry: { browser: { page: { enabled: true } } } });
+    const both = { enabled: true, browser: { network: { enabled: true }, page: { enabled: true } } };
+    expect(old.json()).toMatchObject({ browser: { telemetry: both }, browser_telemetry: both });
+    const stopped = (await call('PATCH', url, { browser: { telemetry: { enabled: false } } })).json<object>();
+    expect(stopped).toMatchObject({
+      browser: { telemetry: { enabled: false } },
+      browser_telemetry: { enabled: false },
+    });
+  });
+
+  it.each(['browser.telemetry', 'browser_telemetry'])('refuses to export telemetry by %s at once', async (field) => {
+    const { call } = fixture();
+    const telemetry = { enabled: true, export: { s3: {} } };
+    const body = field === 'browser_telemetry' ? { browser_telemetry: telemetry } : { browser: { telemetry } };
+    const create = { domain: 'export.example', profile_name: 'ann', ...body };
+    const refused = await call('POST', '/auth/connections', create);
+    expect([refused.statusCode, refused.json<{ message: string }>().message]).toEqual([
+      400,
+      `${field}.export: is not supported; leave it out and read telemetry from the browser session`,
+    ]);
+    const { id } = (await call('POST', '/auth/connections', { domain: 'export.example', profile_name: 'ann' })).json<{
+      id: string;
+    }>();
+    expect((await call('PATCH', `/auth/connections/${id}`, body)).statusCode).toBe(400);
+    expect((await call('POST', `/auth/connections/${id}/login`, body)).statusCode).toBe(400);
+    await call('DELETE', `/auth/connections/${id}`);
   });
 });
 

@@ -97,6 +97,36 @@ describe('authentication', () => {
 });
 
 describe('scopes', () => {
+  it('take a project by its id or its name, and refuse headers that disagree or are not understood', async () => {
+    const { call, app } = fixture();
+    const named = (await call('POST', '/projects', { name: 'by name' })).json<{ id: string }>();
+    const scopeOf = async (headers: Record<string, string>) => {
+      const answer = await call('GET', '/auth/context', undefined, headers);
+      if (answer.statusCode !== 200) return answer.statusCode;
+      return answer.json<{ authorization: { effective_scope: { project_id: string } } }>().authorization.effective_scope
+        .project_id;
+    };
+    expect(await scopeOf({ 'X-Kernel-Project': 'by name' })).toBe(named.id);
+    expect(await scopeOf({ 'X-Kernel-Project': named.id })).toBe(named.id);
+    expect(await scopeOf({ 'X-Kernel-Project': 'by name', 'X-Kernel-Project-Id': named.id })).toBe(named.id);
+    expect(await scopeOf({ 'X-Kernel-Project': 'nobody knows it' })).toBe(404);
+    expect(await scopeOf({ 'X-Kernel-Project-Id': 'by name' })).toBe(404);
+    expect(await scopeOf({ 'X-Kernel-Project': 'by name', 'X-Kernel-Project-Id': 'prj_default' })).toBe(400);
+    expect(await scopeOf({ 'X-Kernel-Organization': 'another' })).toBe(400);
+    expect(await scopeOf({ 'X-Kernel-Client-Version': '1.2.3' })).toBeNull();
+
+    const { key } = (await call('POST', '/org/api_keys', { name: 'd', project_id: 'prj_default' })).json<{
+      key: string;
+    }>();
+    const headers = { authorization: `Bearer ${key}`, 'x-kernel-project': 'by name' };
+    expect((await app.inject({ url: '/auth/context', headers })).statusCode).toBe(403);
+    for (const url of ['/org/projects/by%20name', `/projects/${named.id}`, '/projects/by%20name']) {
+      expect((await call('GET', url)).json()).toMatchObject({ id: named.id, name: 'by name' });
+    }
+    expect((await call('GET', '/org/projects/nobody')).json<Failure>().message).toMatch(/^Project not found/);
+    expect((await call('GET', '/no/such?a=b')).json<Failure>().message).toBe('Route not found: GET /no/such');
+  });
+
   it('keeps projects apart: mismatch 403, unknown 404, nothing leaks', async () => {
     const { call, app, store } = fixture();
     const other = (await call('POST', '/org/projects', { name: 'other' })).json<{ id: string }>();

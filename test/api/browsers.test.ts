@@ -23,6 +23,11 @@ beforeAll(async () => {
         response.write('event: log\ndata: {}\n\n');
         return;
       }
+      if (request.url?.startsWith('/browsers/quiet')) {
+        response.writeHead(200, { 'content-type': 'text/event-stream', 'x-sse-content-type': 'application/json' });
+        response.flushHeaders();
+        return;
+      }
       if (request.url?.startsWith('/browsers/busy')) {
         response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
         response.end('{"code":"unavailable","message":"busy"}');
@@ -127,6 +132,30 @@ describe('/browsers over HTTP', () => {
     expect(response.status).toBe(200);
     expect(seen.at(-1)?.headers).not.toHaveProperty('authorization');
     expect(seen.at(-1)?.headers).not.toHaveProperty('x-kernel-project-id');
+  });
+
+  it('sends the headers of a stream at once, however long its first event takes', async () => {
+    const stop = new AbortController();
+    const response = await send('/browsers/quiet/telemetry/stream', { signal: stop.signal });
+    expect(response.status).toBe(200);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'x-sse-content-type': 'application/json',
+      'x-content-type-options': 'nosniff',
+    });
+    stop.abort();
+  });
+
+  it('tells the browser service every project that an organization-wide key may see, its own first', async () => {
+    const { call } = fixture();
+    const { id } = (await call('POST', '/org/projects', { name: 'second' })).json<{ id: string }>();
+    await send('/browsers', { headers: { 'x-holdfast-projects': 'prj_of_others' } });
+    expect(seen.at(-1)?.headers).toMatchObject({
+      'x-kernel-project-id': 'prj_default',
+      'x-holdfast-projects': `prj_default,${id}`,
+    });
+    await send('/browsers', { headers: { 'x-kernel-project': 'second' } });
+    expect(seen.at(-1)?.headers).toMatchObject({ 'x-kernel-project-id': id, 'x-holdfast-projects': id });
   });
 
   it('streams as it comes', async () => {

@@ -7,6 +7,7 @@ import { createBrowserService } from '../../browser/app.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
 import { createReplayStore } from '../../browser/replay/replay-store.ts';
 import { createSessionRegistry } from '../../browser/session/registry.ts';
+import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
 
@@ -49,6 +50,17 @@ const CALLS = [
 ];
 
 describe('the application', () => {
+  it('serves the operations that the interface lists, and no other', async () => {
+    const service = app();
+    const served: string[] = [];
+    service.addHook('onRoute', ({ method, url }) => void served.push(`${[method].flat().join()} ${url}`));
+    await service.ready();
+    const listed = Object.values(BROWSER_ROUTES).map(({ method, url }) => ({ method, url }));
+    for (const route of listed) expect([route, service.hasRoute(route)]).toEqual([route, true]);
+    const known = listed.map(({ method, url }) => `${method} ${url}`);
+    expect(served.filter((route) => !route.startsWith('HEAD') && !known.includes(route))).toEqual([]);
+  });
+
   it('asks for the key before it reads anything', async () => {
     const service = app();
     for (const headers of [

@@ -78,7 +78,7 @@ describe('by keyboard alone', () => {
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(await field.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(await page.locator(`#${(await field.getAttribute('aria-describedby')) ?? ''}`).textContent()).toBe(
-      'Password is needed.',
+      'Enter your Password.',
     );
     expect(site.flow.submitted).toEqual([]);
   });

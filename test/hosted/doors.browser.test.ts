@@ -48,7 +48,7 @@ describe('the link', () => {
 
     const stranger = await visit(browser);
     await stranger.page.goto(link);
-    await heading(stranger.page, 'This link is no longer good');
+    await heading(stranger.page, 'This link has expired or was already used');
     expect(await stranger.page.content()).not.toContain('shop.example.com');
     expect(stranger.complaints).toEqual([]);
     await stranger.context.close();

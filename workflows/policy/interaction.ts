@@ -49,7 +49,13 @@ export function identifyFields(fields: ReadField[]): { id: string; item: ReadFie
 
 /** Ids of a page's choices. */
 export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
-  return withIds('choice', choices, choiceWords).map(({ id, item }) => ({ id, choice: item }));
+  const providers = choices.map(({ provider }) => provider?.toLowerCase());
+  return withIds('choice', choices, choiceWords).map(({ id, item: choice }, index) => {
+    const name = choice.type === 'sso_provider' ? providers[index] : undefined;
+    const isPlain = name !== undefined && /^[a-z][a-z0-9_-]*$/.test(name);
+    // Clients show ids of providers to people: the name is what they know it by.
+    return { id: isPlain && providers.indexOf(name) === providers.lastIndexOf(name) ? name : id, choice };
+  });
 }
 
 function choiceWords(choice: ReadChoice): string {

@@ -33,7 +33,7 @@ export const EN = {
   headingChoice: 'How do you want to sign in?',
   headingMfa: 'How do you want to confirm it is you?',
   headingAccount: 'Choose an account',
-  headingOther: 'Choose how to go on',
+  headingOther: 'Choose how to continue',
   labelIdentifier: 'Username or email',
   labelPassword: 'Password',
   labelCode: 'Code',
@@ -50,7 +50,7 @@ export const EN = {
   sending: 'Sending…',
   or: 'or',
   continueWith: 'Continue with {name}',
-  fieldMissing: '{label} is needed.',
+  fieldMissing: 'Enter your {label}.',
   rejected: '{domain} did not accept this. Check it and enter it again.',
   siteSays: '{domain} says',
   sendFailed:
@@ -72,7 +72,7 @@ export const EN = {
     'After a successful sign-in your details are stored encrypted, so that the app can sign in again. One-time codes are never stored.',
   safetyNotSaved:
     'What you enter is kept until it has been typed and then deleted. Only the signed-in session stays, for the app.',
-  safetyExpected: 'Only go on if you expected this link. If you did not ask for it, close this page.',
+  safetyExpected: 'Only continue if you expected this link. If you did not ask for it, close this page.',
 
   successHeading: 'You are signed in',
   successText: 'The app that sent you can now use your account at {domain}.',
@@ -87,7 +87,7 @@ export const EN = {
   expiredText: 'This sign-in was not finished in time, so it was closed. Nothing more happens with what you entered.',
   cancelledHeading: 'Sign-in cancelled',
   cancelledText: 'The app ended this sign-in. There is nothing more to do here.',
-  usedHeading: 'This link is no longer good',
+  usedHeading: 'This link has expired or was already used',
   usedText:
     'It was used already, it is too old, or its sign-in has ended. A link works once, in the browser that opened it first: if that was you, go on there.',
   unknownHeading: 'This link does not work',

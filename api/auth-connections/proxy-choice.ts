@@ -1,7 +1,7 @@
+import { invalidField } from '../../contract/errors.ts';
 import type { BrowserProxyConfig, ProxyRef } from '../../contract/proxies.ts';
 import type { ProjectScope } from '../../store/scope.ts';
 import type { ApiDeps } from '../context.ts';
-import { invalidField } from '../../contract/errors.ts';
 
 /** The two places of a body that may name a proxy: `browser.proxy`, and the deprecated `proxy`. */
 export interface ProxyChoices {

@@ -1,0 +1,224 @@
+import { Secret, TOTP } from 'otpauth';
+import { z } from 'zod';
+import { normalizeDomain } from '../contract/addresses.ts';
+import { Credential, CredentialCreate, CredentialUpdate, TotpCode } from '../contract/credentials.ts';
+import { HoldfastError } from '../contract/errors.ts';
+import type { CredentialRecord } from '../store/queries/credentials.ts';
+import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
+import { keyCallerOf, type KeyCaller } from './caller.ts';
+import type { ApiServer } from './context.ts';
+import { defined } from './defined.ts';
+import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
+import type { ApiParts } from './parts.ts';
+import { findInDefaultProject, writeScope } from './scope.ts';
+
+const tags = ['credentials'];
+
+/** Credentials: sealed values that logins use. No answer ever shows one. */
+export function registerCredentials(app: ApiServer, parts: ApiParts): void {
+  createCredential(app, parts);
+  listCredentials(app, parts);
+  retrieveCredential(app, parts);
+  updateCredential(app, parts);
+  deleteCredential(app, parts);
+  retrieveTotpCode(app, parts);
+}
+
+/** `POST /credentials`: seals the values; no answer ever shows one. */
+function createCredential(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/credentials',
+    schema: {
+      operationId: 'createCredential',
+      tags,
+      body: CredentialCreate,
+      response: { 201: Credential, ...refusals(400, 401, 409) },
+    },
+    handler: async (request, reply) => {
+      const { name, domain, values, totp_secret: totpSecret, sso_provider: ssoProvider } = request.body;
+      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const record = await store.credentials.create(scope, {
+        name,
+        domain,
+        values,
+        ...defined({ totpSecret, ssoProvider }),
+      });
+      return reply.code(201).send(presentCredential(record, 'single'));
+    },
+  });
+}
+
+const Query = z.object({
+  domain: z.string().max(260).optional(),
+  query: z.string().max(260).optional().describe('Part of the name or of the domain, in any case'),
+  ...pageQuery,
+});
+
+/** `GET /credentials`: newest first, a bare array with paging headers. */
+function listCredentials(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials',
+    schema: {
+      operationId: 'listCredentials',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Credential), ...refusals(400, 401) },
+    },
+    handler: async (request, reply) => {
+      const { domain, query } = request.query;
+      const filter = defined({
+        domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
+        query: query === '' ? undefined : query,
+      });
+      const asked = pageOf(request.query);
+      const page = await store.credentials.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map((record) => presentCredential(record, 'list'));
+    },
+  });
+}
+
+/** `GET /credentials/{id or name}`: with the names of its values, without a value. */
+function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials/:id_or_name',
+    schema: {
+      operationId: 'retrieveCredential',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: Credential, ...refusals(401, 404) },
+    },
+    handler: async (request) => {
+      const { record } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      return presentCredential(record, 'single');
+    },
+  });
+}
+
+/**
+ * `PATCH /credentials/{id or name}`: `remove_value_keys` first, then `values` merged. Connections refer to a credential by
+ * name, so a new name is carried to those that use it.
+ */
+function updateCredential(app: ApiServer, { store, connections }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/credentials/:id_or_name',
+    schema: {
+      operationId: 'updateCredential',
+      tags,
+      params: IdOrNameParams,
+      body: CredentialUpdate,
+      response: { 200: Credential, ...refusals(400, 401, 404, 409) },
+    },
+    handler: async (request) => {
+      const { record: current, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { name, values, remove_value_keys: removeValueKeys, totp_secret: totpSecret } = request.body;
+      const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
+      const changed = await store.credentials.patch(
+        project,
+        current.id,
+        defined({ name, values, removeValueKeys, totpSecret, ssoProvider }),
+      );
+      if (changed === null) throw notFound();
+      if (changed.name !== current.name) {
+        for (const { id } of await store.connections.usingCredential(project, current.name)) {
+          await connections.configure(id, { credential: { name: changed.name } });
+        }
+      }
+      return presentCredential(changed, 'single');
+    },
+  });
+}
+
+/** `DELETE /credentials/{id or name}`: unlinks it from its connections first, so that a failure half-way can be tried again. */
+function deleteCredential(app: ApiServer, { store, connections }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/credentials/:id_or_name',
+    schema: {
+      operationId: 'deleteCredential',
+      tags,
+      params: IdOrNameParams,
+      response: { 204: NoContent, ...refusals(401, 404) },
+    },
+    handler: async (request, reply) => {
+      const { record, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      for (const { id } of await store.connections.usingCredential(project, record.name)) {
+        await unlink(() => connections.configure(id, { credential: null }));
+      }
+      if (!(await store.credentials.remove(project, record.id))) {
+        throw notFound();
+      }
+      return reply.code(204).send();
+    },
+  });
+}
+
+async function find({ projects, credentials }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
+  const record = await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName));
+  if (record === null) throw notFound();
+  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+}
+
+function notFound(): HoldfastError {
+  return new HoldfastError('not_found', 'Credential not found; check its id or name, and the project');
+}
+
+/** A connection that is deleted at the same moment needs no unlinking. */
+async function unlink(configure: () => Promise<unknown>): Promise<void> {
+  try {
+    await configure();
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'not_found') throw error;
+  }
+}
+
+/** How long a code is good for, in seconds (RFC 6238's default, which sites use). */
+const PERIOD_S = 30;
+
+/** `GET /credentials/{id or name}/totp-code`: the code of this moment; 404 without a secret. */
+function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials/:id_or_name/totp-code',
+    config: { answersSecret: true },
+    schema: {
+      operationId: 'credentialTotpCode',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: TotpCode, ...refusals(401, 404) },
+    },
+    handler: async (request) => {
+      const { record } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const secret = (await store.credentials.open(record.id))?.totpSecret ?? null;
+      if (secret === null) {
+        throw new HoldfastError('not_found', 'This credential has no TOTP secret; set `totp_secret` first');
+      }
+      const now = clock().getTime();
+      const totp = new TOTP({ secret: Secret.fromBase32(secret), period: PERIOD_S, digits: 6, algorithm: 'SHA1' });
+      const periodMs = PERIOD_S * 1000;
+      return {
+        code: totp.generate({ timestamp: now }),
+        expires_at: new Date((Math.floor(now / periodMs) + 1) * periodMs).toISOString(),
+      };
+    },
+  });
+}
+
+/** A credential as it is answered: never a value. Lists leave out the names of its values. */
+function presentCredential(record: CredentialRecord, detail: 'single' | 'list'): Credential {
+  return {
+    id: record.id,
+    name: record.name,
+    domain: record.domain,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+    has_values: record.valueKeys.length > 0,
+    has_totp_secret: record.hasTotpSecret,
+    sso_provider: record.ssoProvider,
+    ...(detail === 'single' ? { value_keys: record.valueKeys } : {}),
+  };
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { Proxy, ProxyCheck, ProxyCreate, type ProxyStatus, ProxyUpdate } from '../contract/proxies.ts';
+import type { ProxyRecord } from '../store/queries/proxies.ts';
+import { IdParams, NoContent, refusals } from './answer-schemas.ts';
+import { isForbiddenHost } from './auth-connections/address-rules.ts';
+import { keyCallerOf } from './caller.ts';
+import type { ApiServer } from './context.ts';
+import { defined } from './defined.ts';
+import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
+import type { ApiParts } from './parts.ts';
+import { writeScope } from './scope.ts';
+
+const tags = ['proxies'];
+
+/** Proxies of the caller's own: their passwords are sealed, and no answer ever shows one. */
+export function registerProxies(app: ApiServer, parts: ApiParts): void {
+  createProxy(app, parts);
+  listProxies(app, parts);
+  retrieveProxy(app, parts);
+  updateProxy(app, parts);
+  deleteProxy(app, parts);
+  checkProxyRoute(app, parts);
+}
+
+/** `POST /proxies`: keeps a proxy of the caller's own; its password is sealed and no answer ever shows it. */
+function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/proxies',
+    schema: {
+      operationId: 'createProxy',
+      tags,
+      body: ProxyCreate,
+      response: { 201: Proxy, ...refusals(400, 401) },
+    },
+    handler: async (request, reply) => {
+      const { name, protocol, bypass_hosts: bypassHosts, config } = request.body;
+      // A name is checked when it resolves, at each connection.
+      if (isForbiddenHost(addressPolicy, config.host, config.port)) {
+        throw invalidField('config.host', 'is a private address; the operator can list it as an allowed host');
+      }
+      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const record = await store.proxies.create(scope, {
+        name: name ?? null,
+        protocol,
+        host: config.host,
+        port: config.port,
+        username: config.username ?? null,
+        password: config.password ?? null,
+        bypassHosts: bypassHosts ?? [],
+      });
+      return reply.code(201).send(presentProxy(record));
+    },
+  });
+}
+
+const Query = z.object({
+  name: z.string().max(255).optional().describe('The whole name'),
+  query: z.string().max(260).optional().describe('Part of the name or of the host, in any case, or the whole id'),
+  ...pageQuery,
+});
+
+/** `GET /proxies`: newest first, a bare array with paging headers. */
+function listProxies(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/proxies',
+    schema: {
+      operationId: 'listProxies',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Proxy), ...refusals(400, 401) },
+    },
+    handler: async (request, reply) => {
+      const { name, query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = defined({ name, query: query === '' ? undefined : query });
+      const page = await store.proxies.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentProxy);
+    },
+  });
+}
+
+/** `GET /proxies/{id}`. Names are not unique, so no path calls a proxy by one. */
+function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/proxies/:id',
+    schema: {
+      operationId: 'retrieveProxy',
+      tags,
+      params: IdParams,
+      response: { 200: Proxy, ...refusals(401, 404) },
+    },
+    handler: async (request) => {
+      const record = await store.proxies.find(keyCallerOf(request).scope, request.params.id);
+      if (record === null) throw notFound();
+      return presentProxy(record);
+    },
+  });
+}
+
+/** `PATCH /proxies/{id}`: a new name. What refers to the proxy refers to its id, so nothing else changes. */
+function updateProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/proxies/:id',
+    schema: {
+      operationId: 'updateProxy',
+      tags,
+      params: IdParams,
+      body: ProxyUpdate,
+      response: { 200: Proxy, ...refusals(400, 401, 404) },
+    },
+    handler: async (request) => {
+      const renamed = await store.proxies.rename(keyCallerOf(request).scope, request.params.id, request.body.name);
+      if (renamed === null) throw notFound();
+      return presentProxy(renamed);
+    },
+  });
+}
+
+/**
+ * `DELETE /proxies/{id}`: destroys the password. Sessions that run keep their way out. Connections keep the reference, so
+ * that their logins fail with a reason and never go out by another way than the one that was chosen.
+ */
+function deleteProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/proxies/:id',
+    schema: {
+      operationId: 'deleteProxy',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent, ...refusals(401, 404) },
+    },
+    handler: async (request, reply) => {
+      const removed = await store.proxies.remove(keyCallerOf(request).scope, request.params.id);
+      if (!removed) throw notFound();
+      return reply.code(204).send();
+    },
+  });
+}
+
+/**
+ * `POST /proxies/{id}/check`: asks for a page through the proxy. Without `url` what is found is kept; with it, it is only
+ * answered: the fault may be the target's.
+ */
+function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/proxies/:id/check',
+    schema: {
+      operationId: 'checkProxy',
+      tags,
+      params: IdParams,
+      body: ProxyCheck,
+      response: { 200: Proxy, ...refusals(400, 401, 404) },
+    },
+    handler: async (request) => {
+      const { scope } = keyCallerOf(request);
+      const { id } = request.params;
+      const record = await store.proxies.find(scope, id);
+      if (record === null) throw notFound();
+      const opened = await store.proxies.open(record.projectId, { id });
+      if (opened.outcome !== 'found') throw notFound();
+      const url = request.body?.url;
+      const status: ProxyStatus = (await checkProxy(opened.proxy, url)) ? 'available' : 'unavailable';
+      if (url !== undefined) return { ...presentProxy(record), status };
+      const checked = await store.proxies.recordCheck(scope, id, status);
+      if (checked === null) throw notFound();
+      return presentProxy(checked);
+    },
+  });
+}
+
+function notFound(): HoldfastError {
+  return new HoldfastError('not_found', 'Proxy not found; check its id and the project');
+}
+
+/** A proxy as it is answered: where it is and what its last check found, never its password. */
+function presentProxy(record: ProxyRecord): Proxy {
+  return {
+    id: record.id,
+    ...(record.name === null ? {} : { name: record.name }),
+    type: 'custom',
+    protocol: record.protocol,
+    ...(record.bypassHosts.length === 0 ? {} : { bypass_hosts: record.bypassHosts }),
+    config: {
+      host: record.host,
+      port: record.port,
+      ...(record.username === null ? {} : { username: record.username }),
+      has_password: record.hasPassword,
+    },
+    ...(record.status === null ? {} : { status: record.status }),
+    ...(record.lastCheckedAt === null ? {} : { last_checked: record.lastCheckedAt.toISOString() }),
+  };
+}
