@@ -68,9 +68,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
       handler: passOn,
     });
   }
-  for (const url of ['/browsers', '/browsers/*']) {
-    app.all(url, { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
-  }
+  app.all('/browsers/*', { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
 }
 
 /** The schema of an operation, for the document alone: it is the browser service that judges and answers. */

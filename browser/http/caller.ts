@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { MANAGED_AUTH_HEADER } from '../../contract/browsers.ts';
+import { MANAGED_AUTH_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts';
 
 /** Project of callers that name none: the one every installation has. */
 const DEFAULT_PROJECT = 'prj_default';
@@ -8,6 +8,13 @@ const DEFAULT_PROJECT = 'prj_default';
 export function projectOf(request: FastifyRequest): string {
   const header = request.headers['x-kernel-project-id'];
   return typeof header === 'string' && header !== '' ? header : DEFAULT_PROJECT;
+}
+
+/** The projects whose sessions a request may see, the one that it acts in first: names are looked for there before elsewhere. */
+export function projectsOf(request: FastifyRequest): string[] {
+  const header = request.headers[PROJECTS_HEADER];
+  const others = typeof header === 'string' ? header.split(',') : [];
+  return [...new Set([projectOf(request), ...others])].filter((project) => project !== '');
 }
 
 /**

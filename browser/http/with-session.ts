@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Session } from '../session/session.ts';
-import { projectOf } from './caller.ts';
+import { projectsOf } from './caller.ts';
 
 /** Runs a call on a running session; it counts as activity for as long as it takes. Throws `not_found`. */
 export async function withSession<T>(
@@ -13,7 +13,7 @@ export async function withSession<T>(
   idOrName: string,
   action: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const session = deps.registry.running(projectOf(request), idOrName);
+  const session = deps.registry.running(projectsOf(request), idOrName);
   const done = session.activity.begin();
   try {
     return await action(session);

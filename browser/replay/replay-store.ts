@@ -20,12 +20,12 @@ export interface ReplayStore {
   /** Where the recorder writes. */
   videoPath(id: string): string;
   save(record: ReplayRecord): Promise<void>;
-  /** Null when there is none of that session and project. */
-  find(projectId: string, sessionId: string, id: string): Promise<ReplayRecord | null>;
+  /** Null when there is none of that session and of one of the projects. */
+  find(projects: readonly string[], sessionId: string, id: string): Promise<ReplayRecord | null>;
   /** The one a token in a URL speaks for. */
   byId(id: string): Promise<ReplayRecord | null>;
   /** Oldest first. */
-  list(projectId: string, sessionId: string): Promise<ReplayRecord[]>;
+  list(projects: readonly string[], sessionId: string): Promise<ReplayRecord[]>;
   /** For the start of a service: ends what a dead one was recording, and removes what has been kept long enough. */
   tidy(now: number): Promise<void>;
 }
@@ -61,13 +61,13 @@ export function createReplayStore(folder: string): ReplayStore {
     videoPath,
     byId: read,
     save,
-    find: async (projectId, sessionId, id) => {
+    find: async (projects, sessionId, id) => {
       const record = await read(id);
-      return record?.projectId === projectId && record.sessionId === sessionId ? record : null;
+      return record?.sessionId === sessionId && projects.includes(record.projectId) ? record : null;
     },
-    list: async (projectId, sessionId) =>
+    list: async (projects, sessionId) =>
       (await all())
-        .filter((record) => record.projectId === projectId && record.sessionId === sessionId)
+        .filter((record) => record.sessionId === sessionId && projects.includes(record.projectId))
         .sort((left, right) => left.startedAt.localeCompare(right.startedAt)),
     tidy: async (now) => {
       for (const record of await all()) {

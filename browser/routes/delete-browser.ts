@@ -1,7 +1,7 @@
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import { SessionParams } from './params.ts';
 
 /** `DELETE /browsers/{id or name}`: ends the session. When its profile is to be saved, 204 means that it is saved. */
@@ -9,7 +9,7 @@ export function deleteBrowserRoute(app: FastifyInstance, deps: BrowserDeps): voi
   app
     .withTypeProvider<ZodTypeProvider>()
     .delete('/browsers/:id', { schema: { params: SessionParams } }, async (request, reply) => {
-      const session = deps.registry.running(projectOf(request), request.params.id);
+      const session = deps.registry.running(projectsOf(request), request.params.id);
       await deps.lifecycle.end(session, 'deleted');
       return reply.code(204).send();
     });

@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { FileWatch, WatchFolder } from '../../contract/files.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import { withSession } from '../http/with-session.ts';
 import { SessionParams, WatchParams } from './params.ts';
@@ -21,7 +21,7 @@ export function fileWatchRoutes(app: FastifyInstance, deps: BrowserDeps): void {
       }),
   );
   typed.get('/browsers/:id/fs/watch/:watchId/events', { schema: { params: WatchParams } }, async (request, reply) => {
-    const session = deps.registry.running(projectOf(request), request.params.id);
+    const session = deps.registry.running(projectsOf(request), request.params.id);
     // Reading is a call, but whoever only watches does not keep a browser alive.
     session.activity.begin()();
     const events = session.space.watches.events(request.params.watchId);

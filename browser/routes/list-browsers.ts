@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { Browser, BrowserListQuery } from '../../contract/browsers.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf, websocketBaseOf } from '../http/caller.ts';
+import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import { browserView } from '../session/view.ts';
 
 const Query = z.looseObject(BrowserListQuery.shape);
@@ -18,7 +18,7 @@ export function listBrowsersRoute(app: FastifyInstance, deps: BrowserDeps): void
       async (request, reply) => {
         const { limit, offset, query, include_deleted: includeDeleted } = request.query;
         const status = request.query.status ?? (includeDeleted === true ? 'all' : 'active');
-        const records = deps.registry.list(projectOf(request), { status, query, tags: tagsOf(request.query) });
+        const records = deps.registry.list(projectsOf(request), { status, query, tags: tagsOf(request.query) });
         const page = records.slice(offset, offset + limit);
         const hasMore = offset + limit < records.length;
         reply.header('x-has-more', String(hasMore));

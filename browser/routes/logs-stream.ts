@@ -8,7 +8,7 @@ import type { LogEvent, LogStreamQuery, SupervisedPart } from '../../contract/lo
 import { LogStreamQuery as LogStreamQuerySchema } from '../../contract/logs.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { openFile } from '../files/read.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import { partLogFile } from '../logs/part-log.ts';
 import { tailLines } from '../logs/tail.ts';
@@ -23,7 +23,7 @@ export function logsStreamRoute(app: FastifyInstance, deps: BrowserDeps): void {
       '/browsers/:id/logs/stream',
       { schema: { params: SessionParams, querystring: LogStreamQuerySchema } },
       async (request, reply) => {
-        const session = deps.registry.running(projectOf(request), request.params.id);
+        const session = deps.registry.running(projectsOf(request), request.params.id);
         // Reading is a call, but whoever only watches does not keep a browser alive.
         session.activity.begin()();
         const openLog = opener(session, request.query);

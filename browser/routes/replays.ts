@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { Replay, ReplayStart } from '../../contract/replays.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf, websocketBaseOf } from '../http/caller.ts';
+import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import { withSession } from '../http/with-session.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
@@ -33,18 +33,18 @@ export function replayRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     '/browsers/:id/replays',
     { schema: { params: SessionParams, response: { 200: z.array(Replay) } } },
     async (request) => {
-      const projectId = projectOf(request);
-      const records = await deps.replayStore.list(projectId, sessionIdOf(deps, projectId, request.params.id));
+      const projects = projectsOf(request);
+      const records = await deps.replayStore.list(projects, sessionIdOf(deps, projects, request.params.id));
       // A service that was restarted does not know the session any more; what it recorded is there.
-      if (records.length === 0) deps.registry.find(projectId, request.params.id, true);
+      if (records.length === 0) deps.registry.find(projects, request.params.id, true);
       return Promise.all(records.map((record) => replayView(deps, request, record)));
     },
   );
   typed.get('/browsers/:id/replays/:replayId', { schema: { params: ReplayParams } }, async (request, reply) =>
-    sendVideo(deps, reply, await recordOf(deps, projectOf(request), request.params)),
+    sendVideo(deps, reply, await recordOf(deps, projectsOf(request), request.params)),
   );
   typed.post('/browsers/:id/replays/:replayId/stop', { schema: { params: ReplayParams } }, async (request, reply) => {
-    const record = await recordOf(deps, projectOf(request), request.params);
+    const record = await recordOf(deps, projectsOf(request), request.params);
     await deps.replays.stop(record.id);
     return reply.code(200).send();
   });
@@ -92,18 +92,18 @@ async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayR
 
 async function recordOf(
   deps: BrowserDeps,
-  projectId: string,
+  projects: readonly string[],
   { id, replayId }: z.infer<typeof ReplayParams>,
 ): Promise<ReplayRecord> {
-  const record = await deps.replayStore.find(projectId, sessionIdOf(deps, projectId, id), replayId);
+  const record = await deps.replayStore.find(projects, sessionIdOf(deps, projects, id), replayId);
   if (record === null) throw noReplay(replayId);
   return record;
 }
 
 /** The id behind a name, while the session is known. */
-function sessionIdOf(deps: BrowserDeps, projectId: string, idOrName: string): string {
+function sessionIdOf(deps: BrowserDeps, projects: readonly string[], idOrName: string): string {
   if (idOrName.startsWith('brw_')) return idOrName;
-  return deps.registry.find(projectId, idOrName, true).id;
+  return deps.registry.find(projects, idOrName, true).id;
 }
 
 function noReplay(id: string): HoldfastError {

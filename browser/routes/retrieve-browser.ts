@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { FastifyInstance } from 'fastify';
 import { Browser, BrowserRetrieveQuery } from '../../contract/browsers.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf, websocketBaseOf } from '../http/caller.ts';
+import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import { browserView } from '../session/view.ts';
 import { SessionParams } from './params.ts';
 
@@ -15,7 +15,7 @@ export function retrieveBrowserRoute(app: FastifyInstance, deps: BrowserDeps): v
       { schema: { params: SessionParams, querystring: BrowserRetrieveQuery, response: { 200: Browser } } },
       async (request) => {
         const includeDeleted = request.query.include_deleted === true;
-        const record = deps.registry.find(projectOf(request), request.params.id, includeDeleted);
+        const record = deps.registry.find(projectsOf(request), request.params.id, includeDeleted);
         return browserView(record, websocketBaseOf(request), deps.tokens);
       },
     );

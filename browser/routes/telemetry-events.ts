@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { TelemetryEventsQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import { pageOfEvents } from '../telemetry/event-log.ts';
 import { envelopeOf } from '../telemetry/stream.ts';
 import { SessionParams } from './params.ts';
@@ -18,7 +18,7 @@ export function telemetryEventsRoute(app: FastifyInstance, deps: BrowserDeps): v
       '/browsers/:id/telemetry/events',
       { schema: { params: SessionParams, querystring: TelemetryEventsQuery } },
       async (request, reply) => {
-        const record = deps.registry.find(projectOf(request), request.params.id, true);
+        const record = deps.registry.find(projectsOf(request), request.params.id, true);
         const { since, until, category, type, order, limit, offset } = request.query;
         const now = Date.now();
         const micros = (moment: number | ((now: number) => number)): number =>

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { TelemetryStreamQuery } from '../../contract/telemetry-queries.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
 import type { Session } from '../session/session.ts';
@@ -44,7 +44,7 @@ export function telemetryStreamRoute(
 
 async function admitted(deps: BrowserDeps, request: FastifyRequest, idOrName: string): Promise<Session> {
   const token = tokenOf(request);
-  if (token === undefined) return deps.registry.running(projectOf(request), idOrName);
+  if (token === undefined) return deps.registry.running(projectsOf(request), idOrName);
   if (!(await deps.tokens.verify(token, idOrName, 'cdp'))) {
     throw new HoldfastError(
       'unauthorized',

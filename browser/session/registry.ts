@@ -28,13 +28,13 @@ export interface SessionRegistry {
   add(session: Session): void;
   /** Moves a session to the ended ones. */
   retire(session: Session): void;
-  /** A running session by id or name; throws `not_found`. */
-  running(projectId: string, idOrName: string): Session;
+  /** A running session of one of the projects by id or name, a name in the first project first; throws `not_found`. */
+  running(projects: readonly string[], idOrName: string): Session;
   /** A running session by id, whatever its project: for URLs that carry their own token. */
   byId(id: string): Session | undefined;
   /** A record, of an ended session too when asked; throws `not_found`. */
-  find(projectId: string, idOrName: string, includeDeleted: boolean): SessionRecord;
-  list(projectId: string, filter: SessionFilter): SessionRecord[];
+  find(projects: readonly string[], idOrName: string, includeDeleted: boolean): SessionRecord;
+  list(projects: readonly string[], filter: SessionFilter): SessionRecord[];
   assertNameFree(projectId: string, name: string, exceptId?: string): void;
   sessions(): Session[];
 }
@@ -55,10 +55,12 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       existingId: taken.id,
     });
   };
-  const notFound = (projectId: string, idOrName: string): HoldfastError => {
+  const notFound = (projects: readonly string[], idOrName: string): HoldfastError => {
     const record = ended.get(idOrName);
     const why =
-      record?.projectId === projectId && record.endedBy !== null ? END_WORDS[record.endedBy] : 'it may have ended';
+      record !== undefined && projects.includes(record.projectId) && record.endedBy !== null
+        ? END_WORDS[record.endedBy]
+        : 'it may have ended';
     return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${why}`);
   };
 
@@ -86,33 +88,46 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       const oldest = ended.keys().next();
       if (ended.size > REMEMBERED_ENDED && oldest.done !== true) ended.delete(oldest.value);
     },
-    running: (projectId, idOrName) => {
-      const session =
-        running.get(idOrName) ??
-        [...running.values()].find(({ record }) => record.name === idOrName && record.projectId === projectId);
-      if (session?.record.projectId !== projectId) throw notFound(projectId, idOrName);
+    running: (projects, idOrName) => {
+      const records = [...running.values()].map((session) => session.record);
+      const found = choose(projects, idOrName, records);
+      const session = found === undefined ? undefined : running.get(found.id);
+      if (session === undefined) throw notFound(projects, idOrName);
       return session;
     },
     byId: (id) => running.get(id),
-    find: (projectId, idOrName, includeDeleted) => {
+    find: (projects, idOrName, includeDeleted) => {
       const candidates = [...running.values()].map((session) => session.record);
       if (includeDeleted) candidates.push(...[...ended.values()].reverse());
-      const found = candidates.find(
-        (record) => record.projectId === projectId && (record.id === idOrName || record.name === idOrName),
-      );
-      if (found === undefined) throw notFound(projectId, idOrName);
+      const found = choose(projects, idOrName, candidates);
+      if (found === undefined) throw notFound(projects, idOrName);
       return found;
     },
-    list: (projectId, filter) => {
+    list: (projects, filter) => {
       const active = filter.status === 'deleted' ? [] : [...running.values()].map((session) => session.record);
       const deleted = filter.status === 'active' ? [] : [...ended.values()];
       return [...active, ...deleted]
-        .filter((record) => record.projectId === projectId && matches(record, filter))
+        .filter((record) => projects.includes(record.projectId) && matches(record, filter))
         .sort((left, right) => right.createdAt.getTime() - left.createdAt.getTime());
     },
     assertNameFree,
     sessions: () => [...running.values()],
   };
+}
+
+/** The record of that id, else the first of that name, by the order of the projects. */
+function choose(
+  projects: readonly string[],
+  idOrName: string,
+  records: readonly SessionRecord[],
+): SessionRecord | undefined {
+  const visible = records.filter((record) => projects.includes(record.projectId));
+  const byId = visible.find((record) => record.id === idOrName);
+  if (byId !== undefined) return byId;
+  const named = visible.filter((record) => record.name === idOrName);
+  return projects
+    .map((project) => named.find((record) => record.projectId === project))
+    .find((one) => one !== undefined);
 }
 
 function matches(record: SessionRecord, { query, tags }: SessionFilter): boolean {

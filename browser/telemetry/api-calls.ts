@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf } from '../http/caller.ts';
+import { projectsOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
 
 /**
@@ -34,7 +34,7 @@ function sessionOf({ registry }: Pick<BrowserDeps, 'registry'>, request: Fastify
   const { params } = request;
   if (typeof params !== 'object' || params === null || !('id' in params) || typeof params.id !== 'string') return null;
   try {
-    return registry.running(projectOf(request), params.id);
+    return registry.running(projectsOf(request), params.id);
   } catch {
     return null;
   }

@@ -82,6 +82,16 @@ describe('sessions', () => {
       status: 404,
     });
     expect((await service.kernel.browsers.list(undefined, elsewhere)).getPaginatedItems()).toEqual([]);
+
+    // Whoever may see both projects sees the sessions of both; a name is looked for in the first one first.
+    const both = { headers: { ...elsewhere.headers, 'x-holdfast-projects': 'prj_other,prj_default' } };
+    expect((await service.kernel.browsers.retrieve('one', undefined, both)).session_id).toBe(first.session_id);
+    const { session_id: second } = await service.kernel.browsers.create({ name: 'one' }, elsewhere);
+    expect((await service.kernel.browsers.retrieve('one', undefined, both)).session_id).toBe(second);
+    const listed = (await service.kernel.browsers.list(undefined, both)).getPaginatedItems();
+    expect(listed.map(({ session_id: id }) => id)).toEqual([second, first.session_id]);
+    await service.kernel.browsers.deleteByID(first.session_id, both);
+    await expect(service.kernel.browsers.retrieve(first.session_id)).rejects.toMatchObject({ status: 404 });
   });
 
   it('keep their folders private', async () => {
