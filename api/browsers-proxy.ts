@@ -35,6 +35,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   app.setValidatorCompiler(() => (value: unknown) => ({ value }));
+  app.setSerializerCompiler(() => JSON.stringify);
   app.addHook('preHandler', async (request, reply) => {
     if (!staysBelowBrowsers(request.url.split('?', 1)[0] ?? '')) {
       throw new HoldfastError('bad_request', 'The path has a part that leads out of /browsers; correct it');

@@ -141,6 +141,7 @@ describe('events', () => {
   it('are followed by the public client, which also walks the rest', async () => {
     const { connections } = fixture();
     const kernel = new Kernel({ apiKey: API_KEY, baseURL: base });
+    await kernel.profiles.create({ name: 'sdk/ann' });
     const made = await kernel.auth.connections.create({ domain: 'sdk.example', profile_name: 'sdk/ann' });
     await expect(
       kernel.auth.connections.create({ domain: 'sdk.example', profile_name: 'sdk/ann' }),

@@ -83,6 +83,7 @@ describe('the OpenAPI document', () => {
   it('says which bodies may be left out', () => {
     const optional = operations.filter(({ body, isBodyRequired }) => body !== null && !isBodyRequired);
     expect(optional.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'PATCH /browsers/{id}',
       'POST /auth/connections/{id}/login',
       'POST /browsers',
       'POST /browsers/{id}/computer/screenshot',
