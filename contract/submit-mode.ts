@@ -84,7 +84,8 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
       const values = Object.fromEntries(
         Object.entries(mode.values).map(([name, value]) => {
           const id = interaction.fields[names.indexOf(name)]?.id;
-          if (id === undefined) throw refusal('unknown_field', `fields.${name}: is not a field of the pending interaction`);
+          if (id === undefined)
+            throw refusal('unknown_field', `fields.${name}: is not a field of the pending interaction`);
           return [id, value];
         }),
       );
