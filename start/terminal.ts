@@ -15,6 +15,7 @@ export async function runCommand(command: () => Promise<unknown>): Promise<void>
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     process.stderr.write(`holdfast: ${error.message}\n`);
-    process.exitCode = 1;
+    // At once: another part of the set-up may still be at work.
+    process.exit(1);
   }
 }
