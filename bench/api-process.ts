@@ -3,7 +3,7 @@ import { startApi } from '../api/service.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { forbiddenRange } from '../egress/policy.ts';
 import { openStore } from '../start/connections.ts';
-import { loadKeys, purposeKey } from '../start/keys.ts';
+import { loadKeys, sharedKeys } from '../start/keys.ts';
 import { parseSettings } from '../start/settings.ts';
 
 /**
@@ -13,6 +13,7 @@ import { parseSettings } from '../start/settings.ts';
 const settings = parseSettings();
 const keys = await loadKeys(settings);
 const store = await openStore(settings, keys);
+const { signingKey, identityKey } = await sharedKeys(store, keys);
 const connection = await Connection.connect({ address: settings.externalTemporal?.connectionOptions.address ?? '' });
 const unlimited = { burst: 1e9, perSecond: 1e9 };
 const nothing = (): void => undefined;
@@ -22,7 +23,7 @@ const api = await startApi({
   store,
   connections: createConnectionsClient({
     temporal: new Client({ connection }),
-    identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+    identityKey,
   }),
   settings: {
     publicUrl: settings.publicUrl,
@@ -34,7 +35,7 @@ const api = await startApi({
   },
   addressPolicy: { isListed: () => false, forbiddenRange },
   checkProxy: () => Promise.resolve(false),
-  signingKey: purposeKey(keys.masterKey, 'hosted-page'),
+  signingKey,
   logger: { info: nothing, warn: nothing, error: nothing },
   clock: () => new Date(),
   health: () => Promise.resolve({}),

@@ -12,6 +12,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   'standalone-browser': async () => (await import('./roles/browser.ts')).runStandaloneBrowser(),
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
+  keys: () => import('./rotate-keys.ts'),
 };
 
 // Stack traces in the logs name lines of the sources.

@@ -11,5 +11,6 @@ export type { ErrorCode } from '../contract/errors.ts';
 export { createStore, DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../store/store.ts';
 export type { Store, StoreConnection } from '../store/store.ts';
 export { createDataConverter } from '../workers/data-converter/data-converter.ts';
-export { purposeKey } from './keys.ts';
-export type { KeyPurpose } from './keys.ts';
+export { purposeKey, sharedKeys } from './keys.ts';
+export type { SharedKeys } from './keys.ts';
+export type { KeyPurpose } from '../store/vault/installation-keys.ts';

@@ -3,6 +3,7 @@ import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { HoldfastError } from '../contract/errors.ts';
 import { createStore } from '../store/store.ts';
 import type { Store, StoreConnection } from '../store/store.ts';
+import { loadMasterKeys, masterKeyFile } from './keys.ts';
 import type { Keys } from './keys.ts';
 import { socketDirOf } from './postgres/socket.ts';
 import type { Settings } from './settings.ts';
@@ -54,6 +55,8 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
   const store = createStore({
     connection: storeConnection(settings),
     masterKey: keys.masterKey,
+    retiredMasterKeys: keys.retiredMasterKeys,
+    ...(settings.masterKeys === undefined && { reloadMasterKeys: () => loadMasterKeys(masterKeyFile(settings)) }),
     timelineKeptMs: settings.timelineDays * 24 * 60 * 60_000,
   });
   try {

@@ -34,9 +34,11 @@ const HttpBase = z
   .refine((value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol), 'must be an http(s) URL')
   .transform((value) => value.replace(/\/+$/, ''));
 
-const MasterKey = z.string().transform((value, ctx) => {
-  const key = /^[0-9a-f]{64}$/i.test(value) ? Buffer.from(value, 'hex') : Buffer.from(value, 'base64');
-  if (key.length === 32) return key;
+const MasterKeys = z.string().transform((value, ctx): [Buffer, ...Buffer[]] => {
+  const [first, ...others] = value
+    .split(',')
+    .map((part) => (/^[0-9a-f]{64}$/i.test(part) ? Buffer.from(part, 'hex') : Buffer.from(part, 'base64')));
+  if (first !== undefined && [first, ...others].every((key) => key.length === 32)) return [first, ...others];
   ctx.addIssue({ code: 'custom', message: 'must be 32 bytes in base64 or hex (make one: openssl rand -base64 32)' });
   return z.NEVER;
 });
@@ -100,7 +102,7 @@ const Environment = z
     ),
     HOLDFAST_PLAN: optional(Plan),
     HOLDFAST_DATA_DIR: optional(z.string()),
-    HOLDFAST_MASTER_KEY: optional(MasterKey),
+    HOLDFAST_MASTER_KEY: optional(MasterKeys),
     HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
     HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
@@ -159,7 +161,8 @@ export interface Settings {
   apiKey: string | undefined;
   plan: z.infer<typeof Plan>;
   dataDir: string;
-  masterKey: Buffer | undefined;
+  /** The master key, then former ones that still open what they wrapped. Without one, a key is made in the data folder. */
+  masterKeys: [Buffer, ...Buffer[]] | undefined;
   /** The text of HOLDFAST_ALLOW_PRIVATE_HOSTS, known to be readable. */
   allowPrivateHosts: string;
   /** Reverse proxies whose X-Forwarded-For is believed, as addresses and ranges; none by default. */
@@ -217,7 +220,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     apiKey: read.HOLDFAST_API_KEY,
     plan: read.HOLDFAST_PLAN ?? 'enterprise',
     dataDir: resolve(read.HOLDFAST_DATA_DIR ?? '.holdfast'),
-    masterKey: read.HOLDFAST_MASTER_KEY,
+    masterKeys: read.HOLDFAST_MASTER_KEY,
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
     trustProxy: read.HOLDFAST_TRUST_PROXY,
     allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],

@@ -23,6 +23,16 @@ export interface Database {
     active: boolean;
     created_at: Date;
   };
+  installation_keys: {
+    id: string;
+    purpose: string;
+    /** The key, wrapped by the master key `wrapping_key_id`. */
+    wrapped: Buffer;
+    wrapping_key_id: string;
+    /** One key of a purpose is in use; the others only open what they sealed. */
+    active: boolean;
+    created_at: Date;
+  };
   connection_keys: { connection_id: string; organization_id: string; sealed_key: Buffer };
   projects: { id: string; organization_id: string; name: string; created_at: Date };
   api_keys: {

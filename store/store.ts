@@ -25,9 +25,12 @@ import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/t
 import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
 import { sweep } from './sweep.ts';
 import { createLocalKeyWrapper } from './vault/key-wrapper.ts';
+import { createInstallationKeys, type InstallationKeys } from './vault/installation-keys.ts';
 import {
+  rotateAllKeys,
   rotateMasterKey,
   rotateOrganizationKey,
+  type KeyRotation,
   type OrganizationKeyRotation,
   type RotationOptions,
 } from './vault/rotation.ts';
@@ -49,6 +52,8 @@ export interface StoreOptions {
   masterKey: Buffer;
   /** Former master keys that may still wrap some data key while a rotation is under way. */
   retiredMasterKeys?: Buffer[];
+  /** Reads the master keys again, the one that wraps first: a rotation may have changed them since. */
+  reloadMasterKeys?: () => Promise<Buffer[]>;
   /** Most connections of this process to the database. Default 8. */
   maxConnections?: number;
   /** How long timeline events are kept, in milliseconds. Default 90 days. */
@@ -74,6 +79,7 @@ export interface Store {
   totpUses: TotpUseQueries;
   handoffs: HandoffQueries;
   auditLog: AuditLogQueries;
+  installationKeys: InstallationKeys;
   /** Counts calls over all processes on this database. One name, one set of counts. */
   rateLimiter(name: string, limit: SharedRateLimit): SharedRateLimiter;
   /** Brings the schema up to date. Several processes may call it at once. */
@@ -87,7 +93,9 @@ export interface Store {
   ping(): Promise<void>;
   /** Deletes what has expired, in all tables; call it every minute or so. Answers how many rows went. */
   sweep(): Promise<number>;
-  /** Wraps all data keys by `masterKey`; those wrapped by one of `retiredMasterKeys` are. Online, safe to repeat. */
+  /** Changes all keys that the master key wraps, once for each master key. Online; repeat it until `finished`. */
+  rotateAllKeys(options?: RotationOptions): Promise<KeyRotation>;
+  /** Wraps all keys by `masterKey`; those wrapped by one of `retiredMasterKeys` are. Online, safe to repeat. */
   rotateMasterKey(): Promise<{ rewrapped: number }>;
   /** Gives an organization a new data key. Online; repeat it until `finished`. */
   rotateOrganizationKey(organizationId: string, options?: RotationOptions): Promise<OrganizationKeyRotation>;
@@ -102,7 +110,12 @@ export function createStore(options: StoreOptions): Store {
   const db = openDatabase(pool);
   const wrapper = createLocalKeyWrapper(masterKey);
   const retired = retiredMasterKeys.map(createLocalKeyWrapper);
-  const vault = createVault({ wrapper, retired });
+  const { reloadMasterKeys } = options;
+  const vault = createVault({
+    wrapper,
+    retired,
+    ...(reloadMasterKeys && { reload: async () => (await reloadMasterKeys()).map(createLocalKeyWrapper) }),
+  });
   const organizations = createOrganizationQueries(db, vault, clock);
   const projects = createProjectQueries(db, clock);
   const apiKeys = createApiKeyQueries(db, clock);
@@ -125,6 +138,7 @@ export function createStore(options: StoreOptions): Store {
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
     auditLog: createAuditLogQueries(db),
+    installationKeys: createInstallationKeys(db, vault, clock),
     rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
@@ -145,7 +159,8 @@ export function createStore(options: StoreOptions): Store {
       if (!names.every((name) => done.has(name))) notReady();
     },
     sweep: () => sweep(db, clock(), timelineKeptMs),
-    rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, wrapper, retired) }),
+    rotateAllKeys: (rotation) => rotateAllKeys(db, vault, clock, rotation),
+    rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, vault) }),
     rotateOrganizationKey: (organizationId, rotation) =>
       rotateOrganizationKey(db, vault, organizationId, clock(), rotation),
     close: async () => {

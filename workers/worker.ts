@@ -15,6 +15,7 @@ import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';
 import { BROWSER_QUEUES, browserQueue, TASK_QUEUE } from '../workflows/messages.ts';
 import { createDataConverter } from './data-converter/data-converter.ts';
+import type { PayloadKeySource } from './data-converter/payload-codec.ts';
 
 /** What a worker needs. */
 export interface WorkerOptions {
@@ -23,8 +24,8 @@ export interface WorkerOptions {
   store: Store;
   browserService: BrowserServiceSettings;
   egress: EgressPolicy;
-  /** 32 bytes; the same on every worker and client. */
-  payloadKey: Buffer;
+  /** The same on every worker and client: one key of 32 bytes, or where to find them. */
+  payloadKey: Buffer | PayloadKeySource;
   taskQueue?: string;
   /** A bundle made before; else it is made at start. */
   workflowBundle?: WorkflowBundleWithSourceMap;

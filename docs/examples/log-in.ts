@@ -3,7 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import { connectTemporal, openStore } from '../../start/connections.ts';
-import { loadKeys, purposeKey } from '../../start/keys.ts';
+import { loadKeys, sharedKeys } from '../../start/keys.ts';
 import { parseSettings } from '../../start/settings.ts';
 import { DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
@@ -25,14 +25,15 @@ if (profileName === undefined || domain === undefined) {
 const settings = parseSettings();
 const keys = await loadKeys(settings);
 const store = await openStore(settings, keys);
+const { identityKey, payloadKeys } = await sharedKeys(store, keys);
 const { connection, namespace } = await connectTemporal(settings, (options) => Connection.connect(options));
 const connections = createConnectionsClient({
   temporal: new Client({
     connection,
     namespace,
-    dataConverter: createDataConverter(purposeKey(keys.masterKey, 'temporal-payloads')),
+    dataConverter: createDataConverter(payloadKeys),
   }),
-  identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+  identityKey,
 });
 
 // 2. One connection for a profile and a domain, however often this runs.

@@ -13,8 +13,8 @@ export async function ownStore(dataDir: string): Promise<ChildSpec> {
   const folder = postgresFolder(dataDir);
   if (!(await exists(folder)) && (await exists(join(dataDir, 'store', 'pg')))) {
     throw new SetupError(
-      `${join(dataDir, 'store')} is the store of Holdfast 0.1, which this version cannot read. Move its rows ` +
-        '(docs/operations.md, "From 0.1"), or set HOLDFAST_DATA_DIR to another folder',
+      `${join(dataDir, 'store')} is the store of Holdfast 0.1, which this version cannot read; set ` +
+        'HOLDFAST_DATA_DIR to a new folder (docs/operations.md, "From 0.1")',
     );
   }
   return postgresServer(folder);

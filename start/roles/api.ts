@@ -8,16 +8,17 @@ import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
 import { createHealth } from '../health.ts';
-import { purposeKey } from '../keys.ts';
+import { sharedKeys } from '../keys.ts';
 import { runRole } from './run-role.ts';
 
 await runRole('api', async (settings, keys) => {
   const { connection, namespace } = await connectTemporal(settings, (options) => Connection.connect(options));
   const store = await openStore(settings, keys);
+  const { signingKey, identityKey, payloadKeys } = await sharedKeys(store, keys);
   const temporal = new Client({
     connection,
     namespace,
-    dataConverter: createDataConverter(purposeKey(keys.masterKey, 'temporal-payloads')),
+    dataConverter: createDataConverter(payloadKeys),
   });
   const policy = createEgressPolicy(settings.allowPrivateHosts);
   const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
@@ -27,7 +28,7 @@ await runRole('api', async (settings, keys) => {
     store,
     connections: createConnectionsClient({
       temporal,
-      identityKey: purposeKey(keys.masterKey, 'connection-identity'),
+      identityKey,
       findDocument: async (id) => (await store.connections.byIdUnscoped(id))?.document ?? null,
       search: (await hasSearchAttributes(connection, namespace))
         ? { domains: settings.clearSearchDomains ? 'clear' : 'hashed' }
@@ -43,7 +44,7 @@ await runRole('api', async (settings, keys) => {
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
-    signingKey: purposeKey(keys.masterKey, 'hosted-page'),
+    signingKey,
     logger: pino({ name: 'api', base: null }),
     clock: () => new Date(),
     health: createHealth({ store, connection, namespace, browser }),

@@ -3,7 +3,7 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { purposeKey } from '../keys.ts';
+import { sharedKeys } from '../keys.ts';
 import { startSweeper } from '../sweeper.ts';
 import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
@@ -21,7 +21,7 @@ await runRole('worker', async (settings, keys) => {
     workflowBundle: await loadWorkflowBundle(),
     concurrency: settings.concurrency,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
-    payloadKey: purposeKey(keys.masterKey, 'temporal-payloads'),
+    payloadKey: (await sharedKeys(store, keys)).payloadKeys,
   });
   const sweeper = startSweeper(store);
   return {

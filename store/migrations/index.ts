@@ -5,6 +5,7 @@ import { proxies } from './0003-proxies.ts';
 import { recordings } from './0004-recordings.ts';
 import { valueOrigins } from './0005-value-origins.ts';
 import { rateLimits } from './0006-rate-limits.ts';
+import { installationKeys } from './0007-installation-keys.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -14,4 +15,5 @@ export const migrations: Record<string, Migration> = {
   '0004_recordings': recordings,
   '0005_value_origins': valueOrigins,
   '0006_rate_limits': rateLimits,
+  '0007_installation_keys': installationKeys,
 };

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../database.ts';
-import type { KeyWrapper } from './key-wrapper.ts';
+import { renewInstallationKey } from './installation-keys.ts';
 import { seal, SealBroken, sealedBy, unseal, type SealedPlace, type SealingKey } from './seal.ts';
-import { ACTIVE_KEY_MEMORY_MS, organizationKeyPlace, type Vault } from './vault.ts';
+import { ACTIVE_KEY_MEMORY_MS, type KeyTable, type Vault } from './vault.ts';
 
 /** What the change of an organization's key has done so far. */
 export interface OrganizationKeyRotation {
@@ -21,6 +21,14 @@ export interface OrganizationKeyRotation {
 export interface RotationOptions {
   batchSize?: number;
   signal?: AbortSignal;
+  /** Keep a data key that was made under the present master key: a rotation that was killed has made it. */
+  onlyOlderThanMasterKey?: boolean;
+}
+
+/** What a change of all keys has done so far. */
+export interface KeyRotation extends OrganizationKeyRotation {
+  /** Keys that this call wrapped by the present master key. */
+  rewrapped: number;
 }
 
 /** What is sealed under an organization's key: table, column, and the column that names the row. */
@@ -37,38 +45,51 @@ const SEALED_COLUMNS = [
 const FORMER_KEY_KEPT_MS = 2 * ACTIVE_KEY_MEMORY_MS;
 
 /**
- * Wraps every data key anew by `wrapper`, one row at a time, while others read and write. Safe to repeat.
+ * Gives the payloads in Temporal and every organization a new key, once for each master key, and wraps all keys by the
+ * present master key, while others read and write. Repeat it until `finished`: then former master keys open nothing more.
+ */
+export async function rotateAllKeys(
+  db: Db,
+  vault: Vault,
+  now: () => Date,
+  options: RotationOptions = {},
+): Promise<KeyRotation> {
+  const rotation: KeyRotation = { resealed: 0, broken: [], finished: true, rewrapped: 0 };
+  await renewInstallationKey(db, vault, 'temporal-payloads', now());
+  for (const { id } of await db.selectFrom('organizations').select('id').orderBy('id').execute()) {
+    const one = await rotateOrganizationKey(db, vault, id, now(), { ...options, onlyOlderThanMasterKey: true });
+    rotation.resealed += one.resealed;
+    rotation.broken.push(...one.broken);
+    rotation.finished &&= one.finished;
+  }
+  rotation.rewrapped = await rotateMasterKey(db, vault);
+  return rotation;
+}
+
+/**
+ * Wraps every key anew by the present master key, one row at a time, while others read and write. Safe to repeat.
  * @returns how many keys were wrapped anew.
  */
-export async function rotateMasterKey(db: Db, wrapper: KeyWrapper, retired: KeyWrapper[]): Promise<number> {
+export async function rotateMasterKey(db: Db, vault: Vault): Promise<number> {
+  const current = await vault.wrappingKeyId();
   let rewrapped = 0;
-  const rows = await db
-    .selectFrom('organization_keys')
-    .select('id')
-    .where('wrapping_key_id', '!=', wrapper.keyId)
-    .execute();
-  for (const { id } of rows) {
-    const done = await db.transaction().execute(async (trx) => {
-      const row = await trx
-        .selectFrom('organization_keys')
-        .selectAll()
-        .where('id', '=', id)
-        .where('wrapping_key_id', '!=', wrapper.keyId)
-        .forUpdate()
-        .executeTakeFirst();
-      if (row === undefined) return false;
-      const former = retired.find((candidate) => candidate.keyId === row.wrapping_key_id);
-      if (former === undefined) throw new Error('A data key is wrapped by a master key that was not given.');
-      const place = organizationKeyPlace(id);
-      const wrapped = await wrapper.wrap(await former.unwrap(row.wrapped, place), place);
-      await trx
-        .updateTable('organization_keys')
-        .set({ wrapped, wrapping_key_id: wrapper.keyId })
-        .where('id', '=', id)
-        .execute();
-      return true;
-    });
-    if (done) rewrapped += 1;
+  for (const table of ['organization_keys', 'installation_keys'] as const satisfies readonly KeyTable[]) {
+    const rows = await db.selectFrom(table).select('id').where('wrapping_key_id', '!=', current).execute();
+    for (const { id } of rows) {
+      await db.transaction().execute(async (trx) => {
+        const row = await trx
+          .selectFrom(table)
+          .select(['id', 'wrapped', 'wrapping_key_id'])
+          .where('id', '=', id)
+          .where('wrapping_key_id', '!=', current)
+          .forUpdate()
+          .executeTakeFirst();
+        if (row === undefined) return;
+        const wrapped = await vault.wrap(table, id, await vault.unwrap(table, row));
+        await trx.updateTable(table).set(wrapped).where('id', '=', id).execute();
+        rewrapped += 1;
+      });
+    }
   }
   return rewrapped;
 }
@@ -82,9 +103,11 @@ export async function rotateOrganizationKey(
   vault: Vault,
   organizationId: string,
   now: Date,
-  { batchSize = 100, signal }: RotationOptions = {},
+  { batchSize = 100, signal, onlyOlderThanMasterKey = false }: RotationOptions = {},
 ): Promise<OrganizationKeyRotation> {
-  const activeSince = await startOrResume(db, vault, organizationId, now);
+  const keepsKeyOf = onlyOlderThanMasterKey ? await vault.wrappingKeyId() : null;
+  const activeSince = await startOrResume(db, vault, organizationId, now, keepsKeyOf);
+  if (activeSince === null) return { resealed: 0, broken: [], finished: true };
   const active = await vault.activeKey(db, organizationId);
   const broken: SealedPlace[] = [];
   let resealed = 0;
@@ -106,17 +129,27 @@ export async function rotateOrganizationKey(
   return { resealed, broken, finished };
 }
 
-/** Makes a new key active unless a rotation is under way. Answers since when the active key is. */
-function startOrResume(db: Db, vault: Vault, organizationId: string, now: Date): Promise<Date> {
+/**
+ * Makes a new key active unless a rotation is under way. Answers since when the active key is; null when there is nothing to
+ * do, because the only key was made under the master key `keepsKeyOf`.
+ */
+function startOrResume(
+  db: Db,
+  vault: Vault,
+  organizationId: string,
+  now: Date,
+  keepsKeyOf: string | null,
+): Promise<Date | null> {
   return db.transaction().execute(async (trx) => {
     const keys = await trx
       .selectFrom('organization_keys')
-      .select(['active', 'created_at'])
+      .select(['active', 'created_at', 'wrapping_key_id'])
       .where('organization_id', '=', organizationId)
       .forUpdate()
       .execute();
     const active = keys.find((key) => key.active);
     if (active !== undefined && keys.length > 1) return active.created_at;
+    if (active?.wrapping_key_id === keepsKeyOf) return null;
     await trx
       .updateTable('organization_keys')
       .set({ active: false })

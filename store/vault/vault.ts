@@ -20,6 +20,12 @@ export interface Vault {
   connectionVault(db: Db, connectionId: string): Promise<ConnectionVault | null>;
   /** The active key of an organization, freshly read. */
   activeKey(db: Db, organizationId: string): Promise<SealingKey>;
+  /** Names the master key that wraps. */
+  wrappingKeyId(): Promise<string>;
+  /** Wraps a key for a row of one of the tables of keys. */
+  wrap(table: KeyTable, id: string, key: Buffer): Promise<{ wrapped: Buffer; wrapping_key_id: string }>;
+  /** Unwraps a row of these tables. Throws `internal_error` when the master key that wrapped it is not here. */
+  unwrap(table: KeyTable, row: WrappedKey): Promise<Buffer>;
   /** A key by id. Throws {@link SealBroken} when the organization has none such. */
   keyById(db: Db, organizationId: string, keyId: string): Promise<SealingKey>;
 }
@@ -32,10 +38,23 @@ export interface ConnectionVault {
   digest(text: string): Buffer;
 }
 
-/** What {@link createVault} needs. `retired` wrappers only unwrap: they serve while a rotation is under way. */
+/** Tables of keys that the master key wraps. */
+export type KeyTable = 'organization_keys' | 'installation_keys';
+
+/** A wrapped key as it is stored. */
+export interface WrappedKey {
+  id: string;
+  wrapped: Buffer;
+  wrapping_key_id: string;
+}
+
+/** What {@link createVault} needs. */
 export interface VaultDeps {
   wrapper: KeyWrapper;
+  /** Only unwrap: they serve while a rotation is under way. */
   retired?: KeyWrapper[];
+  /** Reads the wrappers again, the one that wraps first: asked before a key is wrapped, and when none fits a row. */
+  reload?: () => Promise<KeyWrapper[]>;
 }
 
 /** Where a connection's data key lives. */
@@ -43,29 +62,47 @@ export function connectionKeyPlace(connectionId: string): SealedPlace {
   return { table: 'connection_keys', column: 'sealed_key', rowId: connectionId };
 }
 
-/** Where an organization's wrapped data key lives. */
-export function organizationKeyPlace(keyId: string): SealedPlace {
-  return { table: 'organization_keys', column: 'wrapped', rowId: keyId };
+/** Where a wrapped key lives. */
+export function wrappedKeyPlace(table: KeyTable, keyId: string): SealedPlace {
+  return { table, column: 'wrapped', rowId: keyId };
 }
 
 /** How long a process trusts its memory of which organization key is the active one, in milliseconds. */
 export const ACTIVE_KEY_MEMORY_MS = 30_000;
 
 /** The vault over the tables `organization_keys` and `connection_keys`. Unwrapped keys stay in this process's memory. */
-export function createVault({ wrapper, retired = [] }: VaultDeps): Vault {
+export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault {
+  let wrappers = [wrapper, ...retired];
   const keys = new Map<string, SealingKey>();
   const active = new Map<string, { keyId: string; until: number }>();
 
-  async function unwrapKey(row: { id: string; wrapped: Buffer; wrapping_key_id: string }): Promise<SealingKey> {
-    const known = keys.get(row.id);
-    if (known !== undefined) return known;
-    const fitting = [wrapper, ...retired].find((candidate) => candidate.keyId === row.wrapping_key_id);
+  async function currentWrapper(): Promise<KeyWrapper> {
+    if (reload !== undefined) wrappers = await reload();
+    return wrappers[0] ?? wrapper;
+  }
+
+  async function unwrap(table: KeyTable, row: WrappedKey): Promise<Buffer> {
+    const fits = (candidate: KeyWrapper): boolean => candidate.keyId === row.wrapping_key_id;
+    // A rotation by another process may have brought a new master key.
+    if (!wrappers.some(fits)) await currentWrapper();
+    const fitting = wrappers.find(fits);
     if (fitting === undefined)
       throw new HoldfastError(
         'internal_error',
         'The master key is not the one this store was made with; give that one (HOLDFAST_MASTER_KEY).',
       );
-    const key = { id: row.id, key: await fitting.unwrap(row.wrapped, organizationKeyPlace(row.id)) };
+    return fitting.unwrap(row.wrapped, wrappedKeyPlace(table, row.id));
+  }
+
+  async function wrap(table: KeyTable, id: string, key: Buffer) {
+    const current = await currentWrapper();
+    return { wrapped: await current.wrap(key, wrappedKeyPlace(table, id)), wrapping_key_id: current.keyId };
+  }
+
+  async function unwrapKey(row: WrappedKey): Promise<SealingKey> {
+    const known = keys.get(row.id);
+    if (known !== undefined) return known;
+    const key = { id: row.id, key: await unwrap('organization_keys', row) };
     keys.set(row.id, key);
     return key;
   }
@@ -103,14 +140,12 @@ export function createVault({ wrapper, retired = [] }: VaultDeps): Vault {
 
   async function createOrganizationKey(db: Db, organizationId: string, now: Date): Promise<void> {
     const id = newKeyId();
-    const wrapped = await wrapper.wrap(randomBytes(KEY_BYTES), organizationKeyPlace(id));
     await db
       .insertInto('organization_keys')
       .values({
         id,
         organization_id: organizationId,
-        wrapped,
-        wrapping_key_id: wrapper.keyId,
+        ...(await wrap('organization_keys', id, randomBytes(KEY_BYTES))),
         active: true,
         created_at: now,
       })
@@ -162,6 +197,9 @@ export function createVault({ wrapper, retired = [] }: VaultDeps): Vault {
     createOrganizationKey,
     activeKey,
     keyById,
+    wrap,
+    unwrap,
+    wrappingKeyId: async () => (await currentWrapper()).keyId,
     sealJson: async (db, organizationId, place, value) =>
       seal(await rememberedActiveKey(db, organizationId), place, toBytes(value)),
     openJson: async (db, organizationId, place, blob) =>

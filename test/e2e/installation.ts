@@ -16,7 +16,7 @@ import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/p
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { startSandbox } from '../../sandbox/site.ts';
 import { createHealth } from '../../start/health.ts';
-import { purposeKey } from '../../start/keys.ts';
+import { sharedKeys } from '../../start/keys.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
@@ -39,6 +39,8 @@ export interface Installation {
   /** URL of the database. */
   databaseUrl: string;
   masterKey: Buffer;
+  /** What every part finds when it reads the master keys again: the one that wraps first. */
+  masterKeys: Buffer[];
   close(): Promise<void>;
 }
 
@@ -66,9 +68,17 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
   opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
   const apiKey = `e2e-${randomBytes(16).toString('hex')}`;
-  const payloadKey = purposeKey(masterKey, 'temporal-payloads');
+  const masterKeys = [masterKey];
   quietRuntime();
   bundle ??= bundleWorkflows();
+
+  const database = await startDatabase();
+  opened.push(() => database.stop());
+  const reloadMasterKeys = () => Promise.resolve(masterKeys);
+  const store = createStore({ connection: database.connection, masterKey, reloadMasterKeys });
+  opened.push(() => store.close());
+  await store.bootstrap({ plan: 'enterprise', apiKey });
+  const { signingKey, identityKey, payloadKeys } = await sharedKeys(store, { masterKey });
 
   const env = await startDevServer({
     server: {
@@ -76,14 +86,9 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
       dbFilename: join(folder, 'temporal.db'),
       log: { format: 'json', level: 'error' },
     },
-    client: { dataConverter: createDataConverter(payloadKey) },
+    client: { dataConverter: createDataConverter(payloadKeys) },
   });
   opened.push(() => env.teardown());
-  const database = await startDatabase();
-  opened.push(() => database.stop());
-  const store = createStore({ connection: database.connection, masterKey });
-  opened.push(() => store.close());
-  await store.bootstrap({ plan: 'enterprise', apiKey });
 
   const sandbox = await startSandbox({ port: 0, stateFile: join(folder, 'sandbox.json') });
   opened.push(() => sandbox.close());
@@ -110,14 +115,14 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     store,
     browserService,
     egress: policy,
-    payloadKey,
+    payloadKey: payloadKeys,
     workflowBundle: await bundle,
   });
   opened.push(() => worker.close());
 
   const connections = createConnectionsClient({
     temporal: env.client,
-    identityKey: purposeKey(masterKey, 'connection-identity'),
+    identityKey,
   });
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -133,7 +138,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     },
     addressPolicy: { isListed: (host, at) => isListedHost(policy, host, at), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
-    signingKey: purposeKey(masterKey, 'hosted-page'),
+    signingKey,
     logger: silent,
     clock: () => new Date(),
     health: createHealth({ store, connection: env.connection, namespace: NAMESPACE, browser: browserService }),
@@ -149,6 +154,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     store,
     databaseUrl: database.connection.url,
     masterKey,
+    masterKeys,
   };
 }
 

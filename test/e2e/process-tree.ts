@@ -130,7 +130,7 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
     async openStore() {
       const { masterKey } = await loadKeys({
         dataDir,
-        masterKey: undefined,
+        masterKeys: undefined,
         apiKey: undefined,
         browserApiKey: undefined,
       });

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadKeys, purposeKey } from '../../start/keys.ts';
+import { loadKeys } from '../../start/keys.ts';
 import { parseSettings } from '../../start/settings.ts';
 
 describe('keys', () => {
@@ -45,11 +45,5 @@ describe('keys', () => {
     await writeFile(file, 'AAAA\n');
     await expect(loadKeys(settings())).rejects.toThrow(/master\.key is not a key of 32 bytes/);
     expect(await readFile(file, 'utf8')).toBe('AAAA\n');
-  });
-
-  test('each purpose has a key of its own', () => {
-    const master = Buffer.alloc(32, 7);
-    expect(purposeKey(master, 'hosted-page')).toEqual(purposeKey(master, 'hosted-page'));
-    expect(purposeKey(master, 'hosted-page')).not.toEqual(purposeKey(master, 'temporal-payloads'));
   });
 });

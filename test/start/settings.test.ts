@@ -43,8 +43,8 @@ describe('settings', () => {
 
   test('a master key is read in base64 and in hex', () => {
     const key = randomBytes(32);
-    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('base64') }).masterKey).toEqual(key);
-    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('hex') }).masterKey).toEqual(key);
+    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('base64') }).masterKeys).toEqual([key]);
+    expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('hex') }).masterKeys).toEqual([key]);
   });
 
   test.each([

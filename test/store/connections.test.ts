@@ -140,6 +140,7 @@ describe('connections', () => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'drop table installation_keys',
       'drop table rate_limits',
       'drop index timeline_events_age',
       'alter table credentials drop column value_origins',

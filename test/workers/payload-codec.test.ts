@@ -33,6 +33,25 @@ describe('the payload codec', () => {
     }
   });
 
+  it('writes under the newest key, and reads what earlier ones and later ones wrote', async () => {
+    let keys = [Buffer.alloc(32, 1)];
+    const running = createPayloadCodec(() => Promise.resolve(keys));
+    const [before] = await running.encode([PLAIN], HERE);
+    keys = [Buffer.alloc(32, 2), ...keys];
+    const restarted = createPayloadCodec(() => Promise.resolve(keys));
+    const [after] = await restarted.encode([PLAIN], HERE);
+    expect(after?.metadata?.['key-id']).not.toEqual(before?.metadata?.['key-id']);
+    for (const reader of [running, restarted]) {
+      const opened = await reader.decode([before ?? {}, after ?? {}], HERE);
+      expect(opened.map(({ data }) => Buffer.from(data ?? []).toString())).toEqual(
+        Array(2).fill('{"domain":"bank.example"}'),
+      );
+    }
+    // Having seen a newer key, it writes under that too.
+    const [later] = await running.encode([PLAIN], HERE);
+    expect(later?.metadata?.['key-id']).toEqual(after?.metadata?.['key-id']);
+  });
+
   it('refuses a payload of another workflow, under another key, or in clear', async () => {
     const payload = await sealed();
     await expect(async () => codec.decode([payload], ELSEWHERE)).rejects.toThrow(/another workflow/);

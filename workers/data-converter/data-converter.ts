@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { createPayloadCodec } from './payload-codec.ts';
+import { createPayloadCodec, type PayloadKeySource } from './payload-codec.ts';
 
-/** The data converter that every worker and every client of Holdfast's workflows must use. `payloadKey`: 32 bytes. */
-export function createDataConverter(payloadKey: Buffer): DataConverter {
+/** The data converter that every worker and every client of Holdfast's workflows must use. A key has 32 bytes. */
+export function createDataConverter(payloadKeys: Buffer | PayloadKeySource): DataConverter {
   return {
-    payloadCodecs: [createPayloadCodec(payloadKey)],
+    payloadCodecs: [createPayloadCodec(payloadKeys)],
     failureConverterPath: fileURLToPath(new URL('./failure-converter.ts', import.meta.url)),
   };
 }

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createStore } from '../../store/store.ts';
+import { startInstallation } from './installation.ts';
+import { newcomer } from './person.ts';
+
+test('all keys change while a login waits for its person, and the login goes on', async () => {
+  const on = await startInstallation();
+  try {
+    const person = await newcomer(on, { login_url: on.practice.page('/login') });
+    await person.login();
+    await person.asked();
+
+    const next = randomBytes(32);
+    on.masterKeys.unshift(next);
+    const rotator = createStore({
+      connection: { url: on.databaseUrl },
+      masterKey: next,
+      retiredMasterKeys: [on.masterKey],
+      clock: () => new Date(Date.now() + 61_000),
+    });
+    expect(await rotator.rotateAllKeys()).toMatchObject({ broken: [], finished: false });
+    await rotator.close();
+    const later = createStore({
+      connection: { url: on.databaseUrl },
+      masterKey: next,
+      retiredMasterKeys: [on.masterKey],
+      clock: () => new Date(Date.now() + 122_000),
+    });
+    expect(await later.rotateAllKeys()).toMatchObject({ broken: [], finished: true });
+    await later.close();
+    on.masterKeys.pop();
+
+    await person.give({ identifier: 'alice', password: on.practice.user('alice').password });
+    await person.loggedIn();
+    const second = await newcomer(on, { login_url: on.practice.page('/login') });
+    await second.login();
+    await second.asked();
+  } finally {
+    await on.close();
+  }
+});
