@@ -10,9 +10,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   browser: async () =>
     isSupervised() ? (await import('./roles/browser.ts')).runBrowser() : (await import('./main.ts')).startBrowser(),
   'standalone-browser': async () => (await import('./roles/browser.ts')).runStandaloneBrowser(),
+  codec: () => import('./roles/codec.ts'),
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
-  keys: () => import('./rotate-keys.ts'),
+  keys: async () => (await import('./rotate-keys.ts')).rotateKeys(),
 };
 
 // Stack traces in the logs name lines of the sources.

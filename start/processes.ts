@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../client/search-attributes.ts';
+import { CODEC_PATH } from '../workers/data-converter/codec-server.ts';
 import type { ChildSpec } from './child-process.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
@@ -40,6 +41,7 @@ export function neededPorts(settings: Settings): NeededPort[] {
     { port: ports.api, host, use: 'the API', setting: 'HOLDFAST_PORT' },
     ...(settings.sandbox ? [{ port: ports.sandbox, host, use: 'the sandbox site', setting: 'HOLDFAST_PORT + 1' }] : []),
     ...(settings.browserBaseUrl === undefined ? standaloneBrowserPorts(settings) : []),
+    ...(settings.codec ? [{ port: ports.codec, host, use: 'the codec server', setting: 'HOLDFAST_PORT + 6' }] : []),
     ...(settings.externalTemporal
       ? []
       : [
@@ -96,6 +98,7 @@ export function planProcesses(
   if (settings.sandbox) specs.push(role('sandbox', STAGE.work));
   if (settings.browserBaseUrl === undefined) specs.push(role('browser', STAGE.work));
   specs.push(role('worker', STAGE.front), role('api', STAGE.front));
+  if (settings.codec) specs.push(role('codec', STAGE.front));
   return specs;
 }
 
@@ -147,6 +150,7 @@ function temporalServer(settings: Settings, program: string, env: NodeJS.Process
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(settings.ports.temporal)],
       ...['--ui-port', String(settings.ports.temporalUi), '--namespace', NAMESPACE],
       ...SEARCH_ATTRIBUTES.flatMap(({ name }) => ['--search-attribute', `${name}=Keyword`]),
+      ...(settings.codec ? ['--ui-codec-endpoint', `http://localhost:${settings.ports.codec}${CODEC_PATH}`] : []),
       ...['--db-filename', join(settings.dataDir, 'temporal.db'), '--log-level', 'error'],
     ],
     env,

@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { openStore } from './connections.ts';
 import { loadKeys, loadMasterKeys, masterKeyFile, sharedKeys, writeMasterKeys } from './keys.ts';
 import type { Keys } from './keys.ts';
-import { runCommand } from './run-command.ts';
-import { say } from './say.ts';
 import { parseSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
+import { say } from './terminal.ts';
 
 /** Pause between two passes, in milliseconds: former data keys go a minute after nobody seals under them any more. */
 const PASS_EVERY_MS = 10_000;
@@ -15,7 +14,7 @@ const PASS_EVERY_MS = 10_000;
  * `npm run keys -- rotate`: changes the master key, every organization's data key and the key of the payloads in Temporal,
  * while everything runs. Called again after a kill it goes on where it was.
  */
-async function main(): Promise<void> {
+export async function rotateKeys(): Promise<void> {
   if (process.argv[2] !== 'rotate') throw new SetupError('Unknown command; use npm run keys -- rotate');
   const settings = parseSettings();
   const keys = await startRotation(settings);
@@ -58,5 +57,3 @@ async function startRotation(settings: Settings): Promise<Keys> {
   await writeMasterKeys(file, [randomBytes(32), ...(await loadMasterKeys(file))]);
   return loadKeys(settings);
 }
-
-await runCommand(main);

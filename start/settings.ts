@@ -10,8 +10,8 @@ import { SetupError } from './setup/setup-error.ts';
 const Plan = z.enum(['enterprise', 'startup', 'hobbyist', 'free']);
 
 /** The sandbox, the browser service, Temporal and its UI listen on the ports after HOLDFAST_PORT. */
-const PORTS_ABOVE = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5 } as const;
-const HIGHEST_PORT = 65_535 - PORTS_ABOVE.temporalUi;
+const PORTS_ABOVE = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5, codec: 6 } as const;
+const HIGHEST_PORT = 65_535 - PORTS_ABOVE.codec;
 const MEGABYTE = 1024 * 1024;
 
 /** A setting that is a number. */
@@ -107,6 +107,8 @@ const Environment = z
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
     HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
     HOLDFAST_TIMELINE_DAYS: optional(wholeNumber(1, 36_500)),
+    HOLDFAST_CODEC: optional(z.enum(['on', 'off'], 'must be on or off')),
+    HOLDFAST_CODEC_ORIGINS: optional(Origins),
     HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
     DATABASE_URL: optional(
       z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
@@ -154,7 +156,7 @@ export interface ProcessLimitSettings {
 export interface Settings {
   /** Address that the API, the browser service and the sandbox listen on. */
   host: string;
-  ports: { api: number; sandbox: number; browser: number; temporal: number; temporalUi: number };
+  ports: { api: number; sandbox: number; browser: number; temporal: number; temporalUi: number; codec: number };
   /** Base URL as callers see it. */
   publicUrl: string;
   /** The organization-wide key; without one, a key is made in the data folder. */
@@ -169,6 +171,10 @@ export interface Settings {
   trustProxy: string | undefined;
   /** Origins of the operator's own pages; none by default. */
   allowedOrigins: readonly string[];
+  /** `npm start` runs the codec server, by which Temporal's UI shows payloads. */
+  codec: boolean;
+  /** Origins of Temporal's UI, for the codec server. */
+  codecOrigins: readonly string[];
   /** How long events of timelines are kept, in days. */
   timelineDays: number;
   sandbox: boolean;
@@ -215,6 +221,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       browser: port + PORTS_ABOVE.browser,
       temporal: port + PORTS_ABOVE.temporal,
       temporalUi: port + PORTS_ABOVE.temporalUi,
+      codec: port + PORTS_ABOVE.codec,
     },
     publicUrl: read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
     apiKey: read.HOLDFAST_API_KEY,
@@ -224,6 +231,8 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
     trustProxy: read.HOLDFAST_TRUST_PROXY,
     allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],
+    codec: read.HOLDFAST_CODEC === 'on',
+    codecOrigins: read.HOLDFAST_CODEC_ORIGINS ?? [`http://localhost:${port + PORTS_ABOVE.temporalUi}`],
     timelineDays: read.HOLDFAST_TIMELINE_DAYS ?? 90,
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,

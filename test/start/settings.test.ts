@@ -5,7 +5,14 @@ import { parseSettings } from '../../start/settings.ts';
 describe('settings', () => {
   test('nothing set: the documented defaults', () => {
     const settings = parseSettings({});
-    expect(settings.ports).toEqual({ api: 8080, sandbox: 8081, browser: 8082, temporal: 8084, temporalUi: 8085 });
+    expect(settings.ports).toEqual({
+      api: 8080,
+      sandbox: 8081,
+      browser: 8082,
+      temporal: 8084,
+      temporalUi: 8085,
+      codec: 8086,
+    });
     expect(settings.publicUrl).toBe('http://localhost:8080');
     expect(settings.plan).toBe('enterprise');
     expect(settings.sandbox).toBe(true);

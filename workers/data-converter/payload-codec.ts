@@ -72,9 +72,13 @@ function named(key: Buffer): PayloadKey {
   };
 }
 
+/** True for a payload that the codec encrypted. */
+export function isEncrypted(payload: Payload): boolean {
+  return metadataOf(payload, 'encoding') === ENCODING;
+}
+
 function keyIdOf(payload: Payload): string {
-  if (metadataOf(payload, 'encoding') !== ENCODING)
-    throw new ValueError('a payload is not encrypted: it was not written by Holdfast');
+  if (!isEncrypted(payload)) throw new ValueError('a payload is not encrypted: it was not written by Holdfast');
   return metadataOf(payload, 'key-id');
 }
 
