@@ -22,7 +22,9 @@ export const CODEC_PATH = '/codec';
 /** Base64, as Temporal's JSON carries bytes. */
 const Bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const Payloads = z.object({
-  payloads: z.array(z.object({ metadata: z.record(z.string(), Bytes).default({}), data: Bytes.default(Buffer.alloc(0)) })),
+  payloads: z.array(
+    z.object({ metadata: z.record(z.string(), Bytes).default({}), data: Bytes.default(Buffer.alloc(0)) }),
+  ),
 });
 const SignIn = z.object({ api_key: z.string().max(4096) });
 
