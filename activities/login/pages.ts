@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
@@ -5,6 +6,12 @@ import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
+
+/**
+ * Where Playwright would put traces and videos, of which none is made. Left to itself it makes a folder for each connection, and
+ * leaves it behind when the browser goes first.
+ */
+const ARTIFACTS_FOLDER = tmpdir();
 
 /** Connections of this worker to the browsers of running flows, to read their pages. */
 export interface Pages {
@@ -29,7 +36,11 @@ export function createPages(service: BrowserService): Pages {
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
     const url = cdpUrl ?? (await retrieveSession(service, projectId, sessionId)).cdp_ws_url;
     try {
-      const browser = await chromium.connectOverCDP(url, { timeout: CONNECT_TIMEOUT_MS, noDefaults: true });
+      const browser = await chromium.connectOverCDP(url, {
+        timeout: CONNECT_TIMEOUT_MS,
+        noDefaults: true,
+        artifactsDir: ARTIFACTS_FOLDER,
+      });
       for (const context of browser.contexts()) {
         context.pages().forEach(watch);
         context.on('page', watch);
