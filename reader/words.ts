@@ -27,7 +27,7 @@ export const EMAIL = anyOf(
   'email, e mail, mail, email address, mail address, emailaddress, loginemail, useremail, upn',
   'mailadresse, mailadres, e postadress, epost, e post, epostadresse, sahkoposti*',
   'courriel, adresse electronique, correo, correo electronico, posta elettronica, correio',
-  'adres e mail, e posta, eposta, emailova, email cim, surel, thu dien tu',
+  'adres e mail, e posta, eposta, emailov*, e mailov*, email cim, surel, thu dien tu',
   'почта, эл. адрес, пошта, メール, 邮箱, 電子郵件, 电子邮件, 电邮, 信箱, 이메일, 메일, البريد, דואר, อีเมล, ईमेल',
 );
 
