@@ -89,11 +89,15 @@ function codeType(control: ControlFacts, group: Cluster, texts: readonly TextFac
     // Both are named: the one that is said first is the one asked for, the other is the way around it.
     return around.search(AUTHENTICATOR) < around.search(MESSAGED) ? 'totp_code' : 'code';
   }
+  // A password for one use that nobody was sent is made by the person's own device.
+  if (!messaged && OWN_DEVICE.test(`${said} | ${around}`)) return 'totp_code';
   const named = `${own.named} ${namesOf(group)}`;
   return /(?<![a-z])(totp|otp|otp attempt|2fa|mfa|tfa|two ?factor|authenticator|authcode)(?![a-z])/.test(named)
     ? 'totp_code'
     : 'code';
 }
+
+const OWN_DEVICE = /one[ -]?time password|time[ -]?based|(?<![a-z])totp(?![a-z])/;
 
 function discoveredType(type: ReadField['type'], control: ControlFacts): ReadField['discovered_type'] {
   switch (type) {

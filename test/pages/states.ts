@@ -104,8 +104,8 @@ const devices: Shape = (_words, skin, draw) => {
     .join('');
   return page(
     'Sign in',
-    `<main><h1>Sign in</h1><form><div class="otp-choice">${tiles}</div>${skin.field({ label: 'One-time code', name: 'otp', truth: 'totp_code' })}${skin.button('Sign In', { truth: 'submit' })}</form></main>`,
-    { fields: ['totp_code'], choices: names.map(() => 'mfa_method') },
+    `<main><h1>Sign in</h1><form><div class="otp-choice">${tiles}</div>${skin.field({ label: 'One-time code', name: 'otp', truth: 'any' })}${skin.button('Sign In', { truth: 'submit' })}</form></main>`,
+    { fields: ['any'], choices: names.map(() => 'mfa_method') },
     { path: '/login-actions/authenticate' },
   );
 };
