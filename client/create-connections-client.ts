@@ -105,8 +105,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       } catch (error) {
         const again =
           tries < MAX_RESENDS &&
-          (grpcCodeOf(error) === GRPC_ABORTED ||
-            (tries === 0 && error instanceof WorkflowNotFoundError && (await goOn(connectionId))));
+          (metEndOfRun(error) || (tries === 0 && error instanceof WorkflowNotFoundError && (await goOn(connectionId))));
         if (!again) throw translate(error);
       }
     }
@@ -274,6 +273,12 @@ function translate(error: unknown): unknown {
     });
   if (grpc === GRPC_UNAVAILABLE || grpc === GRPC_DEADLINE_EXCEEDED) return unavailable();
   return error;
+}
+
+/** True when a message met a run that was handing over. Every message may be sent again: what was applied is known. */
+function metEndOfRun(error: unknown): boolean {
+  if (!(error instanceof WorkflowUpdateFailedError)) return grpcCodeOf(error) === GRPC_ABORTED;
+  return !(error.cause instanceof ApplicationFailure) || error.cause.type === 'AcceptedUpdateCompletedWorkflow';
 }
 
 function grpcCodeOf(error: unknown): number | null {
