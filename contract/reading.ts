@@ -30,6 +30,8 @@ export const ReadField = z.object({
   boxes: z.number().int().min(1),
   /** Of `code` and `totp_code` fields; absent reads as `unknown`. */
   channel: CodeChannel.optional(),
+  /** True when it still holds what was typed into it before: it is left alone. */
+  held: z.boolean().optional(),
 });
 export type ReadField = z.infer<typeof ReadField>;
 

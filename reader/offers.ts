@@ -30,22 +30,34 @@ const AGREE = anyOf(
   'accept, agree, i accept, i agree, accept and continue, agree and continue, akzeptieren, zustimmen, ich stimme zu, accepter, j accepte, aceptar, acepto, accetto, accetta, aceito, aceitar, akceptuje, принять, принимаю, 同意する, 同意, 동의',
 );
 
+/** A page that asks whether an application may have what a provider knows. */
+const CONSENT = anyOf(
+  'wants to access, would like to access, wants access to, is requesting access, requests access, requesting permission, grant access, authorize application, allow access, would like permission, do you want to allow, access to your account',
+  'mochte zugreifen, zugriff erlauben, zugriff gewahren, souhaite acceder, autoriser l acces, quiere acceder, solicita acceso, vuole accedere, deseja acessar, хочет получить доступ, アクセスを許可, 请求访问, 액세스를 요청',
+);
+const ALLOW =
+  /^(allow|authori[sz]e|grant|approve|accept|agree|yes|continue|erlauben|zulassen|zustimmen|autoriser|accepter|permitir|autorizar|aceptar|consenti|permetti|разрешить|許可|允许|허용)(?![a-z])/;
+const ONWARD =
+  /^(continue|next|proceed|ok|go on|weiter|fortfahren|continuer|suivant|continuar|siguiente|continua|avanti|doorgaan|volgende|dalej|devam|продолжить|далее|続ける|次へ|继续|下一步|계속|다음)$/;
+
 /** A page with more to press than this has other things to do than to ask. */
 const MAX_BUTTONS = 12;
 
 /**
- * What stands between a login and the site's inside: stay signed in, set this up later, agree to terms. Only for a page
- * after an answer: anywhere else such words are part of the furniture.
+ * What stands between a login and the site's inside: stay signed in, set this up later, agree to terms, let an application
+ * have what a provider knows, a lone button that leads on. Only for a page after an answer: anywhere else such words are part of the furniture.
  */
 export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const topic = topicOf(frames);
   const buttons = frames.flatMap((frame) => pressable(frame).map((button) => ({ frame, button })));
   if (buttons.length > MAX_BUTTONS) return [];
   const says = ({ button }: { button: ClickableFacts }, words: RegExp): boolean => words.test(normalize(button.text));
-  const onward = STAY.test(topic)
-    ? buttons.filter((each) => says(each, YES))
-    : buttons.filter((each) => says(each, LATER));
-  const asks = onward.length > 0 || (TERMS.test(topic) && buttons.some((each) => says(each, AGREE)));
+  const isConsent = CONSENT.test(topic) && buttons.some((each) => says(each, ALLOW));
+  const onward = isConsent ? [] : buttons.filter((each) => says(each, STAY.test(topic) ? YES : LATER));
+  const [lone, ...others] = buttons.filter(({ button }) => button.tag !== 'a');
+  if (lone !== undefined && others.length === 0 && !isConsent && !TERMS.test(topic) && says(lone, ONWARD))
+    onward.push(lone);
+  const asks = isConsent || onward.length > 0 || (TERMS.test(topic) && buttons.some((each) => says(each, AGREE)));
   if (!asks) return [];
   const [best] = onward;
   return buttons

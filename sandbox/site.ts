@@ -8,6 +8,7 @@ import { lateLogin } from './pages/late.ts';
 import { mfaChoiceLogin } from './pages/mfa-choice.ts';
 import { onePageLogin } from './pages/one-page.ts';
 import { magicLinkLogin, pushLogin } from './pages/outside.ts';
+import { codeBesideLogin, modalLogin } from './pages/scripted.ts';
 import { ssoLogin } from './pages/sso.ts';
 import { twoStepLogin } from './pages/two-step.ts';
 import { walls } from './pages/walls.ts';
@@ -24,6 +25,8 @@ const PAGES = [
   smsLogin,
   mfaChoiceLogin,
   ssoLogin,
+  modalLogin,
+  codeBesideLogin,
   pushLogin,
   magicLinkLogin,
   walls,

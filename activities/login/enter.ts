@@ -6,7 +6,7 @@ import { credentialFactsFor, ownerOf, TOTP_SECRET } from './credential-facts.ts'
 import type { OpenedCredential } from '../../store/queries/credentials.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
-import { readAfterEntering } from './read-after-entering.ts';
+import { markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { nextTotpCode } from './totp.ts';
 import { packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
@@ -57,17 +57,17 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     },
     signal,
   );
-  const seen = await readAfterEntering(deps, target, input.sessionId, answersLogin(answer));
+  const seen = await readAfterEntering(deps, target, input.sessionId, answered(answer), signal);
   const typed = values.map(({ text }) => text);
-  const reading = withoutTyped(seen, answer.entries, typed);
+  const reading = await markHeld(deps, input, withoutTyped(seen, answer.entries, typed));
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   const now = await deps.pages.of(target.projectId, input.sessionId);
   return { reading, credential: await credentialFactsFor(deps, target, now, reading.fields), keptId };
 }
 
-/** A choice among ways to sign in leads to a form; what was typed, or said to a question after it, leads inside. */
-function answersLogin({ entries, choice }: EnterInput['answer']): boolean {
-  return entries.length > 0 || choice?.type === 'other';
+function answered({ entries, choice }: EnterInput['answer']): Answered {
+  if (entries.length > 0 || choice?.type === 'other') return 'login';
+  return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'who' : 'way';
 }
 
 /** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */

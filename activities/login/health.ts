@@ -1,22 +1,18 @@
 import type { Page } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { createSession, deleteSession, updateSession } from '../../browser-client/sessions.ts';
-import { homeUrl } from './candidates.ts';
+import { deleteSession, updateSession } from '../../browser-client/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
-import { followSignInLink } from './discover.ts';
+import { followSignInLink, homeUrl, openForm } from './discover.ts';
 import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { requireProxy } from './proxy-faults.ts';
-import { goTo, readLogin } from './read-login.ts';
+import { isAskedToLogIn, readAnonymously, readAt, verdictOf, type Verdict } from './read-anonymously.ts';
+import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
-import { strangersSessionBody } from './session-body.ts';
 
 /** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
 const CHECK_SESSION_SECONDS = 180;
-
-/** What one page says of the session. */
-type Verdict = HealthOutcome['outcome'];
 
 /**
  * Looks whether the profile is still logged in: where the last login landed first, then the login page. Only a page
@@ -37,7 +33,7 @@ export async function checkHealth(
     const replayId = await recordSession(deps.service, target, session.session_id, CHECK_SESSION_SECONDS, signal);
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
     const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress), (url) =>
-      readAsStranger(deps, target, `${name}-stranger`, url, signal),
+      readAnonymously(deps, target, `${name}-stranger`, url, signal),
     );
     if (verdict === 'authenticated')
       await updateSession(deps.service, projectId, session.session_id, {
@@ -97,60 +93,9 @@ async function look(
  * the same to everybody says nothing; the page that asked for the last login does. Null when there is no way to it.
  */
 async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
-  if (loginUrl !== null && /^https?:/.test(loginUrl)) return await readAt(page, loginUrl);
+  // Where the session is the page's own affair, the form stands in a window that a button opens.
+  if (loginUrl !== null && /^https?:/.test(loginUrl)) return await openForm(page, await readAt(page, loginUrl));
   return first.sign_in_link === null ? null : await followSignInLink(page, first);
-}
-
-/** The same page without the profile, in a session of its own. Null when no session is to be had. */
-async function readAsStranger(
-  deps: LoginDeps,
-  target: LoginTarget,
-  name: string,
-  url: string,
-  signal: AbortSignal,
-): Promise<PageReading | null> {
-  const { service, pages } = deps;
-  const { projectId } = target;
-  const body = strangersSessionBody(target, name, CHECK_SESSION_SECONDS);
-  const session = await createSession(service, projectId, body, signal).catch(() => null);
-  if (session === null) return null;
-  try {
-    return await readAt(await pages.of(projectId, session.session_id, session.cdp_ws_url), url);
-  } finally {
-    await pages.release(session.session_id);
-    await deleteSession(service, projectId, session.session_id).catch(() => undefined);
-  }
-}
-
-async function readAt(page: Page, url: string): Promise<PageReading> {
-  await goTo(page, url);
-  return await readLogin(page);
-}
-
-function verdictOf(reading: PageReading): Verdict {
-  switch (reading.kind) {
-    case 'logged_in':
-      return 'authenticated';
-    case 'form':
-      return reading.fields.some(({ type }) => type === 'password' || type === 'identifier')
-        ? 'expired'
-        : 'inconclusive';
-    case 'choice':
-    case 'passkey':
-      return 'expired';
-    case 'external_action':
-    case 'captcha':
-    case 'password_change':
-    case 'http_login':
-    case 'blocked':
-    case 'unavailable':
-    case 'other':
-      return 'inconclusive';
-  }
-}
-
-function isAskedToLogIn(reading: PageReading): boolean {
-  return verdictOf(reading) === 'expired' || (reading.kind === 'other' && reading.sign_in_link !== null);
 }
 
 function isOutage(kind: PageReading['kind']): boolean {

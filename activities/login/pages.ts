@@ -41,6 +41,8 @@ export function createPages(service: BrowserService): Pages {
         noDefaults: true,
         artifactsDir: ARTIFACTS_FOLDER,
       });
+      // One that has gone is looked for again where it is asked for; nothing of it is held on to.
+      browser.once('disconnected', () => drop(sessionId, browser));
       for (const context of browser.contexts()) {
         context.pages().forEach(watch);
         context.on('page', watch);
@@ -51,6 +53,16 @@ export function createPages(service: BrowserService): Pages {
       await retrieveSession(service, projectId, sessionId);
       throw failure('browser_error', 'the browser session does not accept a connection', false);
     }
+  };
+
+  const drop = (sessionId: string, gone: Browser): void => {
+    const known = browsers.get(sessionId);
+    void known?.then(
+      (browser) => {
+        if (browser === gone && browsers.get(sessionId) === known) browsers.delete(sessionId);
+      },
+      () => undefined,
+    );
   };
 
   const browserOf = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {

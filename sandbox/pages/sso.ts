@@ -35,8 +35,15 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
   app.get(RETURN, (request, reply) => {
     const ticket = asked(request, 'ticket');
     const pending = state.pending(ticket);
-    state.closePending(ticket);
     if (pending?.page !== RETURN) return reply.redirect(PATH, 303);
+    if (asked(request, 'from') === 'apple' && asked(request, 'continue') === '') {
+      const fields = { ticket, from: 'apple', continue: 'yes' };
+      return show(
+        reply,
+        questionPage('You are about to sign in with a third-party account', RETURN, fields, ['Continue']),
+      );
+    }
+    state.closePending(ticket);
     return signIn(state, request, reply, pending.user, 'persistent');
   });
 
@@ -62,7 +69,11 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
     const user = checkPassword(state, `/idp/${provider}`, login, password, true);
     if (!user) return show(reply, providerPage(provider, name, login, 'Wrong password. Try again.'));
     const ticket = state.openPending(user.username, RETURN, true);
-    return reply.redirect(`${otherOrigin(request)}${RETURN}?ticket=${ticket}`, 303);
+    const back = `${otherOrigin(request)}${RETURN}`;
+    const fields = { ticket, from: provider };
+    if (provider === 'microsoft')
+      return show(reply, questionPage('Sandbox wants to access your account', back, fields, ['Allow', 'Cancel']));
+    return reply.redirect(`${back}?${new URLSearchParams(fields).toString()}`, 303);
   });
 }
 
@@ -95,6 +106,21 @@ function loginPage(request: FastifyRequest, email: string, error: string): strin
         <button type="submit">Continue</button>
       </form>
       <p>New here? <a href="/register">Create an account</a></p>
+    </main>`,
+  );
+}
+
+/** A page between the provider and the site: one question, and the buttons that answer it. */
+function questionPage(question: string, action: string, fields: Record<string, string>, buttons: string[]): string {
+  return document(
+    question,
+    BASE_STYLES,
+    html`<main>
+      <h1>${question}</h1>
+      <form method="get" action="${action}">
+        ${Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        ${buttons.map((button) => html`<button type="submit">${button}</button>`)}
+      </form>
     </main>`,
   );
 }

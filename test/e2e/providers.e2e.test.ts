@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, type Person } from './person.ts';
+import { newcomer, typesOf, type Person } from './person.ts';
 import { until } from './until.ts';
 
 let on: Installation;
@@ -71,5 +72,63 @@ describe('a password belongs to the site that it was typed into', () => {
     await person.login();
     expect((await person.asked()).fields?.map(({ reason }) => reason)).toEqual(['missing', 'missing']);
     expect((await practice.counts('heidi')).posts).toBe(0);
+  });
+});
+
+/** Signs in through a provider of the practice site, as far as the password. */
+async function throughProvider(label: string, user: string): Promise<Person> {
+  const { practice } = on;
+  const person = await newcomer(on, { login_url: practice.page(LOGIN) });
+  await person.login();
+  await person.asked();
+  await person.choose((choice) => choice.label.includes(label));
+  await person.asked();
+  await person.give({ identifier: user });
+  await person.asked();
+  await person.give({ password: practice.user(user).password });
+  return person;
+}
+
+describe('pages between a provider and the site', () => {
+  test('a page whose only button leads on is passed', async () => {
+    await (await throughProvider('Apple', 'alice')).loggedIn();
+  });
+
+  test('whether the site may have the data is asked of the person', async () => {
+    const person = await throughProvider('Microsoft', 'bob');
+    expect((await person.asked()).choices?.map(({ label }) => label)).toEqual(['Allow', 'Cancel']);
+    await person.choose(({ label }) => label === 'Allow');
+    await person.loggedIn();
+  });
+});
+
+describe('forms that scripts show', () => {
+  test('a form in a window that a button opens, and a session that no cookie holds', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/modal') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'carol', password: 'not it' });
+    expect((await person.asked()).fields?.map(({ reason }) => reason)).toContain('rejected');
+    await person.give({ identifier: 'carol', password: practice.user('carol').password });
+    await person.loggedIn();
+
+    expect(await practice.expire('carol')).toBe(1);
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await reauthenticated(person)).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
+  });
+
+  test('a code field that joins the others is the only one that is asked for', async () => {
+    const { practice } = on;
+    const { email, password, totpSecret } = practice.user('dave');
+    const person = await newcomer(on, { login_url: practice.page('/login/code-beside') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: email, password });
+    const pause = await person.asked();
+    expect(typesOf(pause.fields)).toBe('totp_code');
+    await person.give({ totp_code: authenticatorCode(totpSecret) });
+    await person.loggedIn();
+    expect((await practice.counts('dave')).refused).toBe(0);
   });
 });

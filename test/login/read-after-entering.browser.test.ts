@@ -1,5 +1,6 @@
 import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createBrowserService } from '../../browser-client/service.ts';
 import type { Pages } from '../../activities/login/pages.ts';
 import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
@@ -9,6 +10,9 @@ beforeAll(async () => {
   browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
 });
 afterAll(() => browser.close());
+
+/** Nobody listens there: a visitor whom nobody knows cannot be had. */
+const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
 
 /** What a page reads as after an answer. */
 async function after(html: string): Promise<PageReading> {
@@ -20,7 +24,14 @@ async function after(html: string): Promise<PageReading> {
   };
   try {
     await page.setContent(`<!doctype html>${html}`);
-    return await readAfterEntering({ pages }, { projectId: 'p' }, 's', true);
+    const { signal } = new AbortController();
+    return await readAfterEntering(
+      { pages, service },
+      { projectId: 'p', browser: null, domain: 'acme.test' },
+      's',
+      'login',
+      signal,
+    );
   } finally {
     await page.close();
   }
@@ -55,6 +66,18 @@ describe('after the last answer', () => {
     const page = `<title>Acme</title><h1>We have updated our Terms of Service</h1><p>Read them before you go on.</p>
       <button>I agree</button><button>Decline</button><a href="/terms">Read the terms</a>`;
     expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
+  });
+
+  it('passes a page whose only button leads on', async () => {
+    const page = `<title>Sign in</title><h1>Sign in via GitHub</h1><p>You are about to sign in using a third-party account.</p>
+      <form method="post"><button type="submit">Continue</button></form>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other Continue *']);
+  });
+
+  it('leaves it to a person to let an application have what a provider knows', async () => {
+    const page = `<title>Authorize</title><h1>Portal wants to access your account</h1><ul><li>Your name</li></ul>
+      <button>Authorize</button><button>Cancel</button>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other Authorize', 'other Cancel']);
   });
 
   it('takes a page with much to press for the inside, whatever it offers', async () => {

@@ -95,9 +95,24 @@ export function decide(situation: Situation): Decision {
   }
 }
 
+/** A flow types secrets into no more sessions than this, one after the other. */
+const MAX_SESSIONS_WITH_SECRETS = 3;
+
+/**
+ * What is left of the last answer when its session was lost and a new one, the flow's `sessions`th, has opened: nothing, for
+ * the new one has seen no key, and where the site shows its empty form there, what is stored is typed. After a few
+ * sessions the site may have refused what nobody has read: then it stays unknown.
+ */
+export function afterLostSession(last: LastEntry, sessions: number): LastEntry | null {
+  const hadSecret = last.typed.password || last.typed.code;
+  return hadSecret && sessions > MAX_SESSIONS_WITH_SECRETS ? { ...last, certain: false } : null;
+}
+
 /** True when the page asks again for what was entered last: the site refused it. */
 export function wasRejected(observation: Observation, last: LastEntry | null): boolean {
   if (last === null || !last.certain || observation.reading.kind !== 'form') return false;
+  // The first fields were taken: a code has joined them in the same form.
+  if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
   if (fingerprintOf(observation.reading.fields) === last.fingerprint) return true;
   return (
     observation.reading.website_error !== null &&
@@ -126,6 +141,7 @@ function decideForm(situation: Situation): Decision {
   const known: FieldEntry[] = [];
   const asked: AskedField[] = [];
   for (const { id, item: field } of identifyFields(reading.fields)) {
+    if (field.held === true) continue;
     const source =
       credential === null || (refused && field.type === 'password') || (refused && rejected) || spent
         ? null
