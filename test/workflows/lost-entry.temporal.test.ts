@@ -65,20 +65,45 @@ it('starts over in a new session when the browser is lost, and asks for all of i
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
-it('enters a stored credential again only when nothing of it was typed', async () => {
+it.each(['nothing', 'keys'] as const)('enters a stored credential again where %s had gone in', async (reach) => {
   tests.world.answers = [LOST, INSIDE];
-  tests.world.reach = 'nothing';
+  tests.world.reach = reach;
   const id = await loginByCredential(tests);
   expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered).toHaveLength(2);
+  expect(tests.world.sessions).toHaveLength(1);
+});
+
+it('types a stored credential that may have been sent again only in a session that has seen nothing', async () => {
+  tests.world.answers = [LOST, INSIDE];
+  const id = await loginByCredential(tests);
+  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.entered.map(({ sessionId }) => sessionId)).toEqual(['brw_1', 'brw_2']);
+});
+
+it('goes on with a stored credential when the browser is lost, but not for ever', async () => {
+  tests.world.answers = [GONE, INSIDE];
+  const id = await loginByCredential(tests);
+  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
 
   tests.reset();
   tests.world.credential = STORED;
-  tests.world.answers = [LOST];
+  tests.world.answers = [GONE];
   tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
   await tests.client.check(id);
   const failed = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
   expect(failed).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: true, flow: { error_code: 'browser_error' } });
+  expect(tests.world.entered).toHaveLength(3);
+});
+
+it('asks for another answer when the site has refused what a lost worker sent', async () => {
+  tests.world.credential = STORED;
+  tests.world.answers = [LOST];
+  tests.world.shown = { ...LOGIN_PAGE, website_error: 'Wrong password' };
+  const id = await tests.create({ credential: { name: 'saved' } });
+  await tests.client.login(id);
+  const asking = await until(tests, id, waits);
+  expect(asking.flow?.interaction?.fields.map(({ reason }) => reason)).toContain('rejected');
   expect(tests.world.entered).toHaveLength(1);
 });
 

@@ -6,7 +6,7 @@ import { refOf } from '../policy/credential-match.ts';
 import { stepInput, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 import { records } from '../records.ts';
-import { discover, guarded } from './session.ts';
+import { discover, guarded, startOver } from './session.ts';
 
 /** Enters what a person submitted, together with what the credential knows of the same form. */
 export async function enterPersonAnswer(
@@ -114,15 +114,21 @@ async function recover(
   const { entryId, submissionId } = lost;
   const { reach, keptId } = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
   if (keptId !== null) progress.keptId = keptId;
-  // Nothing was typed: a stored credential may still be entered, once.
-  if (reach !== 'nothing') progress.last = { ...lost.last, certain: false };
+  // What was not sent to the site may still be entered, once: its worker types and presses no more.
+  if (reach === 'press') progress.last = { ...lost.last, certain: false };
   if (lost.code === 'session_gone') {
     progress.sessionId = null;
     return await discover(context, progress);
   }
   const submitted = reach === 'press' && lost.entered;
   const seen = await guarded(progress, (sessionId) => context.browser.readPage({ target, sessionId, submitted }));
-  return seen ?? (await discover(context, progress));
+  if (seen === null) return await discover(context, progress);
+  const { kind, website_error: complaint } = seen.reading;
+  if (!submitted || kind !== 'form') return seen;
+  // The site has answered after all: it refuses what was sent.
+  if (complaint !== null) progress.last = lost.last;
+  else if (lost.last.by === 'credential') return await startOver(context, progress);
+  return seen;
 }
 
 function typedKinds(answer: Answer): LastEntry['typed'] {

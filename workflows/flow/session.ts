@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Observation } from '../../contract/activities.ts';
-import type { LastEntry } from '../policy/decide.ts';
+import { afterLostSession } from '../policy/decide.ts';
 import type { FlowContext, Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 
@@ -13,10 +13,8 @@ export async function discover(context: FlowContext, progress: Progress): Promis
     if (progress.sessions >= MAX_SESSIONS)
       throw ApplicationFailure.nonRetryable('The browser was lost too often; start a new login', 'browser_error');
     progress.sessions += 1;
-    // A password or code that went into a session that is lost counts as entered: its outcome is unknown here. A user
-    // name alone is typed again.
     if (progress.last !== null && progress.sessions > 1)
-      progress.last = hasSecret(progress.last) ? { ...progress.last, certain: false } : null;
+      progress.last = afterLostSession(progress.last, progress.sessions);
     context.report({
       flow_step: 'DISCOVERING',
       interaction: null,
@@ -41,6 +39,13 @@ export async function discover(context: FlowContext, progress: Progress): Promis
     );
     if (observation !== null) return observation;
   }
+}
+
+/** Leaves a session of which it is not known what the site has made of it, for one that has seen nothing. */
+export async function startOver(context: FlowContext, progress: Progress): Promise<Observation> {
+  await abandon(context, { ...progress, keptId: null });
+  progress.sessionId = null;
+  return await discover(context, progress);
 }
 
 /** Runs a step on the session; null when the session is gone, so that the caller starts over. */
@@ -69,8 +74,4 @@ export async function abandon(context: FlowContext, progress: Progress): Promise
       // The browser service ends a session that nobody uses; nothing is left to be done here.
     }
   });
-}
-
-function hasSecret({ typed }: LastEntry): boolean {
-  return typed.password || typed.code;
 }
