@@ -94,6 +94,7 @@ function report(figures: readonly Figure[]): string {
 
 const args = process.argv.slice(2);
 if (args[0] === 'applications') {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
   process.exit(0);
 }

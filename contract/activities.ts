@@ -135,12 +135,13 @@ export interface HealthOutcome {
  * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
  * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
  * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
- * `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
+ * `address_refused` (the login page lies where the egress rules let nobody go), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
  * `internal_error`, and those of {@link ProxyFailure}.
  */
 export type ActivityFailure =
   | 'session_gone'
   | 'domain_not_allowed'
+  | 'address_refused'
   | 'entry_uncertain'
   | 'submission_gone'
   | 'element_not_found'

@@ -6,7 +6,7 @@ import { credentialFacts } from './credential-facts.ts';
 import { followSignInLink, homeUrl, openForm } from './discover.ts';
 import type { LoginDeps } from './deps.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
-import { requireProxy } from './proxy-faults.ts';
+import { requireProxy } from './network-faults.ts';
 import { isAskedToLogIn, readAnonymously, readAt, verdictOf, type Verdict } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';

@@ -12,7 +12,7 @@ import { readAfterLostEntry } from './read-after-entering.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
-import { blameProxy, requireProxy } from './proxy-faults.ts';
+import { blameEgress, blameProxy, requireProxy } from './network-faults.ts';
 
 /** A session outlives the longest flow, waiting included, so that it ends by itself only when nobody is left. */
 const FLOW_SESSION_SECONDS = 25 * 60;
@@ -46,7 +46,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     discoverLogin: guard(({ target, sessionId }) =>
       withHeartbeat(async () => {
         const page = await deps.pages.of(target.projectId, sessionId);
-        const reading = await findLoginPage(page, target, deps.egress);
+        const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps.egress));
         await blameProxy(deps, target, sessionId, reading);
         return await observe(target, sessionId, reading);
       }),

@@ -13,7 +13,7 @@ const verdaccio: Application = {
   name: 'Verdaccio',
   madeOf: 'React, Material UI; the form is a modal, the session a token in localStorage',
   installedAs: 'verdaccio',
-  install: (folder) => npmPackages(folder, ['verdaccio@6']),
+  install: (folder) => npmPackages(folder, ['verdaccio@6', 'node-fetch@2']),
   start: async ({ folder, data, port }) => {
     await mkdir(data, { recursive: true });
     const config = join(data, 'config.yaml');

@@ -102,6 +102,7 @@ const LOGIN_PAGES: readonly (readonly [string, string])[] = [
   ['/login/passkey', 'A passkey only'],
   ['/login/captcha', 'A challenge for humans'],
   ['/login/blocked', 'A refusal'],
+  ['/login/elsewhere', 'A redirect to a private address'],
   ['/login/slow', 'An answer that comes late'],
   ['/login/error500', 'An error of the server'],
 ];

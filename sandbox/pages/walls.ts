@@ -63,6 +63,9 @@ export function walls(app: FastifyInstance, state: SiteState): void {
     ),
   );
 
+  // An address that is nobody's on the internet: whoever follows it has left the public one.
+  app.get('/login/elsewhere', (_request, reply) => reply.redirect('http://10.255.255.1/login', 303));
+
   app.get('/login/blocked', (_request, reply) =>
     show(
       reply,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BrowserService } from '../../browser-client/service.ts';
-import { blameProxy } from '../../activities/login/proxy-faults.ts';
+import { blameProxy } from '../../activities/login/network-faults.ts';
 import { sessionBody } from '../../activities/login/session-body.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { BrowserProxyConfig } from '../../contract/proxies.ts';

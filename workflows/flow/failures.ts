@@ -20,6 +20,8 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'element_not_found':
     case 'browser_error':
       return code;
+    case 'address_refused':
+      return 'domain_not_allowed';
     case 'service_unavailable':
     case 'session_gone':
     case 'entry_uncertain':
@@ -31,6 +33,8 @@ export function failureCode(error: unknown): FlowErrorCode {
 
 /** What a person reads of a flow that a failure ended. */
 export function failureMessage(error: unknown): string {
+  if (failureCodeOf(error) === 'address_refused')
+    return 'The login page leads to an address that is not public; if it may be visited, list its host in HOLDFAST_ALLOW_PRIVATE_HOSTS.';
   return proxyMessage(error) ?? 'The login could not go on; try again.';
 }
 

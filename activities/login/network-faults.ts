@@ -1,7 +1,11 @@
+import type { Page, Request } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { failure } from './faults.ts';
 import { retrieveSession } from '../../browser-client/sessions.ts';
+import { portOf } from '../../egress/guard.ts';
+import type { EgressPolicy } from '../../egress/policy.ts';
+import { EgressRefusedError, resolveChecked } from '../../egress/resolve.ts';
 import type { LoginDeps } from './deps.ts';
 
 /** Fails when the target's proxy is not there any more: its session would be refused, and must not go out another way. */
@@ -29,4 +33,39 @@ export async function blameProxy(
   // One target that the proxy does not reach may be another than the site: browsers have errands of their own.
   if (fault !== undefined && fault !== 'target_unreached')
     throw failure(`proxy_${fault}`, "the connection's proxy failed", true);
+}
+
+/**
+ * Leads a page somewhere by `work`. Fails when the last address that the page asked for is one that the egress rules
+ * refuse: what it shows then is the guard's own answer, and says nothing of the site.
+ */
+export async function blameEgress<Reading extends Pick<PageReading, 'kind'>>(
+  page: Page,
+  egress: EgressPolicy,
+  work: () => Promise<Reading>,
+): Promise<Reading> {
+  let asked = '';
+  const onRequest = (request: Request): void => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) asked = request.url();
+  };
+  page.on('request', onRequest);
+  try {
+    const reading = await work();
+    if ((reading.kind === 'blocked' || reading.kind === 'unavailable') && (await isRefused(egress, asked)))
+      throw failure('address_refused', 'the login page lies at an address that egress rules refuse', true);
+    return reading;
+  } finally {
+    page.off('request', onRequest);
+  }
+}
+
+async function isRefused(egress: EgressPolicy, address: string): Promise<boolean> {
+  if (!/^https?:/.test(address)) return false;
+  const url = new URL(address);
+  try {
+    await resolveChecked(egress, url.hostname, portOf(url));
+    return false;
+  } catch (error) {
+    return error instanceof EgressRefusedError;
+  }
 }
