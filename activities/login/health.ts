@@ -58,7 +58,7 @@ async function look(
   page: Page,
   target: LoginTarget,
   home: string,
-  asStranger: (url: string) => Promise<PageReading | null>,
+  anonymously: (url: string) => Promise<PageReading | null>,
 ): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
   const landing = target.postLoginUrl ?? home;
   const first = await readAt(page, landing);
@@ -67,7 +67,7 @@ async function look(
   // A page that says nothing of itself says it all where a stranger is asked to log in. This comes before the login page:
   // many applications show their form to whoever asks for it, logged in or not.
   if (first.kind === 'other' && first.sign_in_link === null) {
-    const strangers = await asStranger(landing);
+    const strangers = await anonymously(landing);
     if (strangers !== null && isAskedToLogIn(strangers)) {
       // The form of a page whose scripts are slow may have come by now.
       const again = await readLogin(page);
