@@ -51,12 +51,21 @@ export async function blameEgress<Reading extends Pick<PageReading, 'kind'>>(
   page.on('request', onRequest);
   try {
     const reading = await work();
-    if ((reading.kind === 'blocked' || reading.kind === 'unavailable') && (await isRefused(egress, asked)))
-      throw failure('address_refused', 'the login page lies at an address that egress rules refuse', true);
+    await failWhenRefused(egress, asked, reading);
     return reading;
   } finally {
     page.off('request', onRequest);
   }
+}
+
+/** Fails with `address_refused` when a page that shows nothing of a site was asked for at an address that is refused. */
+export async function failWhenRefused(
+  egress: EgressPolicy,
+  address: string,
+  { kind }: Pick<PageReading, 'kind'>,
+): Promise<void> {
+  if ((kind === 'blocked' || kind === 'unavailable') && (await isRefused(egress, address)))
+    throw failure('address_refused', 'the login page lies at an address that egress rules refuse', true);
 }
 
 async function isRefused(egress: EgressPolicy, address: string): Promise<boolean> {

@@ -132,11 +132,3 @@ describe('forms that scripts show', () => {
     expect((await practice.counts('dave')).refused).toBe(0);
   });
 });
-
-test('a login page that leads to a private address says that the address is refused', async () => {
-  const { practice } = on;
-  const person = await newcomer(on, { login_url: practice.page('/login/elsewhere') });
-  await person.login();
-  expect(await person.ended()).toMatchObject({ flow_status: 'FAILED', error_code: 'domain_not_allowed' });
-  expect((await person.read()).error_message).toContain('HOLDFAST_ALLOW_PRIVATE_HOSTS');
-});
