@@ -8,6 +8,7 @@ import { refuseUpgrade } from '../http/sockets.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
+import { countCall } from './rate-limit.ts';
 
 /** How long the browser service may take to accept a websocket, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -23,12 +24,10 @@ export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts): void {
     socket.on('close', () => open.delete(socket));
     // A side that vanishes ends the other by its close event.
     socket.on('error', () => socket.destroy());
-    try {
-      admit(request, parts);
-      connect(request, socket, head, parts);
-    } catch (error) {
-      refuseUpgrade(socket, toHoldfastError(error));
-    }
+    admit(request, parts).then(
+      () => connect(request, socket, head, parts),
+      (error: unknown) => refuseUpgrade(socket, toHoldfastError(error)),
+    );
   });
   // Taken-over sockets are no longer the server's to close.
   app.addHook('preClose', (done) => {
@@ -37,8 +36,8 @@ export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-function admit(request: IncomingMessage, parts: ApiParts): void {
-  parts.limits.byAddress.take(request.socket.remoteAddress ?? '');
+async function admit(request: IncomingMessage, { limits }: ApiParts): Promise<void> {
+  await countCall(limits.byAddress, request.socket.remoteAddress ?? '');
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   if (!staysBelowBrowsers(path))
     throw new HoldfastError('not_found', 'WebSocket route not found; use the URL as the session gave it');

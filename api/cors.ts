@@ -3,8 +3,8 @@ import type { ApiServer } from './context.ts';
 
 /** How long a browser may remember what it was allowed, in seconds. */
 const REMEMBERED_SECONDS = 600;
-/** Headers of our answers that a page's script needs: paging, and when to come back. */
-const EXPOSED_HEADERS = ['X-Has-More', 'X-Next-Offset', 'Retry-After'];
+/** Headers of our answers that a page's script needs: paging, what is left of a rate limit, and when to come back. */
+const EXPOSED_HEADERS = ['X-Has-More', 'X-Next-Offset', 'Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining'];
 
 /**
  * Lets pages of the operator's own origins call the API from a browser, with a token of their own; cookies are never part

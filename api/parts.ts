@@ -2,7 +2,7 @@ import { createConnectionAnswers, type ConnectionAnswers } from './connection-an
 import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
 import { createHandoffCodes, type HandoffCodes } from './handoff.ts';
 import { createHostedTokens, type HostedTokens } from './hosted-token.ts';
-import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { createAddressLimiter, type RateLimiter } from './rate-limit.ts';
 import { createOpenStreams, type OpenStreams } from './streams.ts';
 
 /** What routes work with: what the service was given, and what it made of it. */
@@ -15,7 +15,8 @@ export interface ApiParts extends ApiDeps {
 }
 
 export function createApiParts(deps: ApiDeps): ApiParts {
-  const { addressRateLimit, credentialRateLimit } = deps.settings;
+  const { addressRateLimit = DEFAULT_RATE_LIMITS.address, credentialRateLimit = DEFAULT_RATE_LIMITS.credential } =
+    deps.settings;
   const codes = createHandoffCodes(deps.signingKey, deps.clock);
   return {
     ...deps,
@@ -24,8 +25,8 @@ export function createApiParts(deps: ApiDeps): ApiParts {
     answers: createConnectionAnswers(deps, codes),
     streams: createOpenStreams(),
     limits: {
-      byAddress: createRateLimiter(addressRateLimit ?? DEFAULT_RATE_LIMITS.address),
-      byCredential: createRateLimiter(credentialRateLimit ?? DEFAULT_RATE_LIMITS.credential),
+      byAddress: createAddressLimiter(addressRateLimit),
+      byCredential: { limit: credentialRateLimit, ...deps.store.rateLimiter('credentials', credentialRateLimit) },
     },
   };
 }

@@ -1,36 +1,40 @@
-import { TokenBucket } from 'limiter';
-import { LRUCache } from 'lru-cache';
+import type { FastifyReply } from 'fastify';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { HoldfastError } from '../contract/errors.ts';
+import type { SharedRateLimiter } from '../store/rate-limiter.ts';
 import type { RateLimit } from './context.ts';
 
-/** Most buckets that are kept; beyond it the ones untouched for longest go first (they are full again by then). */
-const MAX_BUCKETS = 50_000;
-
-/** Token buckets by key. `take` throws `rate_limited` with the whole seconds to wait when a bucket is empty. */
+/** Calls by key, and how many of them one window takes. */
 export interface RateLimiter {
-  take(key: string): void;
+  limit: RateLimit;
+  take: SharedRateLimiter['take'];
 }
 
-/** Buckets live in this process: with several API processes each allows its share. */
-export function createRateLimiter(limit: RateLimit): RateLimiter {
-  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_BUCKETS });
-
-  function bucketOf(key: string): TokenBucket {
-    const known = buckets.get(key);
-    if (known !== undefined) return known;
-    const bucket = new TokenBucket({ bucketSize: limit.burst, tokensPerInterval: limit.perSecond, interval: 'second' });
-    // The library's buckets start empty; a new caller may use its burst at once.
-    bucket.content = limit.burst;
-    buckets.set(key, bucket);
-    return bucket;
-  }
-
+/**
+ * Counts calls from an address, before authentication: in this process alone, so that a flood costs the database nothing.
+ * Calls of credentials are counted over all processes, by the store.
+ */
+export function createAddressLimiter(limit: RateLimit): RateLimiter {
+  const limiter = new RateLimiterMemory({ points: limit.burst, duration: limit.burst / limit.perSecond });
   return {
-    take(key) {
-      const bucket = bucketOf(key);
-      if (bucket.tryRemoveTokens(1)) return;
-      const retryAfterSeconds = Math.max(1, Math.ceil(bucket.getWaitTime(1) / 1000));
-      throw new HoldfastError('rate_limited', `too many requests; wait ${retryAfterSeconds} s`, { retryAfterSeconds });
+    limit,
+    take: async (key) => {
+      try {
+        return { remaining: (await limiter.consume(key)).remainingPoints, retryAfterSeconds: 0 };
+      } catch (refusal) {
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        return { remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
+      }
     },
   };
+}
+
+/** Counts a call and tells the caller what it has left. Throws `rate_limited` with the whole seconds to wait. */
+export async function countCall({ limit, take }: RateLimiter, key: string, reply?: FastifyReply): Promise<void> {
+  const { remaining, retryAfterSeconds } = await take(key);
+  void reply?.headers({ 'x-ratelimit-limit': String(limit.burst), 'x-ratelimit-remaining': String(remaining) });
+  if (retryAfterSeconds === 0) return;
+  throw new HoldfastError('rate_limited', `Too many requests; retry after ${retryAfterSeconds} s`, {
+    retryAfterSeconds,
+  });
 }

@@ -17,6 +17,7 @@ import { createHostedPageDeps } from './hosted-page-deps.ts';
 import { hostedPage } from './hosted/plugin.ts';
 import { describeRoutes } from './openapi.ts';
 import { createApiParts, type ApiParts } from './parts.ts';
+import { countCall } from './rate-limit.ts';
 import { registerRoutes } from './routes.ts';
 import { rejectMalformedText } from './text-check.ts';
 
@@ -101,12 +102,12 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
 
   app.decorateRequest('caller', null);
   app.decorateRequest('auditScope', null);
-  app.addHook('onRequest', async (request) => {
-    byAddress.take(request.ip);
+  app.addHook('onRequest', async (request, reply) => {
+    await countCall(byAddress, request.ip, reply);
     const access = request.routeOptions.config.access ?? 'api_key';
     if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;
     const caller = await authenticate(request);
-    byCredential.take(caller.kind === 'api_key' ? caller.key.id : caller.flowId);
+    await countCall(byCredential, caller.kind === 'api_key' ? caller.key.id : caller.flowId, reply);
     if (caller.kind === 'hosted' && access !== 'hosted') {
       throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
     }

@@ -12,10 +12,16 @@ export interface SharedRateLimit {
 /** Counts calls by key, over all processes on one database. */
 export interface SharedRateLimiter {
   /**
-   * Counts one call of `key`. Answers 0 when it is allowed, else the whole seconds after which it will be. Never rejects:
-   * while the database is away each process counts by itself. Keys have 200 characters at most.
+   * Counts one call of `key`. Never rejects: while the database is away each process counts by itself. Keys have 200
+   * characters at most.
    */
-  take(key: string): Promise<number>;
+  take(key: string): Promise<RateLimitState>;
+}
+
+/** What a key has left in this window; `retryAfterSeconds` is 0 when the call is allowed, else the whole seconds to wait. */
+export interface RateLimitState {
+  remaining: number;
+  retryAfterSeconds: number;
 }
 
 /**
@@ -38,11 +44,10 @@ export function createSharedRateLimiter(pool: pg.Pool, name: string, limit: Shar
   return {
     take: async (key) => {
       try {
-        await limiter.consume(key);
-        return 0;
+        return { remaining: (await limiter.consume(key)).remainingPoints, retryAfterSeconds: 0 };
       } catch (refusal) {
-        if (refusal instanceof RateLimiterRes) return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-        throw refusal;
+        if (!(refusal instanceof RateLimiterRes)) throw refusal;
+        return { remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
       }
     },
   };
