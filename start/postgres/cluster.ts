@@ -38,7 +38,8 @@ export async function openCluster(folder: string, binaries: PostgresBinaries, du
   if ((await clusterMajor(folder)) !== undefined) return cluster;
 
   const unfinished = `${folder}.new`;
-  await rm(unfinished, { recursive: true, force: true });
+  // An `initdb` whose start was killed may still be writing there; without its files it soon ends.
+  await rm(unfinished, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await mkdir(unfinished, { mode: 0o700 });
   if (user !== undefined) await chown(unfinished, user.uid, user.gid);
