@@ -1,8 +1,8 @@
 /**
  * Which room may import which (docs: CONTRIBUTING.md). The start-up code, tests and benchmarks see everything.
- * A room is a folder at the top; a rule names the rooms it must not see.
+ * A module is a folder at the top; a rule names those it must not import.
  */
-const ROOMS = [
+const MODULES = [
   'contract',
   'http',
   'workflows',
@@ -18,8 +18,8 @@ const ROOMS = [
   'sandbox',
 ];
 
-/** Room -> rooms it may import from, itself aside. */
-const ARROWS = {
+/** Module -> modules it may import from, itself aside. */
+const MAY_IMPORT = {
   contract: [],
   http: ['contract'],
   workflows: ['contract'],
@@ -54,13 +54,13 @@ module.exports = {
       from: {},
       to: { couldNotResolve: true, pathNot: ['^devtools-protocol$'] },
     },
-    ...Object.entries(ARROWS).map(([room, allowed]) => ({
-      name: `arrows-of-${room}`,
-      comment: `${room} may import ${allowed.length === 0 ? 'no other room' : allowed.join(', ')}.`,
+    ...Object.entries(MAY_IMPORT).map(([module, allowed]) => ({
+      name: `imports-of-${module}`,
+      comment: `${module} may import ${allowed.length === 0 ? 'no other module' : allowed.join(', ')}.`,
       severity: 'error',
-      from: { path: `^${room}/` },
+      from: { path: `^${module}/` },
       to: {
-        path: `^(${[...ROOMS, ...SEES_EVERYTHING].filter((other) => other !== room && !allowed.includes(other)).join('|')})/`,
+        path: `^(${[...MODULES, ...SEES_EVERYTHING].filter((other) => other !== module && !allowed.includes(other)).join('|')})/`,
       },
     })),
     {

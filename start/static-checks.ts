@@ -19,7 +19,7 @@ const CACHE = join(MODULES, '.cache', 'holdfast-test');
 const TYPE_ROOTS = ['.', 'api/hosted/page', 'reader/page', 'browser/live/page'];
 
 /**
- * Format, lint, types and import arrows, one after the other, in the time that tests leave. Resolves with every check's
+ * Format, lint, types and import boundaries, one after the other, in the time that tests leave. Resolves with every check's
  * result, whether earlier ones failed or not; never rejects.
  */
 export async function runStaticChecks(): Promise<CheckResult[]> {
@@ -52,7 +52,7 @@ function checks(): { name: string; args: string[] }[] {
       ],
     })),
     {
-      name: 'import arrows and cycles (dependency-cruiser)',
+      name: 'import boundaries and cycles (dependency-cruiser)',
       args: [`${MODULES}/dependency-cruiser/bin/dependency-cruise.mjs`, '--config', '.dependency-cruiser.cjs', '.'],
     },
   ];

@@ -13,7 +13,7 @@ import { runStaticChecks, type CheckResult } from './static-checks.ts';
 import { say } from './terminal.ts';
 
 /**
- * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import arrows beside them.
+ * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import boundaries beside them.
  * Every check runs even when another one failed. Arguments go to vitest (`npm test -- store`); then the static checks are
  * left out, as they are in `npm run test:soak`, which runs the tier of that name and no other. Writes `N passed, N failed` as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
  */
