@@ -91,14 +91,14 @@ it.each(['nothing', 'keys'] as const)('enters a stored credential again where %s
 it('types a stored credential that may have been sent again only in a session that has seen nothing', async () => {
   tests.world.answers = [LOST, INSIDE];
   const id = await loginByCredential(tests);
-  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered.map(({ sessionId }) => sessionId)).toEqual(['brw_1', 'brw_2']);
 });
 
 it('goes on with a stored credential when the browser is lost, but not for ever', async () => {
   tests.world.answers = [GONE, INSIDE];
   const id = await loginByCredential(tests);
-  expect((await tests.client.read(id)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
 
   tests.reset();
   tests.world.credential = STORED;
