@@ -12,6 +12,7 @@ import {
   type TimelineEvent,
 } from './connections.ts';
 import { Interaction } from './interaction.ts';
+import { ReadField } from './reading.ts';
 import { TelemetryRequest } from './telemetry.ts';
 
 /** Settings of a connection with every default applied. No secret is in here. */
@@ -55,6 +56,43 @@ export const FlowState = z.object({
 });
 export type FlowState = z.infer<typeof FlowState>;
 
+/** A credential as it was at some time: what was learned with it holds until its version grows. */
+export const CredentialVersion = z.object({ credentialId: z.string(), version: z.int() });
+export type CredentialVersion = z.infer<typeof CredentialVersion>;
+
+/** What the last good login needed, by kind; recorded so that the reauth gate need not guess. */
+export const LoginRequirements = z.object({
+  /** Fields that were answered, by whomever. */
+  fields: z.array(
+    ReadField.pick({ type: true, discovered_type: true, name: true, label: true, hint: true, channel: true }),
+  ),
+  /** True when a person had to act elsewhere (mail link, push). */
+  externalAction: z.boolean(),
+});
+export type LoginRequirements = z.infer<typeof LoginRequirements>;
+
+/** What a REAUTH met and could not answer. It stands until a person logs in or the credential changes. */
+export const ReauthObstacle = z.object({ reason: CanReauthReason, credential: CredentialVersion.nullable() });
+export type ReauthObstacle = z.infer<typeof ReauthObstacle>;
+
+/** How often REAUTH has failed in a row for reasons that may pass, and before when (ISO) it is not tried again. */
+export const ReauthBackOff = z.object({
+  failures: z.int(),
+  nextAt: z.string(),
+  credential: CredentialVersion.nullable(),
+});
+export type ReauthBackOff = z.infer<typeof ReauthBackOff>;
+
+/** What logins have taught about logging in with nobody there. Callers see only what the gate makes of it. */
+export const ReauthMemory = z.object({
+  /** The password that the site refused: it is not typed again. */
+  refused: CredentialVersion.nullable(),
+  requirements: LoginRequirements.nullable(),
+  obstacle: ReauthObstacle.nullable(),
+  backOff: ReauthBackOff.nullable(),
+});
+export type ReauthMemory = z.infer<typeof ReauthMemory>;
+
 /**
  * Everything that is known of a connection: held by its workflow, recorded in the store on every change, and what every
  * read is answered from. `revision` grows by one with each change.
@@ -73,6 +111,8 @@ export const ConnectionDocument = z.object({
   can_reauth_reason: CanReauthReason,
   last_auth_check_at: z.string().nullable(),
   flow: FlowState.nullable(),
+  /** Absent before anything was learned. In the row, so that it outlives the workflow. */
+  reauth: ReauthMemory.optional(),
 });
 export type ConnectionDocument = z.infer<typeof ConnectionDocument>;
 

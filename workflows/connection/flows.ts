@@ -6,14 +6,18 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import type { FlowType } from '../../contract/connections.ts';
-import type { FlowState } from '../../contract/document.ts';
+import type { FlowState, ReauthMemory } from '../../contract/document.ts';
 import { FLOW_LIFETIME_MS } from '../../contract/limits.ts';
 import type { FlowEnd } from '../flow/context.ts';
 import type { FlowInput } from '../flow/flow-workflows.ts';
 import type { login, reauth } from '../flow/flow-workflows.ts';
 import { WORKFLOWS } from '../messages.ts';
+import { versionOf } from '../policy/credential-match.ts';
+import { backOffAfter, withBackOff } from '../policy/reauth-back-off.ts';
+import { obstacleOf } from '../policy/reauth-gate.ts';
 import {
   flowEvent,
+  memoryOf,
   rescheduleCheck,
   targetOf,
   touch,
@@ -97,7 +101,7 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
     flowId,
     target: targetOf(state, kind === 'login' ? requested.request : null),
     expiresAt: running.expiresAt,
-    refused: state.refused,
+    refused: memoryOf(state.document).refused,
     saveCredentials: kind === 'login' && settings.save_credentials,
   };
   state.requestedFlow = null;
@@ -150,33 +154,66 @@ const ENDED_FROM_OUTSIDE = {
   error_message: 'The login was ended from outside; start a new one',
 } as const;
 
-function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, { status, result }: FlowEnd): void {
-  if (result !== null) state.refused = result.refused;
+function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, end: FlowEnd): void {
+  const { status, result } = end;
+  const reauth = memoryAfter(state, kind, end);
   const finished = result?.finished ?? null;
   if (status === 'SUCCESS' && result !== null && finished !== null) {
     state.hadLogin = true;
     state.credential = finished.credential;
-    if (result.requirements.fields.length > 0) state.requirements = result.requirements;
     state.loginPageUrl = result.loginPageUrl ?? state.loginPageUrl;
     const { settings } = state.document;
     const { credentialName } = finished;
     const attach = credentialName !== null && settings.credential === undefined;
     touch(state, {
+      reauth,
       status: 'AUTHENTICATED',
       post_login_url: finished.postLoginUrl,
       settings: attach ? { ...settings, credential: { name: credentialName } } : settings,
     });
   }
   const failed = status === 'FAILED';
+  const backOff = kind === 'reauth' && status !== 'SUCCESS' ? reauth.backOff : null;
+  if (status !== 'SUCCESS' && kind === 'reauth') touch(state, { reauth, status: 'NEEDS_AUTH' });
+  else if (status !== 'SUCCESS' && result !== null) touch(state, { reauth });
+  const told = {
+    ...(failed ? ENDED_FROM_OUTSIDE : {}),
+    ...(failed && result !== null ? { error_code: result.errorCode, error_message: result.errorMessage } : {}),
+  };
   patchFlow(state, flowId, {
     ...OVER,
     flow_status: status,
     ...(status === 'SUCCESS' ? { flow_step: 'COMPLETED' as const, website_error: null } : {}),
     ...(typeof result?.websiteError === 'string' ? { website_error: result.websiteError } : {}),
-    ...(failed ? ENDED_FROM_OUTSIDE : {}),
-    ...(failed && result !== null ? { error_code: result.errorCode, error_message: result.errorMessage } : {}),
+    ...told,
+    ...(backOff === null ? {} : { error_message: withBackOff(told.error_message ?? null, backOff) }),
   });
-  if (status !== 'SUCCESS' && kind === 'reauth') touch(state, { status: 'NEEDS_AUTH' });
+}
+
+/** What is known of logging in with nobody there once a flow has ended. */
+function memoryAfter({ document, credential }: ConnectionState, kind: RunningFlow['kind'], end: FlowEnd): ReauthMemory {
+  const known = memoryOf(document);
+  const { status, result } = end;
+  const before = result === null ? known : { ...known, refused: result.refused };
+  if (status === 'SUCCESS') {
+    if (result === null) return before;
+    // A site that asked for no login has said nothing of what one needs.
+    const { fields, externalAction } = result.requirements;
+    const asked = result.loginPageUrl !== null || externalAction;
+    return {
+      ...before,
+      requirements: fields.length > 0 || externalAction ? result.requirements : before.requirements,
+      obstacle: asked ? null : before.obstacle,
+      backOff: null,
+    };
+  }
+  if (kind === 'login') return before;
+  const tried = result?.credential ?? credential;
+  const version = tried === null ? null : versionOf(tried);
+  const reason = typeof result?.errorCode === 'string' ? obstacleOf(result.errorCode) : null;
+  if (reason !== null) return { ...before, obstacle: { reason, credential: version }, backOff: null };
+  const { health_check_interval: interval } = document.settings;
+  return { ...before, backOff: backOffAfter(before.backOff, version, interval, Date.now()) };
 }
 
 /** Ends the flow of a connection whose workflow was ended from outside meanwhile: its child may still hold a browser. */

@@ -1,11 +1,13 @@
 import { condition, isCancellation, uuid4 } from '@temporalio/workflow';
 import type { HealthOutcome } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
+import type { ReauthBackOff } from '../../contract/document.ts';
 import { proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { nextCheckDelayMs } from '../policy/intervals.ts';
+import { isBackingOff, withBackOff } from '../policy/reauth-back-off.ts';
 import { requestFlow } from './flows.ts';
-import { targetOf, touch, type ConnectionState } from './state.ts';
+import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
 
 /** Checks the session on its schedule and whenever it is asked to, during flows too. */
 export async function runHealthChecks(state: ConnectionState): Promise<void> {
@@ -46,6 +48,7 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
   const nowIso = new Date().toISOString();
   if (found.credential !== null) state.credential = found.credential;
   const status = statusAfter(previous, found.outcome);
+  const backOff = backOffNow(state);
   const event: TimelineEvent = {
     id: `evt_${checkId.replaceAll('-', '')}`,
     type: 'health_check',
@@ -56,6 +59,7 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
     ...(found.outcome === 'inconclusive'
       ? { error_message: 'The check was inconclusive: the status stays as it was.' }
       : {}),
+    ...(found.outcome === 'expired' && backOff !== null ? { error_message: withBackOff(null, backOff) } : {}),
     ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
     ...(found.browserSessionId === undefined ? {} : { browser_session_id: found.browserSessionId }),
     ...(typeof found.replayId === 'string' ? { replay_id: found.replayId } : {}),
@@ -87,10 +91,17 @@ function statusAfter(previous: AuthStatus, outcome: HealthOutcome['outcome']): A
   }
 }
 
-/** The reauth gate: asks for a REAUTH flow, or leaves NEEDS_AUTH with its reason. */
+/** The back-off that holds a REAUTH back at this moment, or null. */
+function backOffNow({ document, credential }: ConnectionState): ReauthBackOff | null {
+  const { backOff } = memoryOf(document);
+  return isBackingOff(backOff, credential, Date.now()) ? backOff : null;
+}
+
+/** The reauth gate: asks for a REAUTH flow, or leaves NEEDS_AUTH with its reason, or for a later check. */
 function requestReauth(state: ConnectionState): void {
   const { settings, flow } = state.document;
   const busy = flow?.flow_status === 'IN_PROGRESS' || state.requestedFlow !== null;
   if (busy || !settings.auto_reauth || !settings.health_checks || !state.document.can_reauth) return;
+  if (backOffNow(state) !== null) return;
   requestFlow(state, { kind: 'reauth', flowId: `flow_${uuid4().replaceAll('-', '')}` });
 }

@@ -1,12 +1,11 @@
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import type { ConnectionDocument, FlowState } from '../../contract/document.ts';
+import type { ConnectionDocument, FlowState, ReauthMemory } from '../../contract/document.ts';
 import { assertNever } from '../../contract/assert-never.ts';
 import type { FlowEnd } from '../flow/context.ts';
 import type { AnswerToFlow } from '../message-definitions.ts';
 import type { ConnectionSeed, LoginRequest } from '../messages.ts';
-import type { RefusedCredential } from '../policy/credential-match.ts';
-import { evaluateReauthGate, type LoginRequirements } from '../policy/reauth-gate.ts';
+import { evaluateReauthGate } from '../policy/reauth-gate.ts';
 
 /** How many applied submissions are remembered, across continue-as-new too. */
 const SUBMISSION_RING = 20;
@@ -31,8 +30,6 @@ export interface CarriedState {
   document: ConnectionDocument;
   hadLogin: boolean;
   credential: CredentialFacts | null;
-  refused: RefusedCredential | null;
-  requirements: LoginRequirements | null;
   appliedSubmissions: string[];
   lastLoginId: string | null;
   /** Where the last login found the login page. */
@@ -121,7 +118,7 @@ function carriedInto(begin: Beginning, nowIso: string): CarriedState {
     case 'new':
       return freshState(documentOf(begin.seed, nowIso));
     case 'again': {
-      // What only the lost workflow knew is learned anew: what the credential holds now, what the next login needs.
+      // What only the lost workflow knew is learned anew: what the credential holds now, where the login page is.
       const { document } = begin;
       const hadLogin = document.can_reauth_reason !== 'no_prior_successful_login';
       return { ...freshState(document), hadLogin };
@@ -154,8 +151,6 @@ function freshState(document: ConnectionDocument): CarriedState {
     document,
     hadLogin: false,
     credential: null,
-    refused: null,
-    requirements: null,
     appliedSubmissions: [],
     lastLoginId: null,
     loginPageUrl: null,
@@ -173,8 +168,6 @@ export function carriedOf(state: ConnectionState): CarriedState {
     document: state.document,
     hadLogin: state.hadLogin,
     credential: state.credential,
-    refused: state.refused,
-    requirements: state.requirements,
     appliedSubmissions: state.appliedSubmissions,
     lastLoginId: state.lastLoginId,
     loginPageUrl: state.loginPageUrl,
@@ -186,6 +179,11 @@ export function carriedOf(state: ConnectionState): CarriedState {
   };
 }
 
+/** What logins have taught so far. */
+export function memoryOf({ reauth }: ConnectionDocument): ReauthMemory {
+  return reauth ?? { refused: null, requirements: null, obstacle: null, backOff: null };
+}
+
 /** Applies a change to the document: the gate is asked again and the revision grows. */
 export function touch(state: ConnectionState, change: Partial<ConnectionDocument>, events: TimelineEvent[] = []): void {
   const document = { ...state.document, ...change };
@@ -193,8 +191,7 @@ export function touch(state: ConnectionState, change: Partial<ConnectionDocument
     hadLogin: state.hadLogin,
     reference: document.settings.credential,
     credential: state.credential,
-    refused: state.refused,
-    requirements: state.requirements,
+    ...memoryOf(document),
   });
   state.document = {
     ...document,

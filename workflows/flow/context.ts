@@ -1,10 +1,8 @@
-import type { ChosenProvider, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import type { ChosenProvider, CredentialFacts, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { FlowErrorCode, FlowStatus } from '../../contract/connections.ts';
-import type { FlowState } from '../../contract/document.ts';
+import type { CredentialVersion, FlowState, LoginRequirements } from '../../contract/document.ts';
 import type { SubmitInput } from '../messages.ts';
-import type { RefusedCredential } from '../policy/credential-match.ts';
 import type { LastEntry } from '../policy/decide.ts';
-import type { LoginRequirements } from '../policy/reauth-gate.ts';
 import type { BrowserActivities } from './activities.ts';
 
 /** Properties of the flow that its steps change. */
@@ -33,7 +31,7 @@ export interface FlowContext {
   target: LoginTarget;
   expiresAt: string;
   saveCredentials: boolean;
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
   browser: BrowserActivities;
   /** Makes a step visible to callers. */
   report(patch: FlowPatch): void;
@@ -51,8 +49,10 @@ export interface FlowResult {
   /** Where the login page was found; null when the site asked for no login. */
   loginPageUrl: string | null;
   /** A credential version that the site refused, new or as it was given. */
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
   requirements: LoginRequirements;
+  /** The credential as the last page met it. Absent in histories that are older than it. */
+  credential?: CredentialFacts | null;
 }
 
 /** The end of a flow as the entity learns it; without a result when it was stopped, or broke. */
@@ -69,8 +69,10 @@ export interface Progress {
   last: LastEntry | null;
   entered: number;
   rejections: number;
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
   requirements: LoginRequirements;
+  /** The credential as it was when the page was last read. */
+  credential: CredentialFacts | null;
   /** The page that asked first. */
   loginPageUrl: string | null;
   /** The provider that was chosen last. */
@@ -78,7 +80,7 @@ export interface Progress {
 }
 
 /** The beginning of a flow. */
-export function newProgress(refused: RefusedCredential | null): Progress {
+export function newProgress(refused: CredentialVersion | null): Progress {
   return {
     sessionId: null,
     sessions: 0,
@@ -88,6 +90,7 @@ export function newProgress(refused: RefusedCredential | null): Progress {
     rejections: 0,
     refused,
     requirements: { fields: [], externalAction: false },
+    credential: null,
     loginPageUrl: null,
     provider: null,
   };

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
 import type { LoginTarget } from '../../contract/activities.ts';
-import type { RefusedCredential } from '../policy/credential-match.ts';
+import type { CredentialVersion } from '../../contract/document.ts';
 import { createBrowserActivities } from './activities.ts';
 import type { FlowEnd } from './context.ts';
 import { movesBetweenVersions } from '../versioning.ts';
@@ -12,7 +12,7 @@ export interface FlowInput {
   flowId: string;
   target: LoginTarget;
   expiresAt: string;
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
   saveCredentials: boolean;
 }
 

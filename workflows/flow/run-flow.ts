@@ -2,6 +2,7 @@ import { isCancellation, uuid4 } from '@temporalio/workflow';
 import { assertNever } from '../../contract/assert-never.ts';
 import type { Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
+import { versionOf } from '../policy/credential-match.ts';
 import { decide, wasRejected } from '../policy/decide.ts';
 import { newProgress, stepInput, type FlowContext, type FlowResult, type Progress } from './context.ts';
 import { enter } from './enter.ts';
@@ -33,6 +34,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
   for (;;) {
     const rejected = wasRejected(observation, progress.last);
     noteRefusal(observation, progress, rejected);
+    progress.credential = observation.credential;
     if (observation.reading.kind === 'form' || observation.reading.kind === 'choice')
       progress.loginPageUrl ??= observation.reading.url;
     const decision = decide({ mode: context.mode, observation, ...progress });
@@ -59,6 +61,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           loginPageUrl: progress.loginPageUrl,
           refused: progress.entered > 0 ? null : progress.refused,
           requirements: progress.requirements,
+          credential: progress.credential,
         };
       }
       case 'enter':
@@ -97,8 +100,7 @@ function noteRefusal(observation: Observation, progress: Progress, rejected: boo
   if (!rejected || last === null) return;
   if (last.by === 'person') progress.rejections += 1;
   const { credential } = observation;
-  if (last.by === 'credential' && last.typed.password && credential !== null)
-    progress.refused = { credentialId: credential.id, version: credential.version };
+  if (last.by === 'credential' && last.typed.password && credential !== null) progress.refused = versionOf(credential);
 }
 
 function failed(
@@ -116,5 +118,6 @@ function failed(
     loginPageUrl: progress.loginPageUrl,
     refused: progress.refused,
     requirements: progress.requirements,
+    credential: progress.credential,
   };
 }

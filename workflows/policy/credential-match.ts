@@ -1,4 +1,5 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
+import type { CredentialVersion } from '../../contract/document.ts';
 import type { ReadField } from '../../contract/reading.ts';
 
 /** Names under which callers keep what a person is known by, best first. */
@@ -41,13 +42,12 @@ export function credentialKeyFor(field: ReadField, credential: CredentialFacts):
   }
 }
 
-/** A password that a site refused: it is not typed again until the credential's version changes. */
-export interface RefusedCredential {
-  credentialId: string;
-  version: number;
+/** The version of a credential, as what is learned with it is kept under. */
+export function versionOf(credential: CredentialFacts): CredentialVersion {
+  return { credentialId: credential.id, version: credential.version };
 }
 
-/** True when this very version of the credential has been refused. */
-export function isRefused(credential: CredentialFacts, refused: RefusedCredential | null): boolean {
-  return refused !== null && refused.credentialId === credential.id && refused.version >= credential.version;
+/** True when the credential has not changed since it was at `known`. */
+export function isAtVersion(credential: CredentialFacts, known: CredentialVersion | null): boolean {
+  return known !== null && known.credentialId === credential.id && known.version >= credential.version;
 }

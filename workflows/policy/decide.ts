@@ -1,8 +1,9 @@
 import { assertNever } from '../../contract/assert-never.ts';
 import type { Answer, CredentialFacts, FieldEntry, Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
+import type { CredentialVersion } from '../../contract/document.ts';
 import type { CodeChannel, ReadChoice, ReadField } from '../../contract/reading.ts';
-import { credentialKeyFor, isRefused, refOf, type RefusedCredential } from './credential-match.ts';
+import { credentialKeyFor, isAtVersion, refOf } from './credential-match.ts';
 import { identifyChoices, identifyFields, type AskedChoice, type AskedField } from './interaction.ts';
 
 /** What the loop remembers of the answer it entered last. */
@@ -21,7 +22,7 @@ export interface Situation {
   mode: 'attended' | 'unattended';
   observation: Observation;
   last: LastEntry | null;
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
   /** How many times a person's answer was refused in this flow. */
   rejections: number;
   /** How many answers were entered in this flow. */
@@ -135,7 +136,7 @@ function decideForm(situation: Situation): Decision {
   const preferred = preferredProvider(reading.choices, credential);
   if (preferred !== null && last === null) return pick(preferred, reading.submit);
 
-  const refused = credential !== null && isRefused(credential, situation.refused);
+  const refused = credential !== null && isAtVersion(credential, situation.refused);
   // A value that was typed already is not typed again unseen: not after a refusal, not after an entering of unknown end.
   const spent = last !== null && (rejected || !last.certain);
   const known: FieldEntry[] = [];

@@ -1,22 +1,16 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import type { CanReauthReason, CredentialReference } from '../../contract/connections.ts';
+import type { CanReauthReason, CredentialReference, FlowErrorCode } from '../../contract/connections.ts';
+import type { CredentialVersion, LoginRequirements, ReauthObstacle } from '../../contract/document.ts';
 import type { CodeChannel, ReadField } from '../../contract/reading.ts';
-import { credentialKeyFor, isRefused, type RefusedCredential } from './credential-match.ts';
-
-/** What the last good login needed, by kind; recorded so that the gate need not guess. */
-export interface LoginRequirements {
-  /** Fields that were answered, by whomever. */
-  fields: Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label' | 'hint' | 'channel'>[];
-  /** True when a person had to act elsewhere (mail link, push). */
-  externalAction: boolean;
-}
+import { credentialKeyFor, isAtVersion } from './credential-match.ts';
 
 /** What the gate looks at. */
 export interface GateInput {
   hadLogin: boolean;
   reference: CredentialReference | undefined;
   credential: CredentialFacts | null;
-  refused: RefusedCredential | null;
+  refused: CredentialVersion | null;
+  obstacle: ReauthObstacle | null;
   requirements: LoginRequirements | null;
 }
 
@@ -28,14 +22,16 @@ export interface GateVerdict {
 
 /** The reauth gate (interface.md, `can_reauth_reason`). Pure. */
 export function evaluateReauthGate(input: GateInput): GateVerdict {
-  const { credential, requirements } = input;
+  const { credential, obstacle, requirements } = input;
   if (!input.hadLogin) return no('no_prior_successful_login');
   if (input.reference === undefined) return no('no_credential');
   // External providers are not connected yet: the reference is kept, but nothing could be fetched by it.
   if (input.reference.provider !== undefined) return no('no_viable_plans');
   if (credential === null || (credential.valueKeys.length === 0 && credential.ssoProvider === null))
     return no('no_credential');
-  if (isRefused(credential, input.refused)) return no('requires_customer_input');
+  if (isAtVersion(credential, input.refused)) return no('requires_customer_input');
+  if (obstacle !== null && (obstacle.credential === null || isAtVersion(credential, obstacle.credential)))
+    return no(obstacle.reason);
   if (requirements === null) return { canReauth: true, reason: 'no_requirements_recorded' };
   if (requirements.externalAction) return no('requires_external_action');
   for (const field of requirements.fields) {
@@ -58,6 +54,32 @@ const CODE_REASONS: Record<CodeChannel, CanReauthReason> = {
   totp: 'requires_totp_without_secret',
   unknown: 'requires_customer_input',
 };
+
+/**
+ * What a REAUTH that ended with `code` met that nobody but a person (or another credential) gets past; null when another
+ * try may well go through. Pure.
+ */
+export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
+  switch (code) {
+    case 'totp_required':
+      return 'requires_totp_without_secret';
+    case 'sms_code_required':
+      return 'requires_sms_code';
+    case 'email_code_required':
+      return 'requires_email_code';
+    case 'external_action_required':
+    case 'unsupported_auth_method':
+      return 'requires_external_action';
+    case 'mfa_required':
+    case 'account_choice_required':
+    case 'customer_input_required':
+    case 'credentials_invalid':
+    case 'totp_code_rejected':
+      return 'requires_customer_input';
+    default:
+      return null;
+  }
+}
 
 function asReadField(field: LoginRequirements['fields'][number]): ReadField {
   return { ...field, selector: '', placeholder: null, required: true, frame: [], boxes: 1 };
