@@ -74,7 +74,7 @@ describe('sessions by the SDK', () => {
       });
       return { status: response.status, ...((await response.json()) as { code: string; message: string }) };
     };
-    expect(await ask({ colour: 'red' })).toMatchObject({
+    expect(await ask({ viewport: { width: 800, height: 600, colour: 'red' } })).toMatchObject({
       status: 400,
       code: 'invalid_input',
       message: containing('colour'),
