@@ -118,6 +118,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const enable = (sessionId: string): void => {
     // A page that closes right away makes these fail; its detach event tells what there is to know.
     void cdp.send('Page.enable', {}, sessionId).catch(() => undefined);
+    void cdp.send('Inspector.enable', undefined, sessionId).catch(() => undefined);
     const attach = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: 'iframe' }] };
     void cdp.send('Target.setAutoAttach', attach, sessionId).catch(() => undefined);
   };
@@ -194,6 +195,11 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (page === undefined) return;
     page.crashed = true;
     interrupt(page, 'crashed');
+  });
+  // The navigation that revives a page may be told before anybody listens to its new renderer.
+  cdp.on('Inspector.targetReloadedAfterCrash', (_, sessionId) => {
+    const page = bySession.get(sessionId ?? '');
+    if (page !== undefined && page.sessionId === sessionId) page.crashed = false;
   });
   cdp.on('Page.javascriptDialogOpening', ({ type, message, defaultPrompt = '' }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
