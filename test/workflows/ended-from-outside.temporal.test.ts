@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, submitAll, until, waits } from './scenarios.ts';
+import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
+import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
 
 /** What an operator does in Temporal's UI needs a whole server: the time-skipping one does not tell parents of it. */
 let tests: WorkflowTests;
@@ -65,6 +66,27 @@ it('goes on from its row when the connection was terminated, and ends the flow t
   expect(healed).toMatchObject({ id, settings: { auto_reauth: false }, flow: { flow_status: 'FAILED' } });
   await until(tests, id, () => tests.world.closed.length === 1);
   await logsIn(id);
+});
+
+it.each([
+  ['a password that was refused', { ...LOGIN_PAGE, website_error: 'Wrong password.' }, 'requires_customer_input'],
+  ['a code that it met', CODE_PAGE, 'requires_sms_code'],
+])('has not forgotten %s when it goes on from its row', async (_what, met, reason) => {
+  const id = await loginByCredential(tests);
+  tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+  tests.world.answers = [met];
+  await tests.client.check(id);
+  await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
+  const typed = tests.world.entered.length;
+  await handle(workflowIdOf(id)).terminate();
+  await tests.client.check(id);
+  await tests.client.check(id);
+  expect(await tests.client.read(id)).toMatchObject({ can_reauth: false, can_reauth_reason: reason });
+  expect(tests.world.entered).toHaveLength(typed);
+  tests.world.credential = { ...STORED, version: 2 };
+  tests.world.answers = [INSIDE];
+  await tests.client.check(id);
+  await until(tests, id, ({ status }) => status === 'AUTHENTICATED');
 });
 
 it('stays gone when it was deleted', async () => {
