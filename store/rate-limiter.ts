@@ -1,5 +1,10 @@
 import type pg from 'pg';
-import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import {
+  RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRes,
+  type RateLimiterAbstract,
+} from 'rate-limiter-flexible';
 
 /** How many calls of one key are allowed. */
 export interface SharedRateLimit {
@@ -41,14 +46,17 @@ export function createSharedRateLimiter(pool: pg.Pool, name: string, limit: Shar
     inMemoryBlockOnConsumed: limit.burst + 1,
     insuranceLimiter: new RateLimiterMemory(window),
   });
-  return {
-    take: async (key) => {
-      try {
-        return { remaining: (await limiter.consume(key)).remainingPoints, retryAfterSeconds: 0 };
-      } catch (refusal) {
-        if (!(refusal instanceof RateLimiterRes)) throw refusal;
-        return { remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
-      }
-    },
+  return { take: takeFrom(limiter) };
+}
+
+/** Counts calls by a limiter of the library, whose refusals become states. Rejects when the limiter itself fails. */
+export function takeFrom(limiter: RateLimiterAbstract): (key: string) => Promise<RateLimitState> {
+  return async (key) => {
+    try {
+      return { remaining: (await limiter.consume(key)).remainingPoints, retryAfterSeconds: 0 };
+    } catch (refusal) {
+      if (!(refusal instanceof RateLimiterRes)) throw refusal;
+      return { remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000)) };
+    }
   };
 }
