@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, open, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { chmod, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
@@ -33,8 +34,8 @@ export async function receiveFile(
   const file = path.join(files.workFolder, `${randomUUID()}.upload`);
   const discard = (): Promise<void> => rm(file, { force: true });
   try {
-    const handle = await open(file, 'wx', 0o600);
-    await pipeline(content, atMost(maxBytes), handle.createWriteStream());
+    // Nothing is awaited before: content that fails while its file is still being opened must find somebody who listens.
+    await pipeline(content, atMost(maxBytes), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     await discard();
     throw fileFault(error);

@@ -72,6 +72,14 @@ function damaged(archive: Buffer, field: keyof typeof CENTRAL, value: number, al
   return copy;
 }
 
+it('refuses an upload that fails before its file is open, and leaves nothing', async () => {
+  const content = new Readable({ read: () => undefined });
+  const received = receiveFile(files, content);
+  content.destroy(new Error('The sender is gone'));
+  await expect(received).rejects.toThrow();
+  expect(await readdir(work)).toEqual([]);
+});
+
 describe('upload_zip', () => {
   it('unpacks beside what is there, and in its place', async () => {
     await mkdir(path.join(root, 'tmp/d/a'), { recursive: true });
