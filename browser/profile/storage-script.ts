@@ -171,8 +171,15 @@ export function writeStorageExpression(origin: {
         for (const { name, keyPath, records } of info.stores) {
           const decoded = [];
           for (const record of records) { try { decoded.push([await decode(record.key), await decode(record.value)]); } catch { faults += 1; } }
-          const store = database.transaction(name, 'readwrite').objectStore(name);
-          await Promise.all(decoded.map(([key, value]) => done(keyPath === null ? store.put(value, key) : store.put(value)).catch(() => { faults += 1; })));
+          const transaction = database.transaction(name, 'readwrite');
+          const store = transaction.objectStore(name);
+          for (const [key, value] of decoded) {
+            const request = keyPath === null ? store.put(value, key) : store.put(value);
+            // A record that is refused must not take the others of its transaction with it.
+            request.onerror = (event) => { event.preventDefault(); faults += 1; };
+          }
+          // Not before: a page that closes takes back what is put and not committed, such as blobs that are still written.
+          await new Promise((resolve, reject) => { transaction.oncomplete = resolve; transaction.onabort = () => reject(transaction.error); });
         }
       } finally { database.close(); }
     } catch { faults += 1; }
