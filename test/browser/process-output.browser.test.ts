@@ -128,7 +128,8 @@ describe('a terminal', () => {
     // Erased before the line was sent.
     await write(processId, 'echo abX\x7fc\n');
     await until('\r\nabc\r\n');
-    await write(processId, 'echo be""gan; sleep 600\n');
+    // The one that speaks is the one that is to be interrupted: the shell between two commands would hear it itself.
+    await write(processId, 'sh -c \'echo be""gan; exec sleep 600\'\n');
     await until('began\r\n');
     await write(processId, '\x03');
     await write(processId, 'echo after $?\n');
