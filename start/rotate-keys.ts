@@ -51,8 +51,12 @@ async function startRotation(settings: Settings): Promise<Keys> {
     );
   }
   const store = await openStore(settings, keys);
-  // What is made from the master key must be stored before that goes.
-  await sharedKeys(store, keys).finally(() => store.close());
+  try {
+    // What is made from the master key must be stored before that goes.
+    await sharedKeys(store, keys);
+  } finally {
+    await store.close();
+  }
   const file = masterKeyFile(settings);
   await writeMasterKeys(file, [randomBytes(32), ...(await loadMasterKeys(file))]);
   return loadKeys(settings);

@@ -42,7 +42,7 @@ function checks(): { name: string; args: string[] }[] {
       name: 'format (prettier)',
       args: [`${MODULES}/prettier/bin/prettier.cjs`, '--check', '--log-level', 'warn', '.'],
     },
-    { name: 'lint (eslint)', args: [`${MODULES}/eslint/bin/eslint.js`, '--max-warnings', '0', '.'] },
+    { name: 'lint (oxlint)', args: [`${MODULES}/oxlint/bin/oxlint`, '.'] },
     ...TYPE_ROOTS.filter((folder) => existsSync(join(folder, 'tsconfig.json'))).map((folder) => ({
       name: `types (tsc -p ${folder})`,
       args: [

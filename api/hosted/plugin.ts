@@ -63,11 +63,13 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
       details,
     });
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers({ ...COMMON_HEADERS, ...framing, 'content-security-policy': DATA_CSP });
-    if (request.method !== 'POST') return;
-    requireJson(request);
-    requireSameOrigin(request, deps.publicUrl);
+    if (request.method === 'POST') {
+      requireJson(request);
+      requireSameOrigin(request, deps.publicUrl);
+    }
+    done();
   });
 
   app.get<{ Params: { id: string }; Querystring: Record<string, unknown> }>(

@@ -54,7 +54,11 @@ function writeFileRoute(app: FastifyInstance, deps: BrowserDeps): void {
         await withSession(deps, request, request.params.id, async ({ space }) => {
           const content = request.body instanceof Readable ? givableBody(request.body) : Readable.from([]);
           const file = await receiveFile(space.files, content);
-          await file.put(path, octal(mode)).finally(() => file.discard());
+          try {
+            await file.put(path, octal(mode));
+          } finally {
+            await file.discard();
+          }
         });
         return reply.code(200).send();
       },

@@ -155,7 +155,7 @@ describe('the WebDriver BiDi URL', () => {
       context,
       locator: { type: 'css', value: '#a' },
     });
-    const element = (located.result?.['nodes'] as { sharedId: string }[])[0];
+    const element = (located.result?.['nodes'] as { sharedId: string }[] | undefined)?.[0];
     expect(await client.send('input.setFiles', { context, element, files: ['/etc/passwd'] })).toMatchObject({
       type: 'error',
     });

@@ -40,7 +40,8 @@ async function visit(client: RawClient): Promise<string> {
   const page = await eventually(() => {
     const found = client.received.find(
       ({ method, params }) =>
-        method === 'Target.attachedToTarget' && (params?.['targetInfo'] as { type: string }).type === 'page',
+        method === 'Target.attachedToTarget' &&
+        (params?.['targetInfo'] as { type: string } | undefined)?.type === 'page',
     );
     expect(found).toBeDefined();
     return String(found?.params?.['sessionId']);
@@ -104,7 +105,9 @@ describe('capturing', () => {
     });
     const client = await connectRaw(url);
     const { result: targets } = await client.call('Target.getTargets');
-    const page = (targets?.['targetInfos'] as { type: string; targetId: string }[]).find(({ type }) => type === 'page');
+    const page = (targets?.['targetInfos'] as { type: string; targetId: string }[] | undefined)?.find(
+      ({ type }) => type === 'page',
+    );
     const { result: attached } = await client.call('Target.attachToTarget', {
       targetId: page?.targetId,
       flatten: true,

@@ -47,7 +47,11 @@ async function archiveOf(content: Record<string, string | Buffer>): Promise<Buff
 
 async function unzip(archive: Buffer, place: string): Promise<void> {
   const received = await receiveFile(files, Readable.from([archive]));
-  await unzipInto(files, received, place).finally(() => received.discard());
+  try {
+    await unzipInto(files, received, place);
+  } finally {
+    await received.discard();
+  }
 }
 
 /** All that the session holds: path and content. */

@@ -31,7 +31,7 @@ async function keep(more: Partial<LoginTarget> = RECORDED): Promise<Kept[]> {
     keep: (...call) => Promise.resolve(void kept.push(call)),
     find: () => Promise.reject(new Error('not asked for')),
     list: () => Promise.reject(new Error('not asked for')),
-    // eslint-disable-next-line require-yield -- nobody reads here
+    // oxlint-disable-next-line require-yield -- nobody reads here
     read: async function* () {
       await Promise.reject(new Error('not asked for'));
     },

@@ -69,13 +69,14 @@ export async function createCodecServer({ codec, mayRead, uiOrigins }: CodecServ
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(String(body))));
   });
-  app.addHook('onSend', async (_request, reply) => {
-    void reply.headers({
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    reply.headers({
       'cache-control': 'no-store',
       'content-security-policy': "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
     });
+    done();
   });
   app.setErrorHandler((error, _request, reply) =>
     error instanceof z.ZodError || (error instanceof Error && 'statusCode' in error)
