@@ -60,12 +60,25 @@ export type FlowState = z.infer<typeof FlowState>;
 export const CredentialVersion = z.object({ credentialId: z.string(), version: z.int() });
 export type CredentialVersion = z.infer<typeof CredentialVersion>;
 
+/** A field that a login answered, by whomever. */
+export const RequiredField = ReadField.pick({
+  type: true,
+  discovered_type: true,
+  name: true,
+  label: true,
+  hint: true,
+  channel: true,
+}).extend({
+  /** The name of its value in a credential. Absent in rows that are older than it. */
+  ref: z.string().optional(),
+  /** Which answer of the login it belonged to, from 1: fields of one page share it. */
+  step: z.int().optional(),
+});
+export type RequiredField = z.infer<typeof RequiredField>;
+
 /** What the last good login needed, by kind; recorded so that the reauth gate need not guess. */
 export const LoginRequirements = z.object({
-  /** Fields that were answered, by whomever. */
-  fields: z.array(
-    ReadField.pick({ type: true, discovered_type: true, name: true, label: true, hint: true, channel: true }),
-  ),
+  fields: z.array(RequiredField),
   /** True when a person had to act elsewhere (mail link, push). */
   externalAction: z.boolean(),
 });
@@ -90,6 +103,8 @@ export const ReauthMemory = z.object({
   requirements: LoginRequirements.nullable(),
   obstacle: ReauthObstacle.nullable(),
   backOff: ReauthBackOff.nullable(),
+  /** Every field that good logins answered: each keeps its `ref`. Absent in rows that are older than it. */
+  fields: z.array(RequiredField).optional(),
 });
 export type ReauthMemory = z.infer<typeof ReauthMemory>;
 

@@ -7,7 +7,7 @@ import type { Interaction } from './interaction.ts';
 export type SubmitMode =
   | { mode: 'canonical'; values: Record<string, string>; choiceId: string | null }
   | { mode: 'fields'; values: Record<string, string> }
-  | { mode: 'mfa_option'; mfaType: string }
+  | { mode: 'mfa_option'; option: string }
   | { mode: 'sign_in_option'; optionId: string }
   | { mode: 'sso_button'; selector: string }
   | { mode: 'sso_provider'; provider: string };
@@ -34,7 +34,7 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
   }
   if (fields !== null) modes.push(['fields', { mode: 'fields', values: fields }]);
   if (body.mfa_option_id !== undefined) {
-    modes.push(['mfa_option_id', { mode: 'mfa_option', mfaType: body.mfa_option_id }]);
+    modes.push(['mfa_option_id', { mode: 'mfa_option', option: body.mfa_option_id }]);
   }
   if (body.sign_in_option_id !== undefined) {
     modes.push(['sign_in_option_id', { mode: 'sign_in_option', optionId: body.sign_in_option_id }]);
@@ -93,8 +93,7 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
       return { ...answer, values };
     }
     case 'mfa_option': {
-      const choice = interaction.choices.find(({ mfa_type: type }) => type === mode.mfaType);
-      return { ...answer, choiceId: requireChoice('mfa_option_id', choice?.id) };
+      return { ...answer, choiceId: requireChoice('mfa_option_id', mfaChoice(interaction, mode.option)) };
     }
     case 'sign_in_option': {
       const offered = interaction.sign_in_options.find(({ id }) => id === mode.optionId);
@@ -112,6 +111,13 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
     default:
       return assertNever(mode);
   }
+}
+
+/** By its type, the first of them; where several have it, by what tells them apart: the id, the destination or the label. */
+function mfaChoice({ choices }: Interaction, option: string): string | undefined {
+  const methods = choices.filter(({ type }) => type === 'mfa_method');
+  const named = methods.find((choice) => [choice.id, choice.masked_destination, choice.label].includes(option));
+  return (named ?? methods.find(({ mfa_type: type }) => type === option))?.id;
 }
 
 /** Both lists name the same buttons in the same order. */

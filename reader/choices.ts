@@ -28,7 +28,8 @@ export function readChoices(
       if (!button.visible || button.disabled || button.region === 'consent' || button.selector === submit) continue;
       const choice = judge(button, context);
       if (!choice) continue;
-      const key = `${choice.type} ${choice.provider ?? ''} ${normalize(choice.label)}`;
+      // Two phones of one person are two choices, though both are called `Text message`.
+      const key = `${choice.type} ${choice.provider ?? ''} ${normalize(choice.label)} ${choice.masked_destination ?? ''}`;
       if (taken.has(key) || choices.length >= MAX_CHOICES) continue;
       taken.add(key);
       choices.push({

@@ -9,6 +9,7 @@ const WINDOW = 1;
 export function checkTotp(state: SiteState, username: string, code: string): boolean {
   const user = SANDBOX_USERS.find((each) => each.username === username);
   if (!user) return false;
+  if (state.refusesCode(username)) return false;
   const digits = code.replace(/\s/g, '');
   const totp = new TOTP({ secret: Secret.fromBase32(user.totpSecret) });
   const right = totp.validate({ token: digits, window: WINDOW }) !== null;
@@ -19,6 +20,12 @@ export function checkTotp(state: SiteState, username: string, code: string): boo
 export function maskedPhone(username: string): string {
   const user = SANDBOX_USERS.find((each) => each.username === username);
   return `•••-•••-••${user?.phoneEnding ?? '00'}`;
+}
+
+/** Another phone of the same person. */
+export function secondPhone(username: string): string {
+  const user = SANDBOX_USERS.find((each) => each.username === username);
+  return `•••-•••-••${String(Number(user?.phoneEnding ?? 0) + 50)}`;
 }
 
 /** An e-mail address as sites show it. */

@@ -4,12 +4,14 @@ import cookie from '@fastify/cookie';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { accountPages } from './pages/account.ts';
 import { smsLogin, totpLogin } from './pages/codes.ts';
+import { customerLogin } from './pages/customer.ts';
 import { lateLogin } from './pages/late.ts';
 import { mfaChoiceLogin } from './pages/mfa-choice.ts';
 import { onePageLogin } from './pages/one-page.ts';
-import { magicLinkLogin, pushLogin } from './pages/outside.ts';
+import { magicLinkLogin, pushBesideCodeLogin, pushLogin } from './pages/outside.ts';
 import { codeBesideLogin, modalLogin } from './pages/scripted.ts';
 import { ssoLogin } from './pages/sso.ts';
+import { twoPhonesLogin } from './pages/two-phones.ts';
 import { twoStepLogin } from './pages/two-step.ts';
 import { walls } from './pages/walls.ts';
 import { SiteState } from './state.ts';
@@ -19,15 +21,18 @@ export { SANDBOX_USERS, type SandboxUser } from './users.ts';
 
 const PAGES = [
   onePageLogin,
+  customerLogin,
   twoStepLogin,
   lateLogin,
   totpLogin,
   smsLogin,
   mfaChoiceLogin,
+  twoPhonesLogin,
   ssoLogin,
   modalLogin,
   codeBesideLogin,
   pushLogin,
+  pushBesideCodeLogin,
   magicLinkLogin,
   walls,
 ];

@@ -1,10 +1,19 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { SANDBOX_USERS, type SandboxUser } from './users.ts';
+import { findUser, SANDBOX_USERS, type SandboxUser } from './users.ts';
 
 /** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
 export type SiteMode = 'ok' | 'down' | 'nonsense' | 'slow';
+
+/** What a site says instead of taking even a right password. */
+const COMPLAINTS = {
+  locked: 'Your account has been locked. Contact support to unlock it.',
+  attempts: 'Too many attempts. Try again in 30 minutes.',
+} as const;
+
+/** Why a user cannot sign in, whatever the password. */
+export type LockOut = keyof typeof COMPLAINTS;
 
 /** A login that has begun and is not finished; it lives in memory only, like its codes. */
 export interface Pending {
@@ -49,6 +58,9 @@ export class SiteState {
   #emailLinks = new Map<string, string>();
   #logs = new Map<string, LoginLog>();
   #usedTotp = new Map<string, string>();
+  #lockedOut = new Map<string, LockOut>();
+  #codesToRefuse = new Map<string, number>();
+  #sentTo = new Map<string, string>();
   mode: SiteMode = 'ok';
   /** Milliseconds that every page waits in mode `slow`. */
   slowMs = 5_000;
@@ -90,7 +102,32 @@ export class SiteState {
 
   passwordMatches(username: string, password: string): boolean {
     const stored = this.#passwords.get(username);
+    if (this.#lockedOut.has(username)) return false;
     return stored !== undefined && timingSafeEqual(Buffer.from(stored), Buffer.from(hash(password)));
+  }
+
+  /** Locks a user out, or lets one in again. */
+  lockOut(username: string, why: LockOut | null): void {
+    if (why === null) this.#lockedOut.delete(username);
+    else this.#lockedOut.set(username, why);
+  }
+
+  /** What is said to a user who is locked out, by any of their names. */
+  complaintOf(identifier: string): string | undefined {
+    const why = this.#lockedOut.get(findUser(identifier)?.username ?? '');
+    return why === undefined ? undefined : COMPLAINTS[why];
+  }
+
+  /** Has the site refuse a user's next authenticator codes, right ones too. */
+  refuseCodes(username: string, times: number): void {
+    this.#codesToRefuse.set(username, times);
+  }
+
+  /** True, once for each of them. */
+  refusesCode(username: string): boolean {
+    const left = this.#codesToRefuse.get(username) ?? 0;
+    this.#codesToRefuse.set(username, Math.max(0, left - 1));
+    return left > 0;
   }
 
   setPassword(username: string, password: string): void {
@@ -121,13 +158,19 @@ export class SiteState {
   }
 
   /** Makes a new code, as if a message went out; the one before it is void. */
-  sendCode(channel: 'sms' | 'email', username: string): void {
+  sendCode(channel: 'sms' | 'email', username: string, to?: string): void {
+    if (to !== undefined) this.#sentTo.set(username, to);
     const code = randomInt(0, 1_000_000).toString().padStart(6, '0');
     (channel === 'sms' ? this.#smsCodes : this.#emailCodes).set(username, code);
   }
 
   code(channel: 'sms' | 'email', username: string): string | undefined {
     return (channel === 'sms' ? this.#smsCodes : this.#emailCodes).get(username);
+  }
+
+  /** The phone that the last code went to, where the person had a choice. */
+  sentTo(username: string): string | undefined {
+    return this.#sentTo.get(username);
   }
 
   /** True once per code: a code that was accepted is void. */
@@ -190,6 +233,7 @@ export class SiteState {
 
   /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
   reset(): void {
+    for (const map of [this.#lockedOut, this.#codesToRefuse, this.#sentTo]) map.clear();
     for (const map of [this.#sessions, this.#pending, this.#smsCodes, this.#emailCodes, this.#emailLinks, this.#logs]) {
       map.clear();
     }

@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify';
-import type { SiteMode, SiteState } from './state.ts';
+import type { LockOut, SiteMode, SiteState } from './state.ts';
 import { findUser } from './users.ts';
 import { asked, posted } from './visit.ts';
 
 const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
+const LOCK_OUTS: readonly LockOut[] = ['locked', 'attempts'];
 
 /**
  * Levers for tests, in JSON and without a key: this is a practice site. They work in every mode of the site.
  * - `POST /test/expire {user}`: every session of the user ends
  * - `POST /test/users/{user}/password {password}`
+ * - `POST /test/lock {user, why?}`: `locked` or `attempts`: no password is taken, and the page says why; without `why` the user is let in again
+ * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
  * - `POST /test/mode {mode, delay_ms?}`: ok, down (503), nonsense, slow
  * - `GET /test/sms?user=` and `GET /test/email?user=`: the last code (and link) sent
  * - `POST /test/approve {user}`: the person agrees on another device
@@ -31,6 +34,22 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     return { user: user.username };
   });
 
+  app.post('/test/lock', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
+    if (!user) return unknownUser(reply);
+    const why = LOCK_OUTS.find((each) => each === posted(request, 'why')) ?? null;
+    state.lockOut(user.username, why);
+    return { user: user.username, why };
+  });
+
+  app.post('/test/refuse-codes', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
+    if (!user) return unknownUser(reply);
+    const times = Number(posted(request, 'times'));
+    state.refuseCodes(user.username, Number.isFinite(times) ? times : 1);
+    return { user: user.username, times };
+  });
+
   app.post('/test/mode', (request, reply) => {
     const mode = MODES.find((each) => each === posted(request, 'mode'));
     if (!mode) return reply.code(400).send({ error: `mode is one of ${MODES.join(', ')}` });
@@ -46,6 +65,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     return {
       user: user.username,
       code: state.code('sms', user.username) ?? null,
+      to: state.sentTo(user.username) ?? null,
     };
   });
 

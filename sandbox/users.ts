@@ -24,6 +24,11 @@ export const SANDBOX_USERS: readonly SandboxUser[] = [
   user('heidi', 'Heidi Hunter', 'correct-horse-heidi-8', 'JBSWY3DPEHPK3PXPAAAAAAAAAAAAAAAI', '17', '/login/push'),
 ];
 
+/** What the practice bank knows a user by, beside the user name. */
+export function customerNumberOf(user: SandboxUser): string {
+  return `4711${user.phoneEnding}`;
+}
+
 /** Finds a user by user name or e-mail address, as a site does: spaces around it and case do not matter. */
 export function findUser(identifier: string): SandboxUser | undefined {
   const wanted = identifier.trim().toLowerCase();

@@ -88,16 +88,22 @@ export function accountPages(app: FastifyInstance, state: SiteState): void {
 
 const LOGIN_PAGES: readonly (readonly [string, string])[] = [
   ['/login', 'User name and password on one page'],
+  [
+    '/login/customer',
+    'A customer number and a user ID beside the password (the number is 4711 and the end of the phone number)',
+  ],
   ['/login/two-step', 'E-mail first, then the password'],
   ['/login/late', 'A form that a script builds late'],
   ['/login/totp', 'Password, then an authenticator code'],
   ['/login/sms', 'Password, then a code by text message'],
   ['/login/mfa-choice', 'Password, then a choice of second factors'],
+  ['/login/two-phones', 'Password, then one of two phones, a call or a backup code'],
   ['/login/sso', 'Identity providers beside a form (Microsoft asks to share data; Apple comes with a page between)'],
   ['/login/modal', 'A form in a window that a button opens; the session is a token of the page'],
   ['/login/code-beside', 'A code field that joins the e-mail and the password'],
   ['/login/picker', 'An account picker'],
   ['/login/push', 'Password, then a question on the phone'],
+  ['/login/push-code', 'The same, with a field for a code beside it'],
   ['/login/magic-link', 'A link by e-mail'],
   ['/login/passkey', 'A passkey only'],
   ['/login/captcha', 'A challenge for humans'],

@@ -15,7 +15,8 @@ export function onePageLogin(app: FastifyInstance, state: SiteState): void {
   app.post(PATH, (request, reply) => {
     const username = posted(request, 'username');
     const user = checkPassword(state, PATH, username, posted(request, 'password'), true);
-    if (!user) return show(reply, page(username, 'Incorrect username or password.'), 401);
+    if (!user)
+      return show(reply, page(username, state.complaintOf(username) ?? 'Incorrect username or password.'), 401);
     return signIn(state, request, reply, user.username, 'persistent');
   });
 }

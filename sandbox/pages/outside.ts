@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { BASE_STYLES, document, html, type Html } from '../markup.ts';
+import { checkTotp } from '../second-factor.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
 import { asked, beginPending, PENDING_COOKIE, pendingOf, posted, show, signIn } from '../visit.ts';
@@ -19,6 +20,34 @@ export function pushLogin(app: FastifyInstance, state: SiteState): void {
       <p>We sent a notification to your phone. Open it and tap <b>Yes</b> to continue.</p>
       <p><a href="/login/totp">Use a code from your authenticator app instead</a></p>`,
   );
+}
+
+const PUSH_CODE = '/login/push-code';
+
+/** The same question, on a page that takes a code from the authenticator as well. */
+export function pushBesideCodeLogin(app: FastifyInstance, state: SiteState): void {
+  passwordStep(app, state, { path: PUSH_CODE, title: 'Sign in', next: `${PUSH_CODE}/wait` });
+  waitingPage(
+    app,
+    state,
+    PUSH_CODE,
+    html`<h1>Approve the sign-in on your phone</h1>
+      <p>We sent a notification to your phone. Open it and tap <b>Yes</b> to continue.</p>
+      <form method="post" action="${PUSH_CODE}/wait">
+        <label for="otp">Or enter the code from your authenticator app</label>
+        <input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" />
+        <button type="submit">Verify</button>
+      </form>`,
+  );
+
+  app.post(`${PUSH_CODE}/wait`, (request, reply) => {
+    const pending = pendingOf(state, request, PUSH_CODE);
+    if (!pending) return reply.redirect(PUSH_CODE, 303);
+    const right = checkTotp(state, pending.user, posted(request, 'otp'));
+    state.count(pending.user, PUSH_CODE, 'code', right);
+    if (!right) return reply.redirect(`${PUSH_CODE}/wait`, 303);
+    return signIn(state, request, reply, pending.user, 'persistent');
+  });
 }
 
 /** An e-mail address alone; a link is mailed to it (`GET /test/email?user=`). */

@@ -23,7 +23,7 @@ export function passwordStep(app: FastifyInstance, state: SiteState, step: Passw
   app.post(step.path, (request, reply) => {
     const login = posted(request, 'user[login]');
     const user = checkPassword(state, step.path, login, posted(request, 'user[password]'), false);
-    if (!user) return show(reply, page(step, login, 'Invalid login or password.'), 401);
+    if (!user) return show(reply, page(step, login, state.complaintOf(login) ?? 'Invalid login or password.'), 401);
     const id = beginPending(state, reply, user.username, step.path, true);
     step.begin?.(user.username, id);
     return reply.redirect(step.next, 303);

@@ -22,6 +22,12 @@ export interface Practice {
   setMode(mode: 'ok' | 'down' | 'nonsense'): Promise<void>;
   /** The last code sent; null when none was. */
   smsCode(name: string): Promise<string | null>;
+  /** The phone that the last code went to. */
+  sentTo(name: string): Promise<string | null>;
+  /** Locks a user out, or lets one in again (null). */
+  lock(name: string, why: 'locked' | 'attempts' | null): Promise<void>;
+  /** Has so many authenticator codes refused, right ones too. */
+  refuseCodes(name: string, times: number): Promise<void>;
   emailCode(name: string): Promise<string | null>;
   /** The last sign-in link mailed. */
   mailedLink(name: string): Promise<string | null>;
@@ -61,6 +67,13 @@ export function createPractice(url: string): Practice {
     },
     setMode: async (mode) => {
       await ask('/test/mode', { mode });
+    },
+    sentTo: async (user) => text((await ask(`/test/sms?user=${user}`)).to),
+    lock: async (user, why) => {
+      await ask('/test/lock', { user, ...(why === null ? {} : { why }) });
+    },
+    refuseCodes: async (user, times) => {
+      await ask('/test/refuse-codes', { user, times: String(times) });
     },
     smsCode: async (user) => text((await ask(`/test/sms?user=${user}`)).code),
     emailCode: async (user) => text((await ask(`/test/email?user=${user}`)).code),

@@ -9,6 +9,8 @@ import {
   type LastEntry,
   type Situation,
 } from '../../workflows/policy/decide.ts';
+import { NOTHING_KNOWN } from '../../workflows/policy/field-refs.ts';
+import { identifyChoices, presentInteraction } from '../../workflows/policy/interaction.ts';
 import { choice, CODE_PAGE, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 const STORED: CredentialFacts = {
@@ -31,6 +33,7 @@ function situation(
     refused: null,
     rejections: 0,
     entered: 0,
+    fields: NOTHING_KNOWN,
     ...more,
   };
 }
@@ -172,6 +175,27 @@ describe('what a login does next', () => {
       do: 'enter',
       answer: { choice: { provider: 'google' } },
     });
+  });
+
+  it('tells phones of one person apart, and a code by the phone that was chosen', () => {
+    const phone = (to: string) => choice('mfa_method', 'Text message', { mfa_type: 'sms', masked_destination: to });
+    const ids = (...to: string[]): string[] => identifyChoices(to.map(phone)).map(({ id }) => id);
+    expect(ids('••15', '••27')).toEqual(ids('••27', '••15').reverse());
+    expect(new Set(ids('••15', '••27')).size).toBe(2);
+    expect(choiceFingerprint([phone('••15')])).not.toBe(choiceFingerprint([phone('••27')]));
+    const unsaid = page('form', { fields: [field('code', 'code', { channel: 'unknown' })] });
+    const last = { ...entered('person', unsaid), fingerprint: '', method: 'sms' } as const;
+    const decision = decide(situation(unsaid, { last }, { ...STORED, hasTotpSecret: true }));
+    expect(decision).toMatchObject({ do: 'ask', question: { fields: [{ field: { channel: 'sms' } }] } });
+    expect(decide(situation(unsaid, { last, mode: 'unattended' }, STORED))).toMatchObject({
+      do: 'fail',
+      code: 'sms_code_required',
+    });
+  });
+
+  it('offers a method without a type of its own as a sign-in option, never as a switch', () => {
+    const shown = presentInteraction('int_1', [], identifyChoices([choice('mfa_method', 'Backup code')]));
+    expect(shown).toMatchObject({ mfa_options: [], sign_in_options: [{ label: 'Backup code' }] });
   });
 
   it('stops a login that goes on for ever', () => {

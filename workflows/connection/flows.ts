@@ -12,7 +12,8 @@ import type { FlowEnd } from '../flow/context.ts';
 import type { FlowInput } from '../flow/flow-workflows.ts';
 import type { login, reauth } from '../flow/flow-workflows.ts';
 import { WORKFLOWS } from '../messages.ts';
-import { versionOf } from '../policy/credential-match.ts';
+import { versionOf } from '../policy/credential-version.ts';
+import { rememberFields } from '../policy/field-refs.ts';
 import { backOffAfter, withBackOff } from '../policy/reauth-back-off.ts';
 import { obstacleOf } from '../policy/reauth-gate.ts';
 import {
@@ -97,11 +98,13 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
   if (requested === null || flow === null) return null;
   const { kind, flowId } = requested;
   const running: RunningFlow = { kind, flowId, expiresAt: flow.flow_expires_at, stop: null, end: null };
+  const memory = memoryOf(state.document);
   const input: FlowInput = {
     flowId,
     target: targetOf(state, kind === 'login' ? requested.request : null),
     expiresAt: running.expiresAt,
-    refused: memoryOf(state.document).refused,
+    refused: memory.refused,
+    knownFields: memory.fields ?? memory.requirements?.fields ?? [],
     saveCredentials: kind === 'login' && settings.save_credentials,
   };
   state.requestedFlow = null;
@@ -204,6 +207,7 @@ function memoryAfter({ document, credential }: ConnectionState, kind: RunningFlo
       ...before,
       requirements: fields.length > 0 || externalAction ? result.requirements : before.requirements,
       obstacle: asked ? null : before.obstacle,
+      fields: rememberFields(known.fields ?? known.requirements?.fields ?? [], fields),
       backOff: null,
     };
   }

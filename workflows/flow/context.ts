@@ -1,6 +1,6 @@
 import type { ChosenProvider, CredentialFacts, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { FlowErrorCode, FlowStatus } from '../../contract/connections.ts';
-import type { CredentialVersion, FlowState, LoginRequirements } from '../../contract/document.ts';
+import type { CredentialVersion, FlowState, LoginRequirements, RequiredField } from '../../contract/document.ts';
 import type { SubmitInput } from '../messages.ts';
 import type { LastEntry } from '../policy/decide.ts';
 import type { BrowserActivities } from './activities.ts';
@@ -32,6 +32,8 @@ export interface FlowContext {
   expiresAt: string;
   saveCredentials: boolean;
   refused: CredentialVersion | null;
+  /** Fields of earlier logins. Absent in histories that are older than it. */
+  knownFields?: RequiredField[];
   browser: BrowserActivities;
   /** Makes a step visible to callers. */
   report(patch: FlowPatch): void;

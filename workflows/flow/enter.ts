@@ -2,7 +2,6 @@ import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { Answer, EnterOutcome, Observation, ValueSource } from '../../contract/activities.ts';
 import type { SubmitInput } from '../messages.ts';
 import { choiceFingerprint, fingerprintOf, type LastEntry, type Question } from '../policy/decide.ts';
-import { refOf } from '../policy/credential-match.ts';
 import { stepInput, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 import { records } from '../records.ts';
@@ -24,9 +23,9 @@ export async function enterPersonAnswer(
       : {
           entries: inPageOrder(observation, [
             ...question.known,
-            ...given.map(({ id, field }) => ({
+            ...given.map(({ id, field, ref }) => ({
               field,
-              ref: refOf(field),
+              ref,
               source: { kind: 'submission', fieldId: id } satisfies ValueSource,
             })),
           ]),
@@ -65,7 +64,14 @@ export async function enter(
     answer.entries.length > 0
       ? fingerprintOf(observation.reading.fields)
       : choiceFingerprint(observation.reading.choices);
-  const last: LastEntry = { by, fingerprint, typed: typedKinds(answer), certain: true };
+  const method = answer.choice?.mfa_type ?? progress.last?.method;
+  const last: LastEntry = {
+    by,
+    fingerprint,
+    typed: typedKinds(answer),
+    certain: true,
+    ...(method === undefined ? {} : { method }),
+  };
   progress.entered += 1;
   noteRequirements(progress, answer);
   const sessionId = progress.sessionId;
@@ -141,13 +147,15 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
 }
 
 function noteRequirements(progress: Progress, answer: Answer): void {
-  for (const { field, source } of answer.entries) {
+  for (const { field, ref, source } of answer.entries) {
     const { discovered_type, name, label, hint, channel } = field;
     // A code that the saved secret answers is the authenticator's, whatever the page calls it.
     const type = source.kind === 'totp' ? 'totp_code' : field.type;
-    const known = progress.requirements.fields.some((other) => other.type === type && other.name === name);
+    const known = progress.requirements.fields.some((other) => other.ref === ref && other.type === type);
     if (!known)
       progress.requirements.fields.push({
+        ref,
+        step: progress.entered,
         type,
         discovered_type,
         name,

@@ -2,7 +2,7 @@ import { isCancellation, uuid4 } from '@temporalio/workflow';
 import { assertNever } from '../../contract/assert-never.ts';
 import type { Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
-import { versionOf } from '../policy/credential-match.ts';
+import { versionOf } from '../policy/credential-version.ts';
 import { decide, wasRejected } from '../policy/decide.ts';
 import { newProgress, stepInput, type FlowContext, type FlowResult, type Progress } from './context.ts';
 import { enter } from './enter.ts';
@@ -37,7 +37,12 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
     progress.credential = observation.credential;
     if (observation.reading.kind === 'form' || observation.reading.kind === 'choice')
       progress.loginPageUrl ??= observation.reading.url;
-    const decision = decide({ mode: context.mode, observation, ...progress });
+    const decision = decide({
+      mode: context.mode,
+      observation,
+      ...progress,
+      fields: { now: progress.requirements.fields, earlier: context.knownFields ?? [] },
+    });
     switch (decision.do) {
       case 'finish': {
         const finished = await guarded(progress, (sessionId) =>

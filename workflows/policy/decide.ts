@@ -3,7 +3,8 @@ import type { Answer, CredentialFacts, FieldEntry, Observation } from '../../con
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import type { CredentialVersion } from '../../contract/document.ts';
 import type { CodeChannel, ReadChoice, ReadField } from '../../contract/reading.ts';
-import { credentialKeyFor, isAtVersion, refOf } from './credential-match.ts';
+import { isAtVersion } from './credential-version.ts';
+import { matchKeys, nameFields, type FieldMemory } from './field-refs.ts';
 import { identifyChoices, identifyFields, type AskedChoice, type AskedField } from './interaction.ts';
 
 /** What the loop remembers of the answer it entered last. */
@@ -15,6 +16,8 @@ export interface LastEntry {
   typed: { password: boolean; code: boolean; totp: boolean };
   /** False when it is not known whether the entering reached the site. */
   certain: boolean;
+  /** The second factor that was chosen: the page of its code need not say again how the code is sent. */
+  method?: ReadChoice['mfa_type'];
 }
 
 /** Everything a decision depends on. */
@@ -27,6 +30,8 @@ export interface Situation {
   rejections: number;
   /** How many answers were entered in this flow. */
   entered: number;
+  /** Fields that have their `ref` already. */
+  fields: FieldMemory;
 }
 
 /** A form that waits for answers: who can give them is decided, the values are not here. */
@@ -52,7 +57,8 @@ export const MAX_ENTRIES = 20;
 export const MAX_REJECTIONS = 6;
 
 /** Decides the next step of a login from what the page shows. Pure: same situation, same decision. */
-export function decide(situation: Situation): Decision {
+export function decide(given: Situation): Decision {
+  const situation = { ...given, observation: withChosenChannel(given.observation, given.last) };
   const { reading } = situation.observation;
   if (situation.entered >= MAX_ENTRIES) return fail('max_steps_exceeded', 'The login took too many steps.');
   if (situation.rejections >= MAX_REJECTIONS)
@@ -95,6 +101,18 @@ export function decide(situation: Situation): Decision {
           );
   }
 }
+
+/** Codes whose page does not say how they are sent come the way that was chosen before. */
+function withChosenChannel(observation: Observation, last: LastEntry | null): Observation {
+  const channel = SENT_BY.find((each) => each === last?.method);
+  if (channel === undefined) return observation;
+  const fields = observation.reading.fields.map((field) =>
+    field.type === 'code' && (field.channel ?? 'unknown') === 'unknown' ? { ...field, channel } : field,
+  );
+  return { ...observation, reading: { ...observation.reading, fields } };
+}
+
+const SENT_BY = ['sms', 'call', 'email'] as const;
 
 /** A flow types secrets into no more sessions than this, one after the other. */
 const MAX_SESSIONS_WITH_SECRETS = 3;
@@ -141,15 +159,22 @@ function decideForm(situation: Situation): Decision {
   const spent = last !== null && (rejected || !last.certain);
   const known: FieldEntry[] = [];
   const asked: AskedField[] = [];
-  for (const { id, item: field } of identifyFields(reading.fields)) {
+  const named = nameFields(reading.fields, situation.fields);
+  const keys = credential === null ? [] : matchKeys(named, credential);
+  for (const [index, { id, ref, field }] of identifyFields(named).entries()) {
     if (field.held === true) continue;
     const source =
       credential === null || (refused && field.type === 'password') || (refused && rejected) || spent
         ? null
-        : sourceFor(field, credential);
-    if (source !== null) known.push({ field, ref: refOf(field), source });
+        : sourceFor(field, credential, keys[index] ?? null);
+    if (source !== null) known.push({ field, ref, source });
     else
-      asked.push({ id, field, reason: isRejectedField(field, situation, rejected, refused) ? 'rejected' : 'missing' });
+      asked.push({
+        id,
+        ref,
+        field,
+        reason: isRejectedField(field, situation, rejected, refused) ? 'rejected' : 'missing',
+      });
   }
   const missing = asked.filter(({ field }) => field.required);
   if (missing.length === 0 && known.length > 0)
@@ -171,11 +196,10 @@ function isRejectedField(field: ReadField, situation: Situation, rejected: boole
   return !typed.password && !typed.code;
 }
 
-function sourceFor(field: ReadField, credential: CredentialFacts): FieldEntry['source'] | null {
+function sourceFor(field: ReadField, credential: CredentialFacts, key: string | null): FieldEntry['source'] | null {
   // A code that nothing says was sent may be the authenticator's: the saved secret is tried, and once only.
   if (isCode(field) && (field.channel ?? 'unknown') === 'unknown' && credential.hasTotpSecret) return { kind: 'totp' };
   if (field.type === 'totp_code' && credential.hasTotpSecret) return { kind: 'totp' };
-  const key = credentialKeyFor(field, credential);
   return key === null ? null : { kind: 'credential', key };
 }
 
@@ -213,7 +237,7 @@ function isPasskeyMethod(choice: ReadChoice): boolean {
 
 /** Identifies the choices of a page, as the memory of a pick. */
 export function choiceFingerprint(choices: ReadChoice[]): string {
-  return `choice:${choices.map((choice) => choice.label).join('|')}`;
+  return `choice:${choices.map((choice) => `${choice.label} ${choice.masked_destination ?? ''}`).join('|')}`;
 }
 
 function preferredProvider(choices: ReadChoice[], credential: CredentialFacts | null): ReadChoice | null {
@@ -230,9 +254,8 @@ function decideExternal(situation: Situation): Decision {
   const { reading } = situation.observation;
   if (situation.mode === 'unattended')
     return fail('external_action_required', 'The site asks for something that only a person can do elsewhere.');
-  const fields = identifyFields(reading.fields).map(({ id, item }) => ({
-    id,
-    field: item,
+  const fields = identifyFields(nameFields(reading.fields, situation.fields)).map((field) => ({
+    ...field,
     reason: 'missing' as const,
   }));
   return {

@@ -7,12 +7,11 @@ import type {
   SignInOption,
 } from '../../contract/interaction.ts';
 import type { ReadChoice, ReadField } from '../../contract/reading.ts';
-import { refOf } from './credential-match.ts';
+import type { NamedField } from './field-refs.ts';
 
-/** A field that waits: its public id, what was read, and why it is asked for. */
-export interface AskedField {
+/** A field that waits: its public id and `ref`, what was read, and why it is asked for. */
+export interface AskedField extends NamedField {
   id: string;
-  field: ReadField;
   reason: 'missing' | 'rejected';
 }
 
@@ -42,9 +41,9 @@ export function withIds<Item>(
   });
 }
 
-/** Ids of a page's fields. */
-export function identifyFields(fields: ReadField[]): { id: string; item: ReadField }[] {
-  return withIds('field', fields, (field) => field.name || field.label);
+/** Gives a page's fields their ids, in their order. */
+export function identifyFields(named: NamedField[]): (NamedField & { id: string })[] {
+  return withIds('field', named, ({ field }) => field.name || field.label).map(({ id, item }) => ({ id, ...item }));
 }
 
 /** Ids of a page's choices. */
@@ -58,8 +57,11 @@ export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
   });
 }
 
+/** What tells a choice from the others of its page, wherever on it the choice stands. */
 function choiceWords(choice: ReadChoice): string {
-  return `${choice.type} ${choice.provider ?? choice.mfa_type ?? ''} ${choice.label}`;
+  const destination = choice.masked_destination ?? '';
+  const told = choice.label.includes(destination) ? choice.label : `${choice.label} ${destination}`;
+  return `${choice.type} ${choice.provider ?? choice.mfa_type ?? ''} ${told}`;
 }
 
 /** What callers see at a pause, in the canonical form and in the older ones. */
@@ -69,22 +71,24 @@ export function presentInteraction(interactionId: string, fields: AskedField[], 
     fields: fields.map(presentField),
     choices: choices.map(presentChoice),
     discovered_fields: fields.map(presentDiscoveredField),
-    mfa_options: choices.flatMap(({ choice }) => (choice.type === 'mfa_method' ? [presentMfaOption(choice)] : [])),
+    mfa_options: choices.flatMap(({ choice }) => presentMfaOption(choice)),
     pending_sso_buttons: choices.flatMap(({ choice }) =>
       choice.type === 'sso_provider'
         ? [{ selector: choice.xpath, provider: choice.provider ?? choice.label, label: choice.label }]
         : [],
     ),
     sign_in_options: choices.flatMap((asked) =>
-      asked.choice.type === 'mfa_method' || asked.choice.type === 'sso_provider' ? [] : [presentSignInOption(asked)],
+      asked.choice.type === 'sso_provider' || presentMfaOption(asked.choice).length > 0
+        ? []
+        : [presentSignInOption(asked)],
     ),
   };
 }
 
-function presentField({ id, field, reason }: AskedField): ManagedAuthField {
+function presentField({ id, ref, field, reason }: AskedField): ManagedAuthField {
   return {
     id,
-    ref: refOf(field),
+    ref,
     type: field.type,
     reason,
     label: field.label,
@@ -126,13 +130,10 @@ function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {
   };
 }
 
-function presentMfaOption(choice: ReadChoice): MfaOption {
-  return {
-    type: choice.mfa_type ?? 'switch',
-    label: choice.label,
-    target: choice.masked_destination,
-    description: choice.description,
-  };
+/** A method that the older form has no type for (a backup code, a security key) is a sign-in option there. */
+function presentMfaOption(choice: ReadChoice): MfaOption[] {
+  const { type, mfa_type: method, label, masked_destination: target, description } = choice;
+  return type === 'mfa_method' && method !== undefined ? [{ type: method, label, target, description }] : [];
 }
 
 function presentSignInOption({ id, choice }: AskedChoice): SignInOption {

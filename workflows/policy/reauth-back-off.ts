@@ -1,6 +1,6 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { CredentialVersion, ReauthBackOff } from '../../contract/document.ts';
-import { isAtVersion } from './credential-match.ts';
+import { isAtVersion } from './credential-version.ts';
 import { JITTER } from './intervals.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,8 +1,9 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { CanReauthReason, CredentialReference, FlowErrorCode } from '../../contract/connections.ts';
 import type { CredentialVersion, LoginRequirements, ReauthObstacle } from '../../contract/document.ts';
-import type { CodeChannel, ReadField } from '../../contract/reading.ts';
-import { credentialKeyFor, isAtVersion } from './credential-match.ts';
+import type { CodeChannel } from '../../contract/reading.ts';
+import { isAtVersion } from './credential-version.ts';
+import { commonRef, matchKeys } from './field-refs.ts';
 
 /** What the gate looks at. */
 export interface GateInput {
@@ -39,10 +40,9 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
       if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
     } else if (field.type === 'code') {
       return no(CODE_REASONS[field.channel ?? 'unknown']);
-    } else if (credentialKeyFor(asReadField(field), credential) === null) {
-      return no('requires_customer_input');
     }
   }
+  if (!answersAll(requirements.fields, credential)) return no('requires_customer_input');
   return { canReauth: true, reason: 'requirements_satisfiable' };
 }
 
@@ -81,8 +81,21 @@ export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
   }
 }
 
-function asReadField(field: LoginRequirements['fields'][number]): ReadField {
-  return { ...field, selector: '', placeholder: null, required: true, frame: [], boxes: 1 };
+/** True when the credential answers every field that is not a code, page by page as a login would. */
+function answersAll(fields: LoginRequirements['fields'], credential: CredentialFacts): boolean {
+  const lasting = fields.filter(({ type }) => type !== 'code' && type !== 'totp_code');
+  const pages = new Map<number, LoginRequirements['fields']>();
+  for (const [index, field] of lasting.entries()) {
+    // Rows that are older than steps say nothing of pages: each field is looked at alone.
+    const step = field.step ?? -index;
+    pages.set(step, [...(pages.get(step) ?? []), field]);
+  }
+  return [...pages.values()].every((page) =>
+    matchKeys(
+      page.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
+      credential,
+    ).every((key) => key !== null),
+  );
 }
 
 function no(reason: CanReauthReason): GateVerdict {

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { CredentialFacts } from '../../contract/activities.ts';
+import { matchKeys, nameFields, rememberFields, type NamedField } from '../../workflows/policy/field-refs.ts';
+import { field } from './scripted-world.ts';
+
+const CUSTOMER = field('identifier', 'kdnr', { label: 'Customer number' });
+const USER = field('identifier', 'uid', { label: 'User ID' });
+const PASSWORD = field('password', 'pw', { label: 'Password' });
+const PIN = field('password', 'pin', { label: 'PIN' });
+
+function facts(...valueKeys: string[]): CredentialFacts {
+  return { id: 'cred_1', version: 1, valueKeys, hasTotpSecret: false, ssoProvider: null };
+}
+
+const refsOf = (named: NamedField[]): string[] => named.map(({ ref }) => ref);
+const remembered = (named: NamedField[], step = 1) => named.map(({ field: seen, ref }) => ({ ...seen, ref, step }));
+
+describe('the name under which the value of a field is kept', () => {
+  it('is the common one where no other field has it', () => {
+    expect(refsOf(nameFields([CUSTOMER, PASSWORD]))).toEqual(['username', 'password']);
+    expect(refsOf(nameFields([field('identifier', 'e', { discovered_type: 'email' }), USER]))).toEqual([
+      'email',
+      'username',
+    ]);
+  });
+
+  it("is a field's own where two would share it, in any order of the fields", () => {
+    expect(refsOf(nameFields([CUSTOMER, USER, PASSWORD]))).toEqual(['customer_number', 'user_id', 'password']);
+    expect(refsOf(nameFields([USER, PASSWORD, CUSTOMER]))).toEqual(['user_id', 'password', 'customer_number']);
+    expect(refsOf(nameFields([PASSWORD, PIN]))).toEqual(['password', 'pin']);
+  });
+
+  it('is made of what tells fields of one label apart, be it their place alone', () => {
+    const [first, second] = [{ label: 'Number' }, { label: 'Number' }];
+    expect(refsOf(nameFields([field('identifier', 'branch', first), field('identifier', 'account', second)]))).toEqual([
+      'branch',
+      'account',
+    ]);
+    expect(refsOf(nameFields([field('identifier', '1', first), field('identifier', '2', second)]))).toEqual([
+      'username',
+      'username_2',
+    ]);
+    expect(refsOf(nameFields([field('identifier', 'a', { label: '顧客番号' }), USER]))).toEqual([
+      '顧客番号',
+      'user_id',
+    ]);
+  });
+
+  it('stays the same across logins, whatever joins the page or is renamed', () => {
+    const earlier = remembered(nameFields([CUSTOMER, PASSWORD]));
+    expect(refsOf(nameFields([USER, CUSTOMER, PASSWORD], { now: [], earlier }))).toEqual([
+      'user_id',
+      'username',
+      'password',
+    ]);
+    const renamed = { ...CUSTOMER, name: 'x7' };
+    const translated = { ...CUSTOMER, label: 'Kundennummer' };
+    expect(refsOf(nameFields([renamed, USER], { now: [], earlier }))).toEqual(['username', 'user_id']);
+    expect(refsOf(nameFields([USER, translated], { now: [], earlier }))).toEqual(['user_id', 'username']);
+    const anotherForm = field('identifier', 'login', { label: 'Login' });
+    expect(refsOf(nameFields([anotherForm], { now: [], earlier }))).toEqual(['username']);
+  });
+
+  it('is not that of another field that was answered on an earlier page of the login', () => {
+    const now = remembered(nameFields([CUSTOMER]));
+    expect(refsOf(nameFields([USER, PASSWORD], { now, earlier: [] }))).toEqual(['user_id', 'password']);
+    expect(refsOf(nameFields([CUSTOMER, PASSWORD], { now, earlier: [] }))).toEqual(['username', 'password']);
+  });
+
+  it('is remembered for fields that a login did not meet', () => {
+    const [customer, user] = remembered(nameFields([CUSTOMER, USER]));
+    if (customer === undefined || user === undefined) throw new Error('nothing was named');
+    expect(rememberFields([customer, user], [{ ...user, step: 2 }]).map(({ ref, step }) => [ref, step])).toEqual([
+      ['customer_number', 1],
+      ['user_id', 2],
+    ]);
+  });
+});
+
+describe('what a credential answers of a page', () => {
+  const match = (fields: (typeof USER)[], ...keys: string[]) => matchKeys(nameFields(fields), facts(...keys));
+
+  it('goes by the ref, then by the name of the field', () => {
+    expect(match([CUSTOMER, USER, PASSWORD], 'user_id', 'password', 'customer_number')).toEqual([
+      'customer_number',
+      'user_id',
+      'password',
+    ]);
+    expect(match([CUSTOMER, USER], 'kdnr', 'uid')).toEqual(['kdnr', 'uid']);
+  });
+
+  it('never answers two fields by one key: what may belong to either is asked', () => {
+    expect(match([CUSTOMER, USER, PASSWORD], 'username', 'password')).toEqual([null, null, 'password']);
+    expect(match([PASSWORD, PIN], 'password')).toEqual(['password', null]);
+  });
+
+  it('answers the only one that is left by what people are commonly known by', () => {
+    expect(match([CUSTOMER, USER, PASSWORD], 'username', 'customer_number')).toEqual([
+      'customer_number',
+      'username',
+      null,
+    ]);
+    expect(match([field('identifier', 'login')], 'email')).toEqual(['email']);
+    expect(match([PIN], 'password')).toEqual(['password']);
+  });
+
+  it('never answers a code', () => {
+    expect(match([field('code', 'code')], 'code')).toEqual([null]);
+  });
+});

@@ -1,0 +1,167 @@
+import type { CredentialFacts } from '../../contract/activities.ts';
+import type { RequiredField } from '../../contract/document.ts';
+import type { ReadField } from '../../contract/reading.ts';
+
+/** What a field is recognized by. */
+export type KnownField = Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label'>;
+
+/** A field with its `ref`: the name under which its value is kept in a credential. */
+export interface NamedField<Field extends KnownField = ReadField> {
+  field: Field;
+  ref: string;
+}
+
+/** Fields that got their `ref` before. */
+export interface FieldMemory {
+  /** Those that were answered in this flow: another field never gets the `ref` of one of them. */
+  now: readonly RequiredField[];
+  /** Those of earlier logins: a field keeps its `ref` when it is recognized. */
+  earlier: readonly RequiredField[];
+}
+
+export const NOTHING_KNOWN: FieldMemory = { now: [], earlier: [] };
+
+/** Names under which callers keep what a person is known by, best first. */
+const IDENTIFIER_KEYS = ['username', 'email', 'identifier', 'login', 'user', 'user_name', 'phone', 'tel', 'account'];
+const EMAIL_FIRST = ['email', ...IDENTIFIER_KEYS.filter((key) => key !== 'email')];
+
+/** The `ref` of a field that shares it with no other. */
+export function commonRef(field: KnownField): string {
+  switch (field.type) {
+    case 'identifier':
+      return field.discovered_type === 'email' ? 'email' : 'username';
+    case 'password':
+      return 'password';
+    case 'totp_secret':
+      return 'totp_secret';
+    case 'code':
+    case 'totp_code':
+      return 'code';
+    case 'text':
+      return field.name;
+  }
+}
+
+/**
+ * Gives every field of a page its `ref`, unique in the connection. A field that was answered before keeps the one it had;
+ * fields that would share one get names of their own, made of their words, so that none depends on the order of the fields.
+ * Pure.
+ */
+export function nameFields<Field extends KnownField>(
+  fields: readonly Field[],
+  { now, earlier }: FieldMemory = NOTHING_KNOWN,
+): NamedField<Field>[] {
+  const refs = new Map<Field, string>();
+  for (const known of [now, earlier]) {
+    const left = new Map(known.map((each) => [each.ref ?? commonRef(each), each]));
+    for (const isSame of [hasSameWords, hasSameLabel, hasSameName]) {
+      for (const field of fields) {
+        if (refs.has(field)) continue;
+        const ref = [...left.keys()].find((each) => isSame(left.get(each) ?? field, field) && !isGiven(refs, each));
+        if (ref === undefined) continue;
+        refs.set(field, ref);
+        left.delete(ref);
+      }
+    }
+  }
+  const unnamed = fields.filter((field) => !refs.has(field));
+  const used = new Set([...refs.values(), ...now.map((each) => each.ref ?? commonRef(each))]);
+  const shared = unnamed.filter(
+    (field) =>
+      used.has(commonRef(field)) || unnamed.some((each) => each !== field && commonRef(each) === commonRef(field)),
+  );
+  for (const field of unnamed) if (!shared.includes(field)) refs.set(field, commonRef(field));
+  const taken = new Set([...used, ...refs.values(), ...earlier.map((each) => each.ref ?? commonRef(each))]);
+  for (const field of shared) {
+    const ref = ownRef(field, shared, taken);
+    refs.set(field, ref);
+    taken.add(ref);
+  }
+  return fields.map((field) => ({ field, ref: refs.get(field) ?? commonRef(field) }));
+}
+
+/**
+ * The keys of a credential that answer the fields of one page, in their order; null for those that none does. A key answers
+ * one field: what could belong to several is asked for. One-time codes are never kept, so never answered by a key. Pure.
+ */
+export function matchKeys(named: readonly NamedField<KnownField>[], credential: CredentialFacts): (string | null)[] {
+  const left = new Set(credential.valueKeys);
+  const keys = named.map((): string | null => null);
+  const take = (index: number, key: string | undefined): void => {
+    const type = named[index]?.field.type;
+    const isLasting = type === 'identifier' || type === 'password' || type === 'text';
+    if (isLasting && keys[index] === null && key !== undefined && left.delete(key)) keys[index] = key;
+  };
+  named.forEach(({ ref }, index) => take(index, ref));
+  named.forEach(({ field }, index) => take(index, field.name));
+  const unmatched = (type: KnownField['type']): number[] =>
+    named.flatMap(({ field }, index) => (field.type === type && keys[index] === null ? [index] : []));
+  const [identifier, another] = unmatched('identifier');
+  if (identifier !== undefined && another === undefined) {
+    const order = named[identifier]?.field.discovered_type === 'email' ? EMAIL_FIRST : IDENTIFIER_KEYS;
+    take(
+      identifier,
+      order.find((key) => left.has(key)),
+    );
+  }
+  const [password, second] = unmatched('password');
+  if (password !== undefined && second === undefined) take(password, 'password');
+  return keys;
+}
+
+/** Most fields that a connection remembers; those that have not been met for longest are forgotten first. */
+const MAX_REMEMBERED = 40;
+
+/** What is remembered of fields after a login that answered `answered`. Pure. */
+export function rememberFields(before: readonly RequiredField[], answered: readonly RequiredField[]): RequiredField[] {
+  const refs = new Set(answered.map(({ ref }) => ref));
+  return [...before.filter(({ ref }) => !refs.has(ref)), ...answered].slice(-MAX_REMEMBERED);
+}
+
+/** A name made of the words of a field among those that it shares the common one with; else the common one and a number. */
+function ownRef(field: KnownField, shared: readonly KnownField[], taken: ReadonlySet<string>): string {
+  const isOwn = (words: string, of: (each: KnownField) => string): boolean =>
+    /\p{L}{2}/u.test(words) && !taken.has(words) && shared.every((each) => each === field || slug(of(each)) !== words);
+  const label = slug(field.label);
+  if (isOwn(label, (each) => each.label)) return label;
+  const name = slug(field.name);
+  if (isOwn(name, (each) => each.name)) return name;
+  const common = commonRef(field);
+  for (let number = 1; ; number += 1) {
+    const numbered = number === 1 ? common : `${common}_${String(number)}`;
+    if (!taken.has(numbered)) return numbered;
+  }
+}
+
+function isGiven(refs: ReadonlyMap<KnownField, string>, ref: string): boolean {
+  return [...refs.values()].includes(ref);
+}
+
+function hasSameWords(a: KnownField, b: KnownField): boolean {
+  return hasSameLabel(a, b) && hasSameName(a, b);
+}
+
+function hasSameLabel(a: KnownField, b: KnownField): boolean {
+  return isOfOneKind(a, b) && slug(a.label) !== '' && slug(a.label) === slug(b.label);
+}
+
+/** Names that frameworks count up say nothing of the field. */
+const MEANINGLESS = /^(input|field|value|text|textbox|answer|control)?[\d_]*$/;
+
+function hasSameName(a: KnownField, b: KnownField): boolean {
+  return isOfOneKind(a, b) && a.name === b.name && !MEANINGLESS.test(slug(a.name));
+}
+
+/** A code that a saved secret answered is remembered as the authenticator's, whatever its page calls it. */
+function isOfOneKind(a: KnownField, b: KnownField): boolean {
+  const kindOf = ({ type }: KnownField): string => (type === 'totp_code' ? 'code' : type);
+  return kindOf(a) === kindOf(b);
+}
+
+function slug(text: string): string {
+  const words = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '_');
+  return words.replace(/^_+|_+$/g, '').slice(0, 60);
+}
