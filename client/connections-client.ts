@@ -32,6 +32,11 @@ export interface ConnectionsClient {
   check(connectionId: string): Promise<Accepted>;
   /** Ends the workflow: cancels a running flow and closes its browser. Done when the row is gone. */
   remove(connectionId: string): Promise<void>;
+  /**
+   * Has a connection go on whose workflow was ended from outside (Temporal's UI, a lost server): true when it was, false when
+   * it runs or was deleted. Changes nothing without `findDocument`.
+   */
+  revive(connectionId: string): Promise<boolean>;
   /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
   read(connectionId: string): Promise<ConnectionDocument>;
   /**

@@ -44,7 +44,7 @@ export interface ConnectionsClientOptions {
   taskQueue?: string;
   /**
    * The connection as it was recorded last. With it, a connection whose workflow was ended from outside (Temporal's UI) goes
-   * on at its next call; without it, that connection reads `not_found`.
+   * on at its next call, or by `revive`; without it, that connection reads `not_found`.
    */
   findDocument?: (connectionId: string) => Promise<ConnectionDocument | null>;
   /** Puts search attributes on workflows, for a namespace that knows them ({@link hasSearchAttributes}). Default null. */
@@ -89,6 +89,18 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
     return true;
+  };
+
+  const isRunning = async (connectionId: string): Promise<boolean> => {
+    try {
+      const { status } = await temporal.connection.withDeadline(Date.now() + timeoutMs, () =>
+        handleOf(connectionId).describe(),
+      );
+      return status.name === 'RUNNING';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw translate(error);
+    }
   };
 
   /** Sends a message to a connection's workflow, which may stand between two runs or have been ended from outside. */
@@ -155,6 +167,11 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
 
     remove: async (connectionId) => {
       await send(connectionId, (handle) => handle.executeUpdate(removeUpdate, { args: [{ connectionId }] }));
+    },
+
+    revive: async (connectionId) => {
+      if (await isRunning(connectionId)) return false;
+      return await goOn(connectionId);
     },
 
     read,

@@ -1,12 +1,10 @@
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { startApi } from '../../api/service.ts';
-import { createConnectionsClient } from '../../client/create-connections-client.ts';
-import { hasSearchAttributes } from '../../client/search-attributes.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
-import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
+import { openConnectionsClient } from '../connections-client.ts';
 import { createHealth } from '../health.ts';
 import { sharedKeys } from '../keys.ts';
 import { runRole } from './run-role.ts';
@@ -14,26 +12,14 @@ import { runRole } from './run-role.ts';
 await runRole('api', async (settings, keys) => {
   const { connection, namespace } = await connectTemporal(settings, (options) => Connection.connect(options));
   const store = await openStore(settings, keys);
-  const { signingKey, identityKey, payloadKeys } = await sharedKeys(store, keys);
-  const temporal = new Client({
-    connection,
-    namespace,
-    dataConverter: createDataConverter(payloadKeys),
-  });
+  const shared = await sharedKeys(store, keys);
   const policy = createEgressPolicy(settings.allowPrivateHosts);
   const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
   const api = await startApi({
     port: settings.ports.api,
     host: settings.host,
     store,
-    connections: createConnectionsClient({
-      temporal,
-      identityKey,
-      findDocument: async (id) => (await store.connections.byIdUnscoped(id))?.document ?? null,
-      search: (await hasSearchAttributes(connection, namespace))
-        ? { domains: settings.clearSearchDomains ? 'clear' : 'hashed' }
-        : null,
-    }),
+    connections: await openConnectionsClient({ connection, namespace, store, keys: shared, settings }),
     settings: {
       publicUrl: settings.publicUrl,
       plan: settings.plan,
@@ -44,7 +30,7 @@ await runRole('api', async (settings, keys) => {
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
-    signingKey,
+    signingKey: shared.signingKey,
     logger: pino({ name: 'api', base: null }),
     clock: () => new Date(),
     health: createHealth({ store, connection, namespace, browser }),

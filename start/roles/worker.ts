@@ -3,8 +3,9 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
+import { openConnectionsClient } from '../connections-client.ts';
 import { sharedKeys } from '../keys.ts';
-import { startSweeper } from '../sweeper.ts';
+import { startReviver, startSweeper } from '../sweeper.ts';
 import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
 
@@ -12,6 +13,7 @@ await runRole('worker', async (settings, keys) => {
   installRuntime({ host: settings.host, metricsPort: settings.metricsPort });
   const { connection, namespace } = await connectTemporal(settings, (options) => NativeConnection.connect(options));
   const store = await openStore(settings, keys);
+  const shared = await sharedKeys(store, keys);
   const worker = await startWorker({
     connection,
     namespace,
@@ -21,13 +23,14 @@ await runRole('worker', async (settings, keys) => {
     workflowBundle: await loadWorkflowBundle(),
     concurrency: settings.concurrency,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
-    payloadKey: (await sharedKeys(store, keys)).payloadKeys,
+    payloadKey: shared.payloadKeys,
   });
-  const sweeper = startSweeper(store);
+  const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
+  const tasks = [startSweeper(store), startReviver(store, connections)];
   return {
     ended: worker.ended,
     async close() {
-      sweeper.stop();
+      for (const task of tasks) task.stop();
       await worker.close();
       await store.close();
       await connection.close();

@@ -62,6 +62,8 @@ export interface ConnectionQueries {
   ): Promise<Page<ConnectionRow>>;
   /** Every connection that uses the stored credential of that name, oldest first. */
   usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
+  /** For Holdfast's own parts: ids of all tenants' connections that come after `id` (null: from the first), in order. */
+  idsAfter(id: string | null, limit: number): Promise<string[]>;
   /**
    * Applies a change whose revision is larger than the stored one; false when it is not, or the connection is gone. Timeline
    * events are written by id, in the same transaction.
@@ -177,6 +179,17 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         .orderBy('id')
         .execute();
       return rows.map(present);
+    },
+    idsAfter: async (id, limit) => {
+      const rows = await db
+        .selectFrom('connections')
+        .select('id')
+        .where('deleted_at', 'is', null)
+        .$if(id !== null, (q) => q.where('id', '>', id))
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map((row) => row.id);
     },
     record: async (change) => {
       const applied = await db.transaction().execute(async (trx) => {

@@ -137,6 +137,7 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store().connections.remove(scope, id);
     },
+    revive: async () => false,
     read: async (id) => get(id),
     async *follow(id) {
       yield get(id);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startSweeper } from '../../start/sweeper.ts';
+import { startReviver, startSweeper } from '../../start/sweeper.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -17,4 +17,31 @@ it('sweeps at once and every minute, also after a failure, until it is stopped',
   sweeper.stop();
   await vi.advanceTimersByTimeAsync(120_000);
   expect(sweep).toHaveBeenCalledTimes(3);
+});
+
+it('walks over connections in steps that processes take in turns, past one that fails, and begins anew', async () => {
+  const rows = Array.from({ length: 150 }, (_, index) => `conn_${String(index).padStart(3, '0')}`);
+  const idsAfter = (id: string | null, limit: number): Promise<string[]> =>
+    Promise.resolve(rows.filter((row) => id === null || row > id).slice(0, limit));
+  const revive = vi.fn((id: string) =>
+    id === rows[120] && revive.mock.calls.length < 200 ? Promise.reject(new Error('away')) : Promise.resolve(true),
+  );
+  let turn = 0;
+  const take = (): Promise<{ remaining: number; retryAfterSeconds: number }> => {
+    turn += 1;
+    return Promise.resolve({ remaining: 0, retryAfterSeconds: turn === 2 ? 7 : 0 });
+  };
+  const walk = startReviver({ connections: { idsAfter }, rateLimiter: () => ({ take }) }, { revive });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(revive).toHaveBeenCalledTimes(100);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(revive).toHaveBeenCalledTimes(100);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(revive).toHaveBeenLastCalledWith(rows[120]);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(revive).toHaveBeenLastCalledWith(rows[149]);
+  expect(revive).toHaveBeenCalledTimes(150);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(revive.mock.calls[150]).toEqual([rows[0]]);
+  walk.stop();
 });

@@ -52,6 +52,21 @@ describe('connections', () => {
     expect(rows).toEqual([{ ...EVENT, id: `${id}_e`, status: 'SUCCESS' }]);
   });
 
+  it('walks over all connections in steps, and over none that was removed', async () => {
+    const { store } = context();
+    const made = [await addConnection(store), await addConnection(store), await addConnection(store)];
+    const [removed = '', ...left] = made;
+    await store.connections.remove(SCOPE, removed);
+    const seen: string[] = [];
+    for (let step = await store.connections.idsAfter(null, 2); step.length > 0;) {
+      seen.push(...step);
+      step = await store.connections.idsAfter(seen.at(-1) ?? null, 2);
+    }
+    expect(seen).toEqual([...new Set(seen)].sort());
+    expect(seen).toEqual(expect.arrayContaining(left));
+    expect(seen).not.toContain(removed);
+  });
+
   it('keeps what a page may say: NUL, lone surrogates, any script', async () => {
     const { store } = context();
     const id = await addConnection(store);

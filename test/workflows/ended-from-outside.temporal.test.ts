@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
+import { startReviver } from '../../start/sweeper.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
@@ -68,6 +69,48 @@ it('goes on from its row when the connection was terminated, and ends the flow t
   await logsIn(id);
 });
 
+/** Walks once over the rows that there are, as each worker does now and then. */
+async function walk(): Promise<string[]> {
+  const revived: string[] = [];
+  const walked = new Promise<void>((resolve) => {
+    const task = startReviver(
+      {
+        rateLimiter: () => ({ take: () => Promise.resolve({ remaining: 0, retryAfterSeconds: 0 }) }),
+        connections: { idsAfter: () => Promise.resolve([...tests.world.rows.keys()]) },
+      },
+      {
+        revive: async (id) => {
+          const done = await tests.client.revive(id);
+          if (done) revived.push(id);
+          if (id === [...tests.world.rows.keys()].at(-1)) resolve();
+          return done;
+        },
+      },
+    );
+    task.stop();
+  });
+  await walked;
+  return revived;
+}
+
+it('is revived by a walk over the rows without any call: its flow is over, and its checks go on', async () => {
+  tests.world.credential = STORED;
+  const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 2 });
+  await tests.client.login(id);
+  await until(tests, id, ended);
+  tests.world.credential = null;
+  const { id: other } = await waiting();
+  await tests.client.login(id);
+  await until(tests, id, waits);
+  await handle(workflowIdOf(id)).terminate();
+  expect(await walk()).toEqual([id]);
+  expect(await until(tests, id, ended)).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'FAILED' } });
+  const checked = tests.world.checks;
+  await until(tests, id, () => tests.world.checks > checked);
+  expect(tests.world.rows.get(other)?.flow?.flow_step).toBe('AWAITING_INPUT');
+  expect(await walk()).toEqual([]);
+});
+
 it.each([
   ['a password that was refused', { ...LOGIN_PAGE, website_error: 'Wrong password.' }, 'requires_customer_input'],
   ['a code that it met', CODE_PAGE, 'requires_sms_code'],
@@ -93,4 +136,5 @@ it('stays gone when it was deleted', async () => {
   const { id } = await waiting();
   await tests.client.remove(id);
   await expect(tests.client.configure(id, { auto_reauth: false })).rejects.toMatchObject({ code: 'not_found' });
+  expect(await tests.client.revive(id)).toBe(false);
 });

@@ -121,11 +121,16 @@ function carriedInto(begin: Beginning, nowIso: string): CarriedState {
       // What only the lost workflow knew is learned anew: what the credential holds now, where the login page is.
       const { document } = begin;
       const hadLogin = document.can_reauth_reason !== 'no_prior_successful_login';
-      return { ...freshState(document), hadLogin };
+      return { ...freshState(document), hadLogin, nextCheckAt: checkAfterLast(document) };
     }
     default:
       return assertNever(begin);
   }
+}
+
+/** A check that came due while there was no workflow is made up for at once; null where there was none before. */
+function checkAfterLast({ last_auth_check_at: last, settings }: ConnectionDocument): number | null {
+  return last === null ? null : Date.parse(last) + settings.health_check_interval * 1000;
 }
 
 function documentOf(seed: ConnectionSeed, nowIso: string): ConnectionDocument {

@@ -1,0 +1,27 @@
+import { Client, type ConnectionLike } from '@temporalio/client';
+import type { ConnectionsClient } from '../client/connections-client.ts';
+import { createConnectionsClient } from '../client/create-connections-client.ts';
+import { hasSearchAttributes } from '../client/search-attributes.ts';
+import type { Store } from '../store/store.ts';
+import { createDataConverter } from '../workers/data-converter/data-converter.ts';
+import type { SharedKeys } from './keys.ts';
+import type { Settings } from './settings.ts';
+
+/** The connections' workflows as the roles of an installation reach them: with search attributes where the server has them. */
+export async function openConnectionsClient(options: {
+  connection: ConnectionLike & Parameters<typeof hasSearchAttributes>[0];
+  namespace: string;
+  store: Pick<Store, 'connections'>;
+  keys: SharedKeys;
+  settings: Pick<Settings, 'clearSearchDomains'>;
+}): Promise<ConnectionsClient> {
+  const { connection, namespace, store, keys, settings } = options;
+  return createConnectionsClient({
+    temporal: new Client({ connection, namespace, dataConverter: createDataConverter(keys.payloadKeys) }),
+    identityKey: keys.identityKey,
+    findDocument: async (id) => (await store.connections.byIdUnscoped(id))?.document ?? null,
+    search: (await hasSearchAttributes(connection, namespace))
+      ? { domains: settings.clearSearchDomains ? 'clear' : 'hashed' }
+      : null,
+  });
+}
