@@ -1,9 +1,8 @@
 import replyFrom, { type FastifyReplyFromHooks } from '@fastify/reply-from';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pipeline, type Readable } from 'node:stream';
-import { z } from 'zod';
-import { BROWSER_ROUTES, type BrowserRoute } from '../contract/browser-routes.ts';
-import { HoldfastError } from '../contract/errors.ts';
+import { BROWSER_ROUTES, NOTHING, NO_ANSWER, type BrowserRoute } from '../contract/browser-routes.ts';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
 import { startStream } from '../http/event-stream.ts';
 import { NoContent, refusals } from './answer-schemas.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
@@ -15,6 +14,12 @@ import { readableProjects } from './scope.ts';
 
 /** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
 const ANSWER_TIMEOUT_MS = 600_000;
+
+const SECURITY: Record<BrowserRoute['opens'], { security?: Record<string, string[]>[] }> = {
+  key: {},
+  session: { security: [{ bearer: [] }, { sessionToken: [] }] },
+  link: { security: [{ sessionToken: [] }] },
+};
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -60,7 +65,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
   };
   const passOn = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.from(undefined, { ...hooks, onResponse: (_from, _to, { stream }) => send(reply, stream) });
-  for (const [operationId, route] of Object.entries(BROWSER_ROUTES)) {
+  for (const [operationId, route] of Object.entries<BrowserRoute>(BROWSER_ROUTES)) {
     app.route({
       method: route.method,
       url: route.url,
@@ -74,19 +79,20 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
 
 /** The schema of an operation, for the document alone: it is the browser service that judges and answers. */
 function describe(operationId: string, route: BrowserRoute) {
-  const { query, body, consumes, produces, status, answer, takesSessionToken } = route;
+  const { summary, params, query, body, content, produces, status, answer, opens } = route;
   return {
     operationId,
+    summary,
     tags: ['browsers'],
-    params: z.object(Object.fromEntries([...route.url.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, z.string()]))),
-    ...(query === undefined ? {} : { querystring: query }),
-    ...(body === undefined ? {} : { body }),
-    ...(consumes === undefined ? {} : { consumes: [consumes] }),
+    ...(params === NOTHING ? {} : { params }),
+    ...(query === NOTHING ? {} : { querystring: query }),
+    ...(body === NOTHING ? {} : { body }),
+    ...(content === undefined ? {} : { body: content.schema, consumes: [content.type] }),
     ...(produces === undefined ? {} : { produces: [produces] }),
-    ...(takesSessionToken === true ? { security: [{ bearer: [] }, { sessionToken: [] }] } : {}),
+    ...SECURITY[opens],
     response: {
-      [status]: answer ?? (produces === undefined ? NoContent : z.string()),
-      ...refusals(401, 502, ...(route.refusals ?? [])),
+      [status]: answer === NO_ANSWER ? NoContent : answer,
+      ...refusals(401, 502, ...route.refusals),
     },
   };
 }
@@ -102,6 +108,12 @@ function send(reply: FastifyReply, stream: Readable): void {
 }
 
 async function projectsOf(request: FastifyRequest, { store }: ApiParts): Promise<readonly string[] | null> {
-  if (request.caller === null && hasBrowserToken(request.query)) return null;
+  if (request.caller === null && hasBrowserToken(request.query)) {
+    // It would be dropped without a word, as every bearer beside a token; here a caller may mean it for the site.
+    if (request.headers.authorization !== undefined && /\/curl\/raw$/.test(request.routeOptions.url ?? '')) {
+      throw invalidField('authorization', 'is not passed on; use `curl`, whose `headers` are for the site alone');
+    }
+    return null;
+  }
   return readableProjects(store, callerOf(request).scope);
 }

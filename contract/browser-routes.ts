@@ -1,337 +1,302 @@
 import { z } from 'zod';
 import { Browser, BrowserCreate, BrowserListQuery, BrowserRetrieveQuery, BrowserUpdate } from './browsers.ts';
-import {
-  Batch,
-  ClickMouse,
-  ClipboardText,
-  DragMouse,
-  MousePosition,
-  MoveMouse,
-  PressKey,
-  Screenshot,
-  Scroll,
-  SetCursor,
-  TypeText,
-} from './computer.ts';
-import { Curl, CurlResult } from './curl.ts';
-import {
-  CreateDirectory,
-  DeletePath,
-  FileInfo,
-  FilePathQuery,
-  FileWatch,
-  MovePath,
-  SetFilePermissions,
-  WatchFolder,
-  WriteFileQuery,
-} from './files.ts';
+import * as computer from './computer.ts';
+import { Curl, CurlRawQuery, CurlResult } from './curl.ts';
+import * as files from './files.ts';
 import { LogStreamQuery } from './logs.ts';
 import { PlaywrightExecute, PlaywrightResult } from './playwright.ts';
-import {
-  Ok,
-  ProcessExec,
-  ProcessKill,
-  ProcessResize,
-  ProcessResult,
-  ProcessSpawn,
-  ProcessStatus,
-  ProcessStdin,
-  SpawnedProcess,
-  StdinWritten,
-} from './processes.ts';
+import * as processes from './processes.ts';
 import { Replay, ReplayStart } from './replays.ts';
 import { TelemetryEnvelope } from './telemetry-events.ts';
 import { TelemetryEventsQuery, TelemetryStreamQuery } from './telemetry-queries.ts';
 
-/** One operation on browser sessions. `:name` in `url` is a parameter of the path. */
-export interface BrowserRoute {
+/** One operation on browser sessions. The API's document describes it, and the browser service serves it, from here. */
+export interface BrowserRoute<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType = z.ZodType,
+  Answer extends z.ZodType = z.ZodType,
+> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `:name` is a parameter of the path. */
   url: string;
-  query?: z.ZodType;
-  body?: z.ZodType;
-  /** Media type of the body where it is not JSON. */
-  consumes?: 'multipart/form-data' | 'application/octet-stream';
-  /** The answer of success: its status and shape. */
+  /** One line for the document. */
+  summary: string;
+  params: Params;
+  query: Query;
+  /** What is sent as JSON. */
+  body: Body;
+  /** What is sent otherwise: its handler reads it, the document describes it. */
+  content?: { type: 'multipart/form-data' | 'application/octet-stream'; schema: z.ZodType };
+  /** Status of success. */
   status: 200 | 201 | 204;
-  answer?: z.ZodType;
+  answer: Answer;
   /** Media type of the answer where it is not JSON. */
   produces?:
     'text/event-stream' | 'image/png' | 'video/mp4' | 'application/zip' | 'application/octet-stream' | 'text/html';
-  /** Statuses of refusals that every operation on sessions does not have anyway. */
-  refusals?: readonly number[];
-  /** The session's own token, as `jwt` in the query, opens the operation in place of a key. */
-  takesSessionToken?: true;
+  /** Statuses of refusals that not every operation has. */
+  refusals: readonly number[];
+  /**
+   * What opens it: the service's key; or the key or the token of the session in the path (that in its `cdp_ws_url`), as
+   * `jwt` in the query; or a token made for this link alone.
+   */
+  opens: 'key' | 'session' | 'link';
 }
 
-const ID = '/browsers/:id';
+/** Stands where an operation takes no query, or no body. */
+export const NOTHING = z.unknown();
+/** Stands where a success has nothing to say. */
+export const NO_ANSWER = z.void();
+
+const Name = z.string().min(1).max(255);
+/** The session in a path: its id, or its name. */
+const SessionParams = z.object({ id: Name });
+const ProcessParams = SessionParams.extend({ processId: Name });
+const WatchParams = SessionParams.extend({ watchId: Name });
+const ReplayParams = SessionParams.extend({ replayId: z.string().min(1).max(64) });
+const LinkQuery = z.object({ jwt: z.string().max(4096).optional() });
+
 const Binary = z.string().meta({ format: 'binary' });
-const TokenQuery = z.object({ jwt: z.string().optional() });
+const BYTES = { type: 'application/octet-stream', schema: Binary } as const;
 const FileUpload = z.object({ files: z.array(z.object({ file: Binary, dest_path: z.string() })) });
 const ArchiveUpload = z.object({ zip_file: Binary, dest_path: z.string() });
 const ExtensionUpload = z.object({ extensions: z.array(z.object({ zip_file: Binary, name: z.string() })) });
 
-/** A `POST …/computer/{name}` whose success has nothing to say. */
-const act = (name: string, body: z.ZodType) =>
-  ({ method: 'POST', url: `${ID}/computer/${name}`, body, status: 200, refusals: [400, 404, 422] }) as const;
+/** A body that may be left out, or be `null`: its members have defaults, or are optional. */
+const optional = <Body extends z.ZodType>(body: Body) => body.nullish();
 
-/** A `PUT …/fs/{name}` whose success has nothing to say. */
-const change = (name: string, body: z.ZodType) =>
-  ({ method: 'PUT', url: `${ID}/fs/${name}`, body, status: 200, refusals: [400, 404, 422] }) as const;
+const OF_SESSIONS = { query: NOTHING, body: NOTHING, answer: Browser, status: 200, opens: 'key' } as const;
+const IN_SESSION = {
+  params: SessionParams,
+  query: NOTHING,
+  body: NOTHING,
+  answer: NO_ANSWER,
+  status: 200,
+  refusals: [400, 404, 422],
+  opens: 'session',
+} as const;
+const ID = '/browsers/:id';
 
-/** A `POST …/fs/{name}` with a form. */
-const upload = (url: string, body: z.ZodType) =>
+const get = <Query extends z.ZodType, Answer extends z.ZodType>(
+  path: string,
+  summary: string,
+  query: Query,
+  answer: Answer,
+) => ({ ...IN_SESSION, method: 'GET', url: `${ID}/${path}`, summary, query, answer }) as const;
+
+const post = <Body extends z.ZodType, Answer extends z.ZodType>(
+  path: string,
+  summary: string,
+  body: Body,
+  answer: Answer,
+) => ({ ...IN_SESSION, method: 'POST', url: `${ID}/${path}`, summary, body, answer }) as const;
+
+const put = <Body extends z.ZodType>(path: string, summary: string, body: Body) =>
+  ({ ...IN_SESSION, method: 'PUT', url: `${ID}/${path}`, summary, body }) as const;
+
+const upload = (path: string, summary: string, schema: z.ZodType) =>
   ({
-    method: 'POST',
-    url,
-    body,
-    consumes: 'multipart/form-data',
-    status: 200,
+    ...post(path, summary, NOTHING, NO_ANSWER),
+    content: { type: 'multipart/form-data', schema },
     refusals: [400, 404, 413, 415, 422],
   }) as const;
 
+const stream = <Query extends z.ZodType>(path: string, summary: string, query: Query) =>
+  ({ ...get(path, summary, query, z.string()), produces: 'text/event-stream' }) as const;
+
+const curlRaw = <Method extends BrowserRoute['method']>(method: Method) =>
+  ({
+    ...IN_SESSION,
+    method,
+    url: `${ID}/curl/raw`,
+    query: CurlRawQuery,
+    answer: Binary,
+    produces: 'application/octet-stream',
+    ...(method === 'GET' ? {} : { content: BYTES }),
+    summary: `Pass a ${method} request on by the session’s browser`,
+    refusals: [400, 403, 404, 413, 422],
+  }) as const;
+
 /**
- * Every operation on browser sessions by its operation id: what the API's document describes, and what the browser service
- * serves. Websockets (`cdp`, `bidi`, `live`) are not HTTP operations; their URLs come from the session.
+ * Every operation on browser sessions by its operation id: the name that telemetry tells it by, too. Websockets (`cdp`,
+ * `bidi`, `live`) are not HTTP operations; their URLs come from the session.
  */
-export const BROWSER_ROUTES: Readonly<Record<string, BrowserRoute>> = {
+export const BROWSER_ROUTES = {
   createBrowser: {
-    ...{ method: 'POST', url: '/browsers', body: BrowserCreate.nullish(), status: 200, answer: Browser },
-    refusals: [400, 404, 422, 501, 529],
+    ...OF_SESSIONS,
+    method: 'POST',
+    url: '/browsers',
+    summary: 'Start a browser session',
+    params: NOTHING,
+    body: optional(BrowserCreate),
+    refusals: [400, 404, 422, 529],
   },
   listBrowsers: {
+    ...OF_SESSIONS,
     method: 'GET',
     url: '/browsers',
+    summary: 'List browser sessions, newest first',
+    params: NOTHING,
     query: BrowserListQuery,
-    status: 200,
     answer: z.array(Browser),
     refusals: [400],
   },
   retrieveBrowser: {
+    ...OF_SESSIONS,
     method: 'GET',
     url: ID,
+    summary: 'Read a browser session',
+    params: SessionParams,
     query: BrowserRetrieveQuery,
-    status: 200,
-    answer: Browser,
     refusals: [400, 404],
   },
   updateBrowser: {
+    ...OF_SESSIONS,
     method: 'PATCH',
     url: ID,
-    body: BrowserUpdate.nullish(),
-    status: 200,
-    answer: Browser,
+    summary: 'Change a running session',
+    params: SessionParams,
+    body: optional(BrowserUpdate),
     refusals: [400, 404, 409, 422],
   },
-  deleteBrowser: { method: 'DELETE', url: ID, status: 204, refusals: [404] },
+  deleteBrowser: {
+    ...OF_SESSIONS,
+    method: 'DELETE',
+    url: ID,
+    summary: 'End a session, saving its profile first',
+    params: SessionParams,
+    status: 204,
+    answer: NO_ANSWER,
+    refusals: [404],
+  },
   viewBrowser: {
-    method: 'GET',
-    url: `${ID}/live`,
-    query: TokenQuery,
-    status: 200,
+    ...get('live', 'Open the live view, a page for a person', LinkQuery, z.string()),
     produces: 'text/html',
     refusals: [404],
-    takesSessionToken: true,
+    opens: 'link',
   },
 
-  clickMouse: act('click_mouse', ClickMouse),
-  moveMouse: act('move_mouse', MoveMouse),
-  typeText: act('type', TypeText),
-  pressKey: act('press_key', PressKey),
-  scroll: act('scroll', Scroll),
-  dragMouse: act('drag_mouse', DragMouse),
-  batchComputerActions: act('batch', Batch),
-  writeClipboard: act('clipboard/write', ClipboardText),
-  readClipboard: {
-    method: 'POST',
-    url: `${ID}/computer/clipboard/read`,
-    status: 200,
-    answer: ClipboardText,
-    refusals: [404, 422],
-  },
+  clickMouse: post('computer/click_mouse', 'Click, press or release a button', computer.ClickMouse, NO_ANSWER),
+  moveMouse: post('computer/move_mouse', 'Move the mouse', computer.MoveMouse, NO_ANSWER),
+  typeText: post('computer/type', 'Type text', computer.TypeText, NO_ANSWER),
+  pressKey: post('computer/press_key', 'Press keys', computer.PressKey, NO_ANSWER),
+  scroll: post('computer/scroll', 'Turn the wheel', computer.Scroll, NO_ANSWER),
+  dragMouse: post('computer/drag_mouse', 'Drag along a path', computer.DragMouse, NO_ANSWER),
+  batchComputerAction: post('computer/batch', 'Do several actions in a row', computer.Batch, NO_ANSWER),
+  writeClipboard: post('computer/clipboard/write', 'Write the clipboard', computer.ClipboardText, NO_ANSWER),
+  readClipboard: post('computer/clipboard/read', 'Read the clipboard', NOTHING, computer.ClipboardText),
   takeScreenshot: {
-    ...{ method: 'POST', url: `${ID}/computer/screenshot`, body: Screenshot.nullish(), status: 200 },
-    ...{ produces: 'image/png', refusals: [400, 404, 422] },
+    ...post('computer/screenshot', 'Take a screenshot', optional(computer.Screenshot), Binary),
+    produces: 'image/png',
   },
-  getMousePosition: {
-    method: 'POST',
-    url: `${ID}/computer/get_mouse_position`,
-    status: 200,
-    answer: MousePosition,
-    refusals: [404],
-  },
-  setCursor: {
-    method: 'POST',
-    url: `${ID}/computer/cursor`,
-    body: SetCursor,
-    status: 200,
-    answer: Ok,
-    refusals: [400, 404],
-  },
+  getMousePosition: post('computer/get_mouse_position', 'Read where the mouse is', NOTHING, computer.MousePosition),
+  setCursor: post('computer/cursor', 'Hide or show the pointer', computer.SetCursor, processes.Ok),
 
-  executePlaywright: {
-    ...{ method: 'POST', url: `${ID}/playwright/execute`, body: PlaywrightExecute, status: 200 },
-    ...{ answer: PlaywrightResult, refusals: [400, 404, 422, 501] },
+  executePlaywrightCode: {
+    ...post('playwright/execute', 'Run Playwright code in the session', PlaywrightExecute, PlaywrightResult),
+    refusals: [400, 403, 404, 422],
   },
-  curl: { method: 'POST', url: `${ID}/curl`, body: Curl, status: 200, answer: CurlResult, refusals: [400, 404, 422] },
+  curl: post('curl', 'Make a request by the session’s browser', Curl, CurlResult),
+  curlRawGet: curlRaw('GET'),
+  curlRawPost: curlRaw('POST'),
+  curlRawPut: curlRaw('PUT'),
+  curlRawPatch: curlRaw('PATCH'),
+  curlRawDelete: curlRaw('DELETE'),
 
-  spawnProcess: {
-    method: 'POST',
-    url: `${ID}/process/spawn`,
-    body: ProcessSpawn,
-    status: 200,
-    answer: SpawnedProcess,
-    refusals: [400, 404, 422, 501],
+  processSpawn: {
+    ...post('process/spawn', 'Start a program or shell command', processes.ProcessSpawn, processes.SpawnedProcess),
+    refusals: [400, 403, 404, 422],
   },
-  executeProcess: {
-    method: 'POST',
-    url: `${ID}/process/exec`,
-    body: ProcessExec,
-    status: 200,
-    answer: ProcessResult,
-    refusals: [400, 404, 422, 501],
+  processExec: {
+    ...post('process/exec', 'Run a program or shell command', processes.ProcessExec, processes.ProcessResult),
+    refusals: [400, 403, 404, 422],
   },
   processStatus: {
-    method: 'GET',
-    url: `${ID}/process/:processId/status`,
-    status: 200,
-    answer: ProcessStatus,
-    refusals: [404],
+    ...get('process/:processId/status', 'Read how a process does', NOTHING, processes.ProcessStatus),
+    params: ProcessParams,
   },
-  killProcess: {
-    method: 'POST',
-    url: `${ID}/process/:processId/kill`,
-    body: ProcessKill.nullish(),
-    status: 200,
-    answer: Ok,
-    refusals: [400, 404, 422],
+  processKill: {
+    ...post('process/:processId/kill', 'Send a signal', optional(processes.ProcessKill), processes.Ok),
+    params: ProcessParams,
   },
-  writeProcessStdin: {
-    method: 'POST',
-    url: `${ID}/process/:processId/stdin`,
-    body: ProcessStdin,
-    status: 200,
-    answer: StdinWritten,
-    refusals: [400, 404, 422],
+  processStdin: {
+    ...post('process/:processId/stdin', 'Write to a process', processes.ProcessStdin, processes.StdinWritten),
+    params: ProcessParams,
   },
-  resizeProcess: {
-    method: 'POST',
-    url: `${ID}/process/:processId/resize`,
-    body: ProcessResize,
-    status: 200,
-    answer: Ok,
-    refusals: [400, 404],
+  processResize: {
+    ...post('process/:processId/resize', 'Resize the terminal', processes.ProcessResize, processes.Ok),
+    params: ProcessParams,
   },
-  streamProcessOutput: {
-    method: 'GET',
-    url: `${ID}/process/:processId/stdout/stream`,
-    status: 200,
-    produces: 'text/event-stream',
-    refusals: [404],
+  processStdoutStream: {
+    ...stream('process/:processId/stdout/stream', 'Follow what a process says', NOTHING),
+    params: ProcessParams,
   },
 
-  listFiles: {
-    method: 'GET',
-    url: `${ID}/fs/list_files`,
-    query: FilePathQuery,
-    status: 200,
-    answer: z.array(FileInfo),
-    refusals: [400, 404, 422],
-  },
-  fileInfo: {
-    method: 'GET',
-    url: `${ID}/fs/file_info`,
-    query: FilePathQuery,
-    status: 200,
-    answer: FileInfo,
-    refusals: [400, 404, 422],
-  },
+  listFiles: get('fs/list_files', 'List a directory', files.FilePathQuery, z.array(files.FileInfo)),
+  fileInfo: get('fs/file_info', 'Read what a file is', files.FilePathQuery, files.FileInfo),
   readFile: {
-    method: 'GET',
-    url: `${ID}/fs/read_file`,
-    query: FilePathQuery,
-    status: 200,
+    ...get('fs/read_file', 'Download a file', files.FilePathQuery, Binary),
     produces: 'application/octet-stream',
-    refusals: [400, 404, 422],
   },
-  downloadDirectory: {
-    method: 'GET',
-    url: `${ID}/fs/download_dir_zip`,
-    query: FilePathQuery,
-    status: 200,
+  downloadDirZip: {
+    ...get('fs/download_dir_zip', 'Download a directory', files.FilePathQuery, Binary),
     produces: 'application/zip',
-    refusals: [400, 404, 422],
   },
   writeFile: {
-    ...{ method: 'PUT', url: `${ID}/fs/write_file`, query: WriteFileQuery, body: Binary, status: 200 },
-    ...{ consumes: 'application/octet-stream', refusals: [400, 404, 413, 422] },
+    ...put('fs/write_file', 'Write a file', NOTHING),
+    query: files.WriteFileQuery,
+    content: BYTES,
+    refusals: [400, 404, 413, 422],
   },
-  uploadFiles: upload(`${ID}/fs/upload`, FileUpload),
-  uploadArchive: upload(`${ID}/fs/upload_zip`, ArchiveUpload),
-  createDirectory: change('create_directory', CreateDirectory),
-  deleteFile: change('delete_file', DeletePath),
-  deleteDirectory: change('delete_directory', DeletePath),
-  movePath: change('move', MovePath),
-  setFilePermissions: change('set_file_permissions', SetFilePermissions),
-  startFileWatch: {
-    method: 'POST',
-    url: `${ID}/fs/watch`,
-    body: WatchFolder,
-    status: 200,
-    answer: FileWatch,
-    refusals: [400, 404, 422],
+  upload: upload('fs/upload', 'Write several files', FileUpload),
+  uploadZip: upload('fs/upload_zip', 'Unpack an archive', ArchiveUpload),
+  createDirectory: put('fs/create_directory', 'Create a directory', files.CreateDirectory),
+  deleteFile: put('fs/delete_file', 'Delete a file', files.DeletePath),
+  deleteDirectory: put('fs/delete_directory', 'Delete a directory', files.DeletePath),
+  move: put('fs/move', 'Move or rename', files.MovePath),
+  setFilePermissions: put('fs/set_file_permissions', 'Change permissions', files.SetFilePermissions),
+  startFsWatch: post('fs/watch', 'Watch a directory', files.WatchFolder, files.FileWatch),
+  streamFsEvents: {
+    ...stream('fs/watch/:watchId/events', 'Follow what changes in a watched directory', NOTHING),
+    params: WatchParams,
   },
-  streamFileEvents: {
-    method: 'GET',
-    url: `${ID}/fs/watch/:watchId/events`,
-    status: 200,
-    produces: 'text/event-stream',
-    refusals: [404],
+  stopFsWatch: {
+    ...IN_SESSION,
+    method: 'DELETE',
+    url: `${ID}/fs/watch/:watchId`,
+    summary: 'Stop watching',
+    params: WatchParams,
+    status: 204,
   },
-  stopFileWatch: { method: 'DELETE', url: `${ID}/fs/watch/:watchId`, status: 204, refusals: [404] },
 
-  uploadExtensions: upload(`${ID}/extensions`, ExtensionUpload),
-  streamLogs: {
-    method: 'GET',
-    url: `${ID}/logs/stream`,
-    query: LogStreamQuery,
-    status: 200,
-    produces: 'text/event-stream',
-    refusals: [400, 404, 422],
-  },
+  uploadExtensions: upload('extensions', 'Load unpacked extensions into the running browser', ExtensionUpload),
+  logsStream: stream('logs/stream', 'Follow a log', LogStreamQuery),
 
   startReplay: {
-    method: 'POST',
-    url: `${ID}/replays`,
-    body: ReplayStart.nullish(),
+    ...post('replays', 'Start a recording', optional(ReplayStart), Replay),
     status: 201,
-    answer: Replay,
     refusals: [400, 404, 409, 422],
   },
-  listReplays: { method: 'GET', url: `${ID}/replays`, status: 200, answer: z.array(Replay), refusals: [404] },
+  listReplays: get('replays', 'List recordings', NOTHING, z.array(Replay)),
   downloadReplay: {
-    method: 'GET',
-    url: `${ID}/replays/:replayId`,
-    status: 200,
+    ...get('replays/:replayId', 'Download a recording', NOTHING, Binary),
+    params: ReplayParams,
     produces: 'video/mp4',
-    refusals: [404],
   },
-  stopReplay: { method: 'POST', url: `${ID}/replays/:replayId/stop`, status: 200, refusals: [404, 422] },
+  stopReplay: { ...post('replays/:replayId/stop', 'Stop a recording', NOTHING, NO_ANSWER), params: ReplayParams },
   viewReplay: {
-    method: 'GET',
-    url: `${ID}/replays/:replayId/view`,
-    query: TokenQuery,
-    status: 200,
+    ...get('replays/:replayId/view', 'Watch a recording', LinkQuery, Binary),
+    params: ReplayParams,
     produces: 'video/mp4',
     refusals: [404],
-    takesSessionToken: true,
+    opens: 'link',
   },
 
-  streamTelemetry: {
-    ...{ method: 'GET', url: `${ID}/telemetry/stream`, query: TelemetryStreamQuery, status: 200 },
-    ...{ produces: 'text/event-stream', refusals: [400, 404], takesSessionToken: true },
-  },
-  listTelemetryEvents: {
-    ...{ method: 'GET', url: `${ID}/telemetry/events`, query: TelemetryEventsQuery, status: 200 },
-    ...{ answer: z.array(z.object({ seq: z.int(), event: TelemetryEnvelope })), refusals: [400, 404] },
-  },
-};
+  streamTelemetry: stream('telemetry/stream', 'Follow telemetry events', TelemetryStreamQuery),
+  listTelemetryEvents: get(
+    'telemetry/events',
+    'Read kept telemetry events',
+    TelemetryEventsQuery,
+    z.array(z.object({ seq: z.int(), event: TelemetryEnvelope })),
+  ),
+} as const satisfies Record<string, BrowserRoute>;

@@ -4,9 +4,10 @@ import { z } from 'zod';
 const MAX_TIMEOUT_MS = 300_000;
 
 /** Headers that belong to the connection, which is the browser's. */
-const CONNECTION_HEADERS =
+export const CONNECTION_HEADERS =
   /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i;
 
+const Url = z.string().min(1).max(8192);
 const Headers = z
   .record(
     z
@@ -21,14 +22,19 @@ const Headers = z
   )
   .refine((headers) => Object.keys(headers).length <= 100, 'must be at most 100');
 
+/** How long it may take when nobody says, in milliseconds. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const Timeout = z.int().min(1).max(MAX_TIMEOUT_MS);
+
 /** Body of `curl`: one request that the session's browser makes. */
 export const Curl = z.strictObject({
-  url: z.string().min(1).max(8192),
+  url: Url,
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
   headers: Headers.default({}),
   body: z.string().optional(),
   response_encoding: z.enum(['utf8', 'base64']).default('utf8'),
-  timeout_ms: z.int().min(1).max(MAX_TIMEOUT_MS).default(30_000),
+  timeout_ms: Timeout.default(DEFAULT_TIMEOUT_MS),
 });
 export type Curl = z.infer<typeof Curl>;
 
@@ -40,3 +46,9 @@ export const CurlResult = z.object({
   duration_ms: z.int(),
 });
 export type CurlResult = z.infer<typeof CurlResult>;
+
+/** Query of `curl/raw`, whose method, headers and body are those of the request itself. */
+export const CurlRawQuery = z.object({
+  url: Url,
+  timeout_ms: z.coerce.number().default(DEFAULT_TIMEOUT_MS).pipe(Timeout),
+});

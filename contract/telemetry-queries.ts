@@ -30,12 +30,8 @@ const Types = z
   .transform((given) => [given].flat().flatMap((text) => text.split(',')))
   .pipe(z.array(z.string().min(1).max(100)).max(100));
 
-/** Query of `GET /browsers/{id}/telemetry/stream`; `jwt` is the token of the session, in place of a key. */
-export const TelemetryStreamQuery = z.object({
-  replay: z.string().optional(),
-  type: Types.optional(),
-  jwt: z.string().optional(),
-});
+/** Query of `GET /browsers/{id}/telemetry/stream`. */
+export const TelemetryStreamQuery = z.object({ replay: z.string().optional(), type: Types.optional() });
 
 /** Query of `GET /browsers/{id}/telemetry/events`. */
 export const TelemetryEventsQuery = z

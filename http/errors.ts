@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
+import type { z } from 'zod';
 import { HoldfastError, type ErrorCode, type ErrorDetail } from '../contract/errors.ts';
 
 /** Seconds that a caller waits before it asks again, when the error itself names none. */
@@ -66,7 +67,15 @@ export function answerError(
 /** Turns whatever was thrown into one of our errors. What is not known becomes `internal_error` without a detail. */
 export function toHoldfastError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
-  if (hasZodFastifySchemaValidationErrors(error)) return invalidInput(error.validation);
+  if (hasZodFastifySchemaValidationErrors(error)) {
+    return invalidInput(
+      error.validation.map(({ instancePath, message, params }) => ({
+        path: instancePath.split('/').filter((part) => part !== ''),
+        message,
+        unknown: params['keys'],
+      })),
+    );
+  }
   const { code, statusCode } = frameworkErrorOf(error);
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
@@ -100,10 +109,24 @@ export function errorHeaders({ code, status, retryAfterSeconds }: HoldfastError)
   };
 }
 
+/** What was sent, as a schema reads it. Throws `invalid_input` with a detail for each rule that it breaks. */
+export function readInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  throw invalidInput(
+    read.error.issues.map(({ path, message, ...issue }) => ({
+      path: path.map(String),
+      message,
+      unknown: issue.code === 'unrecognized_keys' ? issue.keys : undefined,
+    })),
+  );
+}
+
 interface Issue {
-  instancePath: string;
+  path: string[];
   message?: string | undefined;
-  params: Record<string, unknown>;
+  /** Names of properties that nobody knows. */
+  unknown: unknown;
 }
 
 function invalidInput(issues: readonly Issue[]): HoldfastError {
@@ -111,9 +134,7 @@ function invalidInput(issues: readonly Issue[]): HoldfastError {
   return new HoldfastError('invalid_input', details[0]?.message ?? 'The input breaks a rule', { details });
 }
 
-function detailsOf(issue: Issue): ErrorDetail[] {
-  const path = issue.instancePath.split('/').filter((part) => part !== '');
-  const unknown = issue.params['keys'];
+function detailsOf({ path, unknown, ...issue }: Issue): ErrorDetail[] {
   if (Array.isArray(unknown)) {
     return unknown.map((key) => ({
       code: 'unknown_property',

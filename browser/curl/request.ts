@@ -1,5 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { Curl, CurlResult } from '../../contract/curl.ts';
+import type { Curl } from '../../contract/curl.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { withOwnPage } from '../chromium/own-page.ts';
@@ -8,6 +8,19 @@ import type { Session } from '../session/session.ts';
 
 /** Requests of one session that are under way at a time: each has a page of its own, and a browser connects six times to a host. */
 const MAX_AT_ONCE = 6;
+
+/** What is asked for. A body may be any bytes. */
+export type WantedRequest = Pick<Curl, 'url' | 'method' | 'headers' | 'timeout_ms'> & {
+  body?: string | Buffer | undefined;
+};
+
+/** What came at the end of all redirects. Names of headers are in lower case. */
+export interface RequestAnswer {
+  status: number;
+  headers: Record<string, string[]>;
+  body: Buffer;
+  duration_ms: number;
+}
 
 type Paused = Protocol.Fetch.RequestPausedEvent;
 
@@ -21,7 +34,7 @@ const underWay = new WeakMap<Session, number>();
  * is taken before a document comes of it: nothing of it runs, nothing is downloaded. Throws `operation_failed` when there is
  * no answer, none in time, or one too long.
  */
-export async function request(session: Session, wanted: Curl, gone: AbortSignal): Promise<CurlResult> {
+export async function request(session: Session, wanted: WantedRequest, gone: AbortSignal): Promise<RequestAnswer> {
   const count = underWay.get(session) ?? 0;
   if (count >= MAX_AT_ONCE) {
     throw new HoldfastError(
@@ -46,7 +59,11 @@ export async function request(session: Session, wanted: Curl, gone: AbortSignal)
   }
 }
 
-async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<Omit<CurlResult, 'duration_ms'>> {
+async function askFrom(
+  cdp: CdpConnection,
+  page: string,
+  wanted: WantedRequest,
+): Promise<Omit<RequestAnswer, 'duration_ms'>> {
   const setCookies = watchSetCookies(cdp, page);
   let isFirst = true;
   let stopListening: () => void = () => undefined;
@@ -106,7 +123,7 @@ async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<
     return {
       status,
       headers: { ...headers, ...(cookies.length === 0 ? {} : { 'set-cookie': cookies }) },
-      body: body.toString(wanted.response_encoding),
+      body,
     };
   } finally {
     stopListening();
@@ -115,7 +132,7 @@ async function askFrom(cdp: CdpConnection, page: string, wanted: Curl): Promise<
 }
 
 /** What makes the browser's request the caller's. The browser's own headers stay where the caller names none. */
-function changesOf({ request: own }: Paused, { method, headers, body }: Curl) {
+function changesOf({ request: own }: Paused, { method, headers, body }: WantedRequest) {
   const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), { name, value }]));
   const kept = Object.entries(own.headers)
     .filter(([name]) => !given.has(name.toLowerCase()))

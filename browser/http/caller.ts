@@ -4,8 +4,9 @@ import { MANAGED_AUTH_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts
 /** Project of callers that name none: the one every installation has. */
 const DEFAULT_PROJECT = 'prj_default';
 
-/** The project a request acts in. Only holders of the service's key get this far, so the header is trusted. */
+/** The project a request acts in: its session's, for a session's token; else what the header of the key's holder says. */
 export function projectOf(request: FastifyRequest): string {
+  if (request.tokenProject !== null) return request.tokenProject;
   const header = request.headers['x-kernel-project-id'];
   return typeof header === 'string' && header !== '' ? header : DEFAULT_PROJECT;
 }
@@ -13,7 +14,7 @@ export function projectOf(request: FastifyRequest): string {
 /** The projects whose sessions a request may see, the one that it acts in first: names are looked for there before elsewhere. */
 export function projectsOf(request: FastifyRequest): string[] {
   const header = request.headers[PROJECTS_HEADER];
-  const others = typeof header === 'string' ? header.split(',') : [];
+  const others = typeof header === 'string' && request.tokenProject === null ? header.split(',') : [];
   return [...new Set([projectOf(request), ...others])].filter((project) => project !== '');
 }
 

@@ -1,47 +1,36 @@
 import { randomBytes } from 'node:crypto';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
+import type { Router } from '../http/router.ts';
 import type { LivePageParts } from '../live/page-parts.prebuilt.ts';
 import bundleLivePage from '../live/page-parts.prebuilt.ts';
-import { SessionParams } from './params.ts';
 
 /**
  * `GET /browsers/{id}/live?jwt=…`: the page that shows a session to a person. The token is the only key; the page takes it
  * out of the address bar and opens the same address as a websocket with it. It may run its own script and style and
  * talk to its own origin, nothing else, and no other site may frame it.
  */
-export function liveViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
-  app
-    .withTypeProvider<ZodTypeProvider>()
-    .get(
-      '/browsers/:id/live',
-      { schema: { params: SessionParams, querystring: z.object({ jwt: z.string().max(4096).optional() }) } },
-      async (request, reply) => {
-        const { id } = request.params;
-        if (!(await deps.tokens.verify(request.query.jwt ?? '', id, 'live'))) {
-          throw new HoldfastError('unauthorized', 'This link is invalid or has expired; get the session for a new one');
-        }
-        if (deps.registry.byId(id) === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
-        const nonce = randomBytes(16).toString('base64');
-        return reply
-          .headers({
-            'content-type': 'text/html; charset=utf-8',
-            'content-security-policy': policyFor(nonce),
-            'cache-control': 'no-store',
-            'referrer-policy': 'no-referrer',
-            'x-content-type-options': 'nosniff',
-            'x-frame-options': 'DENY',
-            'cross-origin-opener-policy': 'same-origin',
-            'cross-origin-resource-policy': 'same-origin',
-            'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
-            'x-robots-tag': 'noindex, nofollow',
-          })
-          .send(document(await bundleLivePage(), nonce));
-      },
-    );
+export function liveViewRoute({ route }: Router, deps: BrowserDeps): void {
+  route(BROWSER_ROUTES.viewBrowser, async ({ params: { id }, query, reply }) => {
+    if (!(await deps.tokens.verify(query.jwt ?? '', id, 'live'))) {
+      throw new HoldfastError('unauthorized', 'This link is invalid or has expired; get the session for a new one');
+    }
+    if (deps.registry.byId(id) === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
+    const nonce = randomBytes(16).toString('base64');
+    return reply
+      .headers({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': policyFor(nonce),
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
+        'x-robots-tag': 'noindex, nofollow',
+      })
+      .send(document(await bundleLivePage(), nonce));
+  });
 }
 
 function policyFor(nonce: string): string {

@@ -1,75 +1,45 @@
 import { createReadStream } from 'node:fs';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { z } from 'zod';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { Replay, ReplayStart } from '../../contract/replays.ts';
+import type { Replay } from '../../contract/replays.ts';
+import { ReplayStart } from '../../contract/replays.ts';
+import { cutOffWhenStuck } from '../../http/readers.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectsOf, websocketBaseOf } from '../http/caller.ts';
-import { cutOffWhenStuck } from '../../http/readers.ts';
-import { withSession } from '../http/with-session.ts';
+import type { Router } from '../http/router.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
 import { sizeOf } from '../replay/replay-store.ts';
-import { SessionParams } from './params.ts';
-
-const ReplayParams = SessionParams.extend({ replayId: z.string().min(1).max(64) });
-const Body = ReplayStart.nullish().transform((body) => body ?? ReplayStart.parse({}));
 
 /** `/browsers/{id}/replays`: recordings of a session, which can be read when it has ended, too. */
-export function replayRoutes(app: FastifyInstance, deps: BrowserDeps): void {
-  const typed = app.withTypeProvider<ZodTypeProvider>();
-
-  typed.post(
-    '/browsers/:id/replays',
-    { schema: { params: SessionParams, body: Body, response: { 201: Replay } } },
-    async (request, reply) => {
-      const record = await withSession(deps, request, request.params.id, (session) =>
-        deps.replays.start(session, request.body),
-      );
-      return reply.code(201).send(await replayView(deps, request, record));
-    },
-  );
-  typed.get(
-    '/browsers/:id/replays',
-    { schema: { params: SessionParams, response: { 200: z.array(Replay) } } },
-    async (request) => {
-      const projects = projectsOf(request);
-      const records = await deps.replayStore.list(projects, sessionIdOf(deps, projects, request.params.id));
-      // A service that was restarted does not know the session any more; what it recorded is there.
-      if (records.length === 0) deps.registry.find(projects, request.params.id, true);
-      return Promise.all(records.map((record) => replayView(deps, request, record)));
-    },
-  );
-  typed.get('/browsers/:id/replays/:replayId', { schema: { params: ReplayParams } }, async (request, reply) =>
-    sendVideo(deps, reply, await recordOf(deps, projectsOf(request), request.params)),
-  );
-  typed.post('/browsers/:id/replays/:replayId/stop', { schema: { params: ReplayParams } }, async (request, reply) => {
-    const record = await recordOf(deps, projectsOf(request), request.params);
-    await deps.replays.stop(record.id);
-    return reply.code(200).send();
+export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
+  inSession(BROWSER_ROUTES.startReplay, async (session, { body, request }) => {
+    const record = await deps.replays.start(session, body ?? ReplayStart.parse({}));
+    return replayView(deps, request, record);
   });
-}
-
-/** `GET /browsers/{id}/replays/{replay_id}/view?jwt=…`: the video for a person, by the token in `replay_view_url`. */
-export function replayViewRoute(app: FastifyInstance, deps: BrowserDeps): void {
-  app
-    .withTypeProvider<ZodTypeProvider>()
-    .get(
-      '/browsers/:id/replays/:replayId/view',
-      { schema: { params: ReplayParams, querystring: z.object({ jwt: z.string().max(4096).optional() }) } },
-      async (request, reply) => {
-        const { id, replayId } = request.params;
-        if (!(await deps.tokens.verify(request.query.jwt ?? '', replayId, 'replay'))) {
-          throw new HoldfastError(
-            'unauthorized',
-            'This link is invalid or has expired; list the replays for a new one',
-          );
-        }
-        const record = await deps.replayStore.byId(replayId);
-        if (record?.sessionId !== id) throw noReplay(replayId);
-        return sendVideo(deps, reply, record);
-      },
-    );
+  route(BROWSER_ROUTES.listReplays, async ({ request, params }) => {
+    const projects = projectsOf(request);
+    const records = await deps.replayStore.list(projects, sessionIdOf(deps, projects, params.id));
+    // A service that was restarted does not know the session any more; what it recorded is there.
+    if (records.length === 0) deps.registry.find(projects, params.id, true);
+    return Promise.all(records.map((record) => replayView(deps, request, record)));
+  });
+  route(BROWSER_ROUTES.downloadReplay, async ({ request, params, reply }) =>
+    sendVideo(deps, reply, await recordOf(deps, projectsOf(request), params)),
+  );
+  route(BROWSER_ROUTES.stopReplay, async ({ request, params }) => {
+    const record = await recordOf(deps, projectsOf(request), params);
+    await deps.replays.stop(record.id);
+  });
+  // The video for a person, by the token in `replay_view_url`.
+  route(BROWSER_ROUTES.viewReplay, async ({ params: { id, replayId }, query, reply }) => {
+    if (!(await deps.tokens.verify(query.jwt ?? '', replayId, 'replay'))) {
+      throw new HoldfastError('unauthorized', 'This link is invalid or has expired; list the replays for a new one');
+    }
+    const record = await deps.replayStore.byId(replayId);
+    if (record?.sessionId !== id) throw noReplay(replayId);
+    return sendVideo(deps, reply, record);
+  });
 }
 
 async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayRecord): Promise<FastifyReply> {
@@ -93,7 +63,7 @@ async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayR
 async function recordOf(
   deps: BrowserDeps,
   projects: readonly string[],
-  { id, replayId }: z.infer<typeof ReplayParams>,
+  { id, replayId }: { id: string; replayId: string },
 ): Promise<ReplayRecord> {
   const record = await deps.replayStore.find(projects, sessionIdOf(deps, projects, id), replayId);
   if (record === null) throw noReplay(replayId);

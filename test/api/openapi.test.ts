@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { useService } from './service-fixture.ts';
 
 const fixture = useService();
@@ -78,6 +79,14 @@ describe('the OpenAPI document', () => {
         .map(({ path }) => path)
         .toSorted(),
     ).toEqual(['/auth/connections/{id}/exchange', '/health']);
+  });
+
+  it('describes the operations on browser sessions that the browser service serves, and no other', () => {
+    const listed = operations.map(({ method, path }) => `${method} ${path}`).filter((one) => one.includes(' /browsers'));
+    const served = Object.values(BROWSER_ROUTES).map(
+      ({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`,
+    );
+    expect(listed.toSorted()).toEqual(served.toSorted());
   });
 
   it('says which bodies may be left out', () => {

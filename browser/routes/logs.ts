@@ -1,50 +1,43 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { FastifyInstance } from 'fastify';
+import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { LogEvent, LogStreamQuery, SupervisedPart } from '../../contract/logs.ts';
-import { LogStreamQuery as LogStreamQuerySchema } from '../../contract/logs.ts';
+import { openEventStream } from '../../http/event-stream.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { openFile } from '../files/read.ts';
 import { projectsOf } from '../http/caller.ts';
-import { openEventStream } from '../../http/event-stream.ts';
+import type { Router } from '../http/router.ts';
 import { partLogFile } from '../logs/part-log.ts';
 import { tailLines } from '../logs/tail.ts';
 import type { Session } from '../session/session.ts';
-import { SessionParams } from './params.ts';
 
 /** `GET /browsers/{id}/logs/stream`: a log from its beginning, and what is added, as long as somebody reads it. */
-export function logsStreamRoute(app: FastifyInstance, deps: BrowserDeps): void {
-  app
-    .withTypeProvider<ZodTypeProvider>()
-    .get(
-      '/browsers/:id/logs/stream',
-      { schema: { params: SessionParams, querystring: LogStreamQuerySchema } },
-      async (request, reply) => {
-        const session = deps.registry.running(projectsOf(request), request.params.id);
-        // Reading is a call, but whoever only watches does not keep a browser alive.
-        session.activity.begin()();
-        const openLog = opener(session, request.query);
-        const first = await openLog();
-        if (first === null) throw new HoldfastError('not_found', missing(request.query));
-        const gone = new AbortController();
-        const stop = (): void => {
-          gone.abort();
-        };
-        session.onEnd.add(stop);
-        const stream = openEventStream(reply);
-        stream.onClose(stop);
-        try {
-          const tail = { open: openLog, follow: request.query.follow, signal: gone.signal };
-          for await (const lines of tailLines(first, tail)) await stream.send(lines.map(frameOf).join(''));
-        } finally {
-          session.onEnd.delete(stop);
-          stream.end();
-        }
-      },
-    );
+export function logRoutes({ route }: Router, deps: BrowserDeps): void {
+  route(BROWSER_ROUTES.logsStream, async ({ request, params, query, reply }) => {
+    const session = deps.registry.running(projectsOf(request), params.id);
+    // Reading is a call, but whoever only watches does not keep a browser alive.
+    session.activity.begin()();
+    const openLog = opener(session, query);
+    const first = await openLog();
+    if (first === null) throw new HoldfastError('not_found', missing(query));
+    const gone = new AbortController();
+    const stop = (): void => {
+      gone.abort();
+    };
+    session.onEnd.add(stop);
+    const stream = openEventStream(reply);
+    stream.onClose(stop);
+    try {
+      const tail = { open: openLog, follow: query.follow, signal: gone.signal };
+      for await (const lines of tailLines(first, tail)) await stream.send(lines.map(frameOf).join(''));
+    } finally {
+      session.onEnd.delete(stop);
+      stream.end();
+    }
+    return reply;
+  });
 }
 
 function opener({ space }: Session, { source, path, supervisor_process: part }: LogStreamQuery) {

@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { BrowserRoute } from '../../contract/browser-routes.ts';
+import { readInput } from '../../http/errors.ts';
+import type { BrowserDeps } from '../deps.ts';
+import type { Session } from '../session/session.ts';
+import { createAdmission } from './authentication.ts';
+import { projectsOf } from './caller.ts';
+
+/** A call as its handler gets it: everything that the contract names was checked. */
+export interface Call<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
+  params: z.output<Params>;
+  query: z.output<Query>;
+  body: z.output<Body>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/** What a handler gives back: the answer that the contract names, or the reply that it has sent or is sending. */
+type Result<Answer extends z.ZodType> = z.output<Answer> | FastifyReply | Promise<z.output<Answer> | FastifyReply>;
+
+/** Registers handlers of the operations in {@link BrowserRoute}s; nothing else says what a route takes and answers. */
+export interface Router {
+  /** An operation on sessions. */
+  route: <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
+    contract: BrowserRoute<Params, Query, Body, Answer>,
+    handler: (call: Call<Params, Query, Body>) => Result<Answer>,
+  ) => void;
+  /** An operation inside a running session; the call counts as activity for as long as it takes. */
+  inSession: <
+    Params extends z.ZodType<{ id: string }>,
+    Query extends z.ZodType,
+    Body extends z.ZodType,
+    Answer extends z.ZodType,
+  >(
+    contract: BrowserRoute<Params, Query, Body, Answer>,
+    handler: (session: Session, call: Call<Params, Query, Body>) => Result<Answer>,
+  ) => void;
+}
+
+/** The router of an application, or of a part of it that reads bodies in its own way. */
+export function createRouter(app: FastifyInstance, deps: BrowserDeps): Router {
+  const admit = createAdmission(deps);
+  const route: Router['route'] = (contract, handler) => {
+    const { method, url, params, query, body, answer, status, produces, opens } = contract;
+    const isJson = produces === undefined && !(answer instanceof z.ZodVoid);
+    app.route({
+      method,
+      url,
+      schema: isJson ? { response: { [status]: answer } } : {},
+      // Before anything else of the request is read.
+      onRequest: (request) => admit(opens, request),
+      handler: async (request, reply) => {
+        const result = await handler({
+          params: readInput(params, request.params),
+          query: readInput(query, opens === 'session' ? withoutToken(request.query) : request.query),
+          body: readInput(body, request.body),
+          request,
+          reply,
+        });
+        return reply.sent || result === reply ? reply : reply.code(status).send(result);
+      },
+    });
+  };
+  return {
+    route,
+    inSession: (contract, handler) => {
+      route(contract, async (call) => {
+        const session = deps.registry.running(projectsOf(call.request), call.params.id);
+        const done = session.activity.begin();
+        try {
+          return await handler(session, call);
+        } finally {
+          done();
+        }
+      });
+    },
+  };
+}
+
+/** The token has been judged by then, and is no part of what an operation is asked. */
+function withoutToken(query: unknown): unknown {
+  if (typeof query !== 'object' || query === null || !('jwt' in query)) return query;
+  const { jwt: _, ...others } = query;
+  return others;
+}
