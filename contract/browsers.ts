@@ -98,7 +98,7 @@ export type BrowserUpdate = z.infer<typeof BrowserUpdate>;
 const QueryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** Query of `GET /browsers`. Tags come as `tags[key]=value`, one for each; a session must match them all. */
-export const BrowserListQuery = z.object({
+export const BrowserListQuery = z.looseObject({
   status: z.enum(['active', 'deleted', 'all']).optional(),
   include_deleted: QueryFlag.optional(),
   query: z.string().max(255).optional(),
@@ -127,6 +127,8 @@ export const Browser = z.object({
   cdp_ws_url: z.string(),
   webdriver_ws_url: z.string(),
   browser_live_view_url: z.string().optional(),
+  /** What lies below it is open to the token in `cdp_ws_url`, as `jwt` in the query, in place of a key. */
+  base_url: z.string(),
   region: z.literal(REGION),
   stealth: z.boolean(),
   headless: z.boolean(),

@@ -13,14 +13,16 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     tokens.sign(record.id, 'live'),
   ]);
   const session = `${wsBase}/browsers/${record.id}`;
+  // `ws…` becomes `http…`.
+  const httpSession = session.replace(/^ws/, 'http');
   return {
     session_id: record.id,
     created_at: record.createdAt.toISOString(),
     ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
     cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
     webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
-    // `ws…` becomes `http…`: a page, for a person.
-    ...(record.headless ? {} : { browser_live_view_url: `${session.replace(/^ws/, 'http')}/live?jwt=${liveToken}` }),
+    ...(record.headless ? {} : { browser_live_view_url: `${httpSession}/live?jwt=${liveToken}` }),
+    base_url: httpSession,
     region: REGION,
     stealth: record.stealth,
     headless: record.headless,

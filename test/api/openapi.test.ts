@@ -82,7 +82,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes the operations on browser sessions that the browser service serves, and no other', () => {
-    const listed = operations.map(({ method, path }) => `${method} ${path}`).filter((one) => one.includes(' /browsers'));
+    const listed = operations
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((one) => one.includes(' /browsers'));
     const served = Object.values(BROWSER_ROUTES).map(
       ({ method, url }) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`,
     );
