@@ -92,7 +92,7 @@ export async function loadMasterKeys(file: string): Promise<[Buffer, ...Buffer[]
     return [first, ...others];
   throw new SetupError(
     `${file} is not a key of ${MASTER_KEY_BYTES} bytes. Put the right file back (stored secrets cannot be read without ` +
-      'it), or remove the data folder to begin anew.',
+      'it), or remove the data folder to begin anew',
   );
 }
 
@@ -116,7 +116,7 @@ async function loadOrMake(file: string, make: () => string): Promise<string> {
     await rm(draft, { force: true });
   }
   const made = await readIfThere(file);
-  if (made === undefined) throw new SetupError(`${file} cannot be read back.`);
+  if (made === undefined) throw new SetupError(`${file} cannot be read back; check its rights, then start again`);
   return made;
 }
 

@@ -97,7 +97,8 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Turns errors of the database that a caller can act on into ours; others stay as they are. */
 function mapDatabaseError(error: unknown): unknown {
   if (isAbsent(error))
-    return new HoldfastError('unavailable', 'The store does not answer; try again.', { retryAfterSeconds: 1 });
-  if (sqlState(error) === NUL_IN_TEXT) return new HoldfastError('invalid_input', 'A text holds a NUL character.');
+    return new HoldfastError('unavailable', 'The store does not answer; try again', { retryAfterSeconds: 1 });
+  if (sqlState(error) === NUL_IN_TEXT)
+    return new HoldfastError('invalid_input', 'A text holds a NUL character; leave it out');
   return error;
 }

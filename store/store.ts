@@ -142,7 +142,8 @@ export function createStore(options: StoreOptions): Store {
     rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
-      if (error !== undefined) throw error instanceof Error ? error : new Error('The schema could not be migrated.');
+      if (error !== undefined)
+        throw error instanceof Error ? error : new Error('The schema could not be migrated; see the log of the store');
     },
     bootstrap: async ({ plan, apiKey }) => {
       await organizations.create({ id: DEFAULT_ORGANIZATION_ID, name: 'Default', plan });
@@ -172,5 +173,5 @@ export function createStore(options: StoreOptions): Store {
 
 function notReady(error?: unknown): never {
   if (error instanceof HoldfastError) throw error;
-  throw new HoldfastError('unavailable', 'The database schema is older than this build; migrate it.');
+  throw new HoldfastError('unavailable', 'The database schema is older than this build; migrate it');
 }

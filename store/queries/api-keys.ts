@@ -134,7 +134,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       const row = rowOf({ organizationId: scope.organizationId, projectId, name, key, createdBy, expiresAt });
       await db.insertInto('api_keys').values(row).execute();
       const record = await find(scope, row.id);
-      if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made.');
+      if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made');
       return { record, key };
     },
     list: async (scope, { limit, offset, includeDeleted = false }) => {
@@ -179,7 +179,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     },
     register: async (organizationId, key, { name, createdBy }) => {
       if (!isPlausibleApiKey(key))
-        throw new HoldfastError('invalid_input', 'The API key has fewer than 20 characters, or is mistyped.');
+        throw new HoldfastError('invalid_input', 'The API key has fewer than 20 characters, or is mistyped');
       await db
         .insertInto('api_keys')
         .values(rowOf({ organizationId, projectId: null, name, key, createdBy, expiresAt: null }))
@@ -194,7 +194,7 @@ async function assertProject(db: Db, scope: Scope, projectId: string | null): Pr
   if (scope.projectId !== null && scope.projectId !== projectId)
     throw new HoldfastError(
       'forbidden',
-      'A project-scoped credential can make keys of its project only (`project_id`).',
+      'A project-scoped credential can make keys of its project only (`project_id`)',
     );
   if (projectId === null) return;
   const row = await db
@@ -203,5 +203,5 @@ async function assertProject(db: Db, scope: Scope, projectId: string | null): Pr
     .where('id', '=', projectId)
     .where('organization_id', '=', scope.organizationId)
     .executeTakeFirst();
-  if (row === undefined) throw new HoldfastError('not_found', '`project_id` names no project of the organization.');
+  if (row === undefined) throw new HoldfastError('not_found', '`project_id` names no project of the organization');
 }

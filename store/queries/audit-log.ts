@@ -97,6 +97,7 @@ function writeToken(seq: number): string {
 
 function readToken(token: string): number {
   const seq = /^audit:(\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString('latin1'))?.[1];
-  if (seq === undefined) throw new HoldfastError('invalid_input', '`page_token` is not one of this log.');
+  if (seq === undefined)
+    throw new HoldfastError('invalid_input', '`page_token` is not one of this log; take it from the page before');
   return Number(seq);
 }

@@ -285,5 +285,5 @@ function originsAfter(
 }
 
 function nameTaken(): HoldfastError {
-  return new HoldfastError('already_exists', 'The project has a credential of that `name`.');
+  return new HoldfastError('already_exists', 'The project has a credential of that `name`; choose another name');
 }

@@ -89,7 +89,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
     },
     defaultOf: async (organizationId) => {
       const row = await ofOrganization(organizationId).executeTakeFirst();
-      if (row === undefined) throw new HoldfastError('not_found', 'The organization has no project.');
+      if (row === undefined) throw new HoldfastError('not_found', 'The organization has no project');
       return present(row);
     },
     list: async (organizationId) => (await ofOrganization(organizationId).execute()).map(present),
@@ -102,7 +102,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
         .execute();
       const row = await ofOrganization(organizationId).where('id', '=', id).executeTakeFirst();
       if (row === undefined)
-        throw new HoldfastError('already_exists', 'Another organization has a project of that id.');
+        throw new HoldfastError('already_exists', 'Another organization has a project of that id; choose another id');
       return present(row);
     },
   };

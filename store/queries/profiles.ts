@@ -123,7 +123,7 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
         const row = (await inScope(scope).where('name', '=', name).executeTakeFirst()) ?? (await insert(scope, name));
         if (row !== undefined) return present(row);
       }
-      throw new HoldfastError('unavailable', 'The profile is being made and removed at the same time; try again.');
+      throw new HoldfastError('unavailable', 'The profile is being made and removed at the same time; try again');
     },
     find: async (scope, idOrName) => {
       const row = await findRow(scope, idOrName);
@@ -179,7 +179,7 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
           .where('id', '=', id)
           .forUpdate()
           .executeTakeFirst();
-        if (row === undefined) throw new HoldfastError('not_found', 'The profile was deleted.');
+        if (row === undefined) throw new HoldfastError('not_found', 'The profile was deleted; make it again');
         const stored = await open(trx, row);
         const state = merge(stored.state);
         const saved = await trx
@@ -210,5 +210,5 @@ function present(row: Row): ProfileRecord {
 }
 
 function nameTaken(): HoldfastError {
-  return new HoldfastError('already_exists', 'The project has a profile of that `name`.');
+  return new HoldfastError('already_exists', 'The project has a profile of that `name`; choose another name');
 }

@@ -49,7 +49,8 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
     seal: ({ connectionId, interactionId, values, expiresAt, withoutCodes = false }) =>
       db.transaction().execute(async (trx) => {
         const sealing = await vault.connectionVault(trx, connectionId);
-        if (sealing === null) throw new HoldfastError('not_found', 'There is no such connection.');
+        if (sealing === null)
+          throw new HoldfastError('not_found', 'There is no such connection; it may have been deleted');
         const now = clock();
         const maxLifeMs = withoutCodes ? KEPT_MAX_LIFE_MS : SUBMISSION_MAX_LIFE_MS;
         const id = newId('sub');
@@ -77,7 +78,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
           .where('digest', '=', digest)
           .executeTakeFirst();
         // Swept between the two statements: as old as that, the interaction is over.
-        if (first === undefined) throw new HoldfastError('unavailable', 'The submission has just expired; try again.');
+        if (first === undefined) throw new HoldfastError('unavailable', 'The submission has just expired; try again');
         return { submissionId: first.id, duplicate: true };
       }),
     find: async (connectionId, interactionId) => {

@@ -6,6 +6,6 @@ import { KEY_BYTES } from './seal.ts';
  * each other or of the master key.
  */
 export function deriveKey(masterKey: Buffer, purpose: string): Buffer {
-  if (masterKey.length !== KEY_BYTES) throw new RangeError(`The master key must have ${KEY_BYTES} bytes.`);
+  if (masterKey.length !== KEY_BYTES) throw new RangeError(`The master key must have ${KEY_BYTES} bytes`);
   return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `holdfast/${purpose}`, KEY_BYTES));
 }

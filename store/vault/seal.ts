@@ -47,13 +47,13 @@ export function seal(sealingKey: SealingKey, place: SealedPlace, plaintext: Buff
 /** Id of the key that sealed a blob, or throws {@link SealBroken} when it is no blob of ours. */
 export function sealedBy(blob: Buffer): string {
   if (blob.length < HEADER_BYTES + IV_BYTES + TAG_BYTES || blob[0] !== FORMAT)
-    throw new SealBroken('This is not a sealed value.');
+    throw new SealBroken('This is not a sealed value');
   return blob.subarray(1, HEADER_BYTES).toString('hex');
 }
 
 /** Opens what {@link seal} made, or throws {@link SealBroken}. */
 export function unseal(sealingKey: SealingKey, place: SealedPlace, blob: Buffer): Buffer {
-  if (sealedBy(blob) !== sealingKey.id) throw new SealBroken('This value was sealed by another key.');
+  if (sealedBy(blob) !== sealingKey.id) throw new SealBroken('This value was sealed by another key');
   const header = blob.subarray(0, HEADER_BYTES);
   const iv = blob.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
   // Without an explicit tag length Node accepts tags of 4 bytes.
@@ -64,7 +64,7 @@ export function unseal(sealingKey: SealingKey, place: SealedPlace, blob: Buffer)
     const head = decipher.update(blob.subarray(HEADER_BYTES + IV_BYTES, blob.length - TAG_BYTES));
     return Buffer.concat([head, decipher.final()]);
   } catch {
-    throw new SealBroken(`A sealed value of ${place.table}.${place.column} was changed or moved.`);
+    throw new SealBroken(`A sealed value of ${place.table}.${place.column} was changed or moved`);
   }
 }
 

@@ -89,7 +89,7 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
     if (fitting === undefined)
       throw new HoldfastError(
         'internal_error',
-        'The master key is not the one this store was made with; give that one (HOLDFAST_MASTER_KEY).',
+        'The master key is not the one this store was made with; give that one (HOLDFAST_MASTER_KEY)',
       );
     return fitting.unwrap(row.wrapped, wrappedKeyPlace(table, row.id));
   }
@@ -114,7 +114,7 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
       .where('organization_id', '=', organizationId)
       .where('active', '=', true)
       .executeTakeFirst();
-    if (row === undefined) throw new HoldfastError('not_found', 'The organization has no data key.');
+    if (row === undefined) throw new HoldfastError('not_found', 'The organization has no data key');
     active.set(organizationId, { keyId: row.id, until: Date.now() + ACTIVE_KEY_MEMORY_MS });
     return unwrapKey(row);
   }
@@ -134,7 +134,7 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
       .where('organization_id', '=', organizationId)
       .where('id', '=', keyId)
       .executeTakeFirst();
-    if (row === undefined) throw new SealBroken('The key that sealed this value is not here.');
+    if (row === undefined) throw new SealBroken('The key that sealed this value is not here');
     return unwrapKey(row);
   }
 
