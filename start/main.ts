@@ -3,7 +3,7 @@ import { localBaseUrl, retrying } from './connections.ts';
 import { lockHolder } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
 import type { Keys } from './keys.ts';
-import { ownStore } from './postgres/own-store.ts';
+import { ownStore } from './postgres/server.ts';
 import { neededPorts, planProcesses, planStandaloneBrowser, standaloneBrowserPorts } from './processes.ts';
 import { quickStart, standaloneBrowserQuickStart } from './quick-start.ts';
 import { runTree } from './run-tree.ts';

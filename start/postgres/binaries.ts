@@ -39,7 +39,7 @@ export async function findPostgres(major?: number): Promise<PostgresBinaries> {
   throw new SetupError(
     `No ${version} for ${platform}${seen.length === 0 ? '' : ` (found: ${seen.join(', ')})`}. Install one so that ` +
       '`postgres` is on PATH (Debian: apt-get install postgresql; macOS: brew install postgresql), or set DATABASE_URL ' +
-      'to a server that runs.',
+      'to a server that runs',
   );
 }
 

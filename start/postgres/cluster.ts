@@ -11,11 +11,18 @@ export interface Cluster {
   folder: string;
   /** Shown in the title of each of its processes, and of no other's. */
   name: string;
-  /** What `-D` is given. */
-  dataArgument: string;
+  /** The command line of one of its programs on this folder. */
+  command(program: string, args: readonly string[]): { program: string; args: string[] };
   /** Whom its programs run as, and where. */
   launch: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
 }
+
+/**
+ * Opens the folder in which it starts and becomes the program elsewhere: one that may not walk down to its folder can use
+ * it by this handle. Its working folder alone would not do, for a Postgres before 16 returns to that by its name.
+ */
+const WITH_FOLDER_OPEN = ['/bin/sh', '-c', 'exec 9<. && cd / && exec "$@"', 'sh'] as const;
+const OPEN_FOLDER = '/proc/self/fd/9';
 
 /** Processes of a server that was killed have this long to end by themselves before they are killed, in milliseconds. */
 const LEFTOVER_GRACE_MS = 10_000;
@@ -30,7 +37,7 @@ export async function clusterMajor(folder: string): Promise<number | undefined> 
 /**
  * The cluster in a folder, made by `initdb` when it is not there: under another name first, so that a kill in the middle
  * leaves nothing half made. Postgres refuses to run as root: then the folder belongs to `nobody`, who needs no access to
- * the folders above it, since its programs start inside.
+ * the folders above it.
  */
 export async function openCluster(folder: string, binaries: PostgresBinaries, durable = true): Promise<Cluster> {
   const user = await serverUser(folder);
@@ -43,16 +50,13 @@ export async function openCluster(folder: string, binaries: PostgresBinaries, du
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await mkdir(unfinished, { mode: 0o700 });
   if (user !== undefined) await chown(unfinished, user.uid, user.gid);
-  const { dataArgument, launch } = clusterIn(unfinished, user);
+  const draft = clusterIn(unfinished, user);
   const provider = binaries.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
-  const made = await run(
-    join(binaries.folder, 'initdb'),
-    [
-      ...['-D', dataArgument, '-U', 'postgres', '--auth=peer', '-E', 'UTF8', '--locale=C', ...provider],
-      ...(durable ? [] : ['--no-sync']),
-    ],
-    launch,
-  );
+  const initdb = draft.command(join(binaries.folder, 'initdb'), [
+    ...['-U', 'postgres', '--auth=peer', '-E', 'UTF8', '--locale=C', ...provider],
+    ...(durable ? [] : ['--no-sync']),
+  ]);
+  const made = await run(initdb.program, initdb.args, draft.launch);
   if (!made.ok) throw new SetupError(`Cannot make the database in ${folder}: ${lastLine(made.output)}`);
   await rename(unfinished, folder);
   return cluster;
@@ -73,10 +77,15 @@ export async function prepareCluster(cluster: Cluster): Promise<void> {
 }
 
 function clusterIn(folder: string, user: { uid: number; gid: number } | undefined): Cluster {
+  const byHandle = user !== undefined && process.platform === 'linux';
   return {
     folder,
     name: `holdfast-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`,
-    dataArgument: user !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : folder,
+    command(program, args) {
+      if (!byHandle) return { program, args: ['-D', folder, ...args] };
+      const [shell, ...script] = WITH_FOLDER_OPEN;
+      return { program: shell, args: [...script, program, '-D', OPEN_FOLDER, ...args] };
+    },
     // Nothing of our own environment: it may hold the master key.
     launch: { cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...user },
   };

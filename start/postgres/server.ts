@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { clientConfig } from '../../store/database.ts';
 import type { ChildSpec } from '../child-process.ts';
+import { postgresFolder } from '../connections.ts';
+import { SetupError } from '../setup/setup-error.ts';
 import { clusterMajor, openCluster, prepareCluster } from './cluster.ts';
 import { findPostgres } from './binaries.ts';
 import { socketDirOf } from './socket.ts';
@@ -12,6 +15,21 @@ export interface PostgresServerOptions {
   durable?: boolean;
   /** Most clients at once. Default 100: five processes with a pool each need about half. */
   maxConnections?: number;
+}
+
+/**
+ * The store of a data folder, as a child to start. Rejects with a {@link SetupError}, and changes nothing, when the folder
+ * holds the store of version 0.1, which another database wrote.
+ */
+export async function ownStore(dataDir: string): Promise<ChildSpec> {
+  const folder = postgresFolder(dataDir);
+  if (!existsSync(folder) && existsSync(join(dataDir, 'store', 'pg'))) {
+    throw new SetupError(
+      `${join(dataDir, 'store')} is the store of Holdfast 0.1, which this version cannot read; set ` +
+        'HOLDFAST_DATA_DIR to a new folder (docs/operations.md, "From 0.1")',
+    );
+  }
+  return postgresServer(folder);
 }
 
 /**
@@ -55,12 +73,10 @@ export async function postgresServer(folder: string, options: PostgresServerOpti
   return {
     name: 'store',
     kind: 'foreign',
-    program: join(binaries.folder, 'postgres'),
-    args: [
-      '-D',
-      cluster.dataArgument,
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
+    ...cluster.command(
+      join(binaries.folder, 'postgres'),
+      Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ),
     ...cluster.launch,
     prepare: () => prepareCluster(cluster),
     probe: () => answers(folder),

@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { createWriteStream, existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
@@ -115,19 +115,10 @@ export async function installAtomically(
       await rename(work, target);
     } catch (error) {
       // Renaming onto a folder that has something in it fails: another process was faster, and its result is as good.
-      if (!(await exists(target))) throw error;
+      if (!existsSync(target)) throw error;
     }
     return target;
   } finally {
     await rm(work, { recursive: true, force: true });
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,8 +8,8 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChild, type RunningChild } from '../../start/child-process.ts';
 import { findPostgres } from '../../start/postgres/binaries.ts';
-import { ownStore } from '../../start/postgres/own-store.ts';
-import { postgresServer } from '../../start/postgres/server.ts';
+import { clusterMajor, openCluster } from '../../start/postgres/cluster.ts';
+import { ownStore, postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { clientConfig } from '../../store/database.ts';
 import { createStore } from '../../store/store.ts';
@@ -164,6 +164,17 @@ describe('the store server under kill -9', () => {
     expect(await query(folder, 'select 1 as n')).toEqual([{ n: 1 }]);
     await again.stop(() => undefined);
   }, 120_000);
+});
+
+it('is made by programs that return by name to where they began, as those before Postgres 16 do', async () => {
+  const programs = newParent();
+  chmodSync(programs, 0o755);
+  const initdb = '#!/bin/sh\nbegan=$(pwd -P) && cd / && cd "$began" && echo 15 > "$2/PG_VERSION"\n';
+  writeFileSync(join(programs, 'initdb'), initdb, { mode: 0o755 });
+  // Nobody else may walk in.
+  const folder = join(newParent(), 'postgres');
+  await openCluster(folder, { folder: programs, major: 15 });
+  expect(await clusterMajor(folder)).toBe(15);
 });
 
 describe('a store that cannot be opened', () => {
