@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
+import type { PageBundle } from '../../http/bundle-page.ts';
 import type { Router } from '../http/router.ts';
-import type { LivePageParts } from '../live/page-parts.prebuilt.ts';
 import bundleLivePage from '../live/page-parts.prebuilt.ts';
 
 /**
@@ -47,7 +47,7 @@ function policyFor(nonce: string): string {
   ].join('; ');
 }
 
-function document(parts: LivePageParts, nonce: string): string {
+function document(parts: PageBundle, nonce: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
