@@ -20,12 +20,12 @@ const dist = join(root, 'dist');
 const lockDir = join(root, '.install-lock');
 
 /** Commands that run from sources: they work on the sources themselves. All others run compiled, by `start/cli.ts`. */
-const FROM_SOURCES = { test: 'start/test.ts', bench: 'bench/main.ts' };
+const FROM_SOURCES = { test: 'test/run.ts', bench: 'bench/main.ts' };
 /** Folders at the top that hold nothing which is compiled. */
 const NOT_COMPILED = ['node_modules', 'dist', 'test', 'bench', 'docs', 'coverage'];
 const COMPILED = /(?<!\.d)\.(ts|mjs|css)$/;
 /** What works on the sources stays with them. */
-const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts', 'start/static-checks.ts', 'start/test.ts'];
+const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts'];
 
 /** One line for the person at the terminal instead of a stack trace. */
 class BootstrapError extends Error {}

@@ -2,7 +2,7 @@ import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { findChromium } from '../../start/setup/chromium.ts';
 import { findTemporalCli } from '../../start/setup/temporal.ts';
-import { findTestServer } from '../../start/setup/test-server.ts';
+import { findTestServer } from './test-server.ts';
 import { startTestPostgres } from './postgres.ts';
 
 declare module 'vitest' {

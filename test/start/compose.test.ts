@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { parseSettings } from '../../start/settings.ts';
 import { run } from '../../start/setup/command.ts';
-import { findCompose } from '../../start/setup/compose.ts';
+import { findCompose } from './compose.ts';
 
 const ComposeFile = z.object({
   services: z.record(

@@ -1,6 +1,6 @@
-import { aptInstall, canAptInstall, findOnPath, lastLine, run } from './command.ts';
-import { withProgress } from './progress.ts';
-import { SetupError } from './setup-error.ts';
+import { aptInstall, canAptInstall, findOnPath, lastLine, run } from '../../start/setup/command.ts';
+import { withProgress } from '../../start/setup/progress.ts';
+import { SetupError } from '../../start/setup/setup-error.ts';
 
 /** A command that reads compose files, with its first arguments. */
 export type ComposeCommand = readonly [program: string, ...args: string[]];

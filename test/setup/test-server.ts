@@ -1,10 +1,10 @@
 import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findOnPath, isExecutable, lastLine, run } from './command.ts';
-import { withProgress } from './progress.ts';
-import { SetupError } from './setup-error.ts';
-import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from './tools.ts';
+import { findOnPath, isExecutable, lastLine, run } from '../../start/setup/command.ts';
+import { withProgress } from '../../start/setup/progress.ts';
+import { SetupError } from '../../start/setup/setup-error.ts';
+import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from '../../start/setup/tools.ts';
 
 /** Version of Temporal's time-skipping test server. */
 export const TEST_SERVER_VERSION = '1.38.0';

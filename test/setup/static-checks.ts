@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
-import { run } from './setup/command.ts';
+import { run } from '../../start/setup/command.ts';
 
 /** What one static check found. */
 export interface CheckResult {

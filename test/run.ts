@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { findChromium } from './setup/chromium.ts';
-import { findPostgres } from './postgres/binaries.ts';
-import { SetupError } from './setup/setup-error.ts';
-import { findTemporalCli } from './setup/temporal.ts';
+import { findChromium } from '../start/setup/chromium.ts';
+import { findPostgres } from '../start/postgres/binaries.ts';
+import { SetupError } from '../start/setup/setup-error.ts';
+import { findTemporalCli } from '../start/setup/temporal.ts';
 import { findTestServer } from './setup/test-server.ts';
-import { requireFeatures } from './setup/features.ts';
-import { runStaticChecks, type CheckResult } from './static-checks.ts';
-import { say } from './terminal.ts';
+import { requireFeatures } from '../start/setup/features.ts';
+import { runStaticChecks, type CheckResult } from './setup/static-checks.ts';
+import { say } from '../start/terminal.ts';
 
 /**
  * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import boundaries beside them.
