@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import Kernel from '@onkernel/sdk';
 import { WebSocket } from 'ws';
 import type { Holdings } from './measured-service.ts';
@@ -10,12 +11,15 @@ import { API_KEY } from './memory-profiles.ts';
 
 export const MB = 1024 * 1024;
 
+/** How often its memory is looked at: each look collects all garbage, and what does nothing else measures only itself. */
+const LOOK_EVERY_MS = 250;
+
 /** A service in a process of its own, whose memory can be watched while a client of it does not read. */
 export interface MeasuredChild {
   url: string;
   kernel: Kernel;
   /** A session with a window and an open page, and a client that reads all that is said in it. */
-  begin(): Promise<Flooded>;
+  begin(options?: { kiosk_mode?: boolean }): Promise<Flooded>;
   /** A websocket that is closed with the service. */
   connect(address: string): Promise<Client>;
   /** How much more memory than before the service takes at most meanwhile; other sessions are served. */
@@ -73,8 +77,8 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
     kernel,
     holdings,
     connect: open,
-    begin: async () => {
-      const session = await kernel.browsers.create({ headless: false });
+    begin: async (options = {}) => {
+      const session = await kernel.browsers.create({ headless: false, ...options });
       const reader = await open(session.cdp_ws_url);
       const { targetInfos } = (await reader.call('Target.getTargets')) as {
         targetInfos: { targetId: string; type: string }[];
@@ -96,6 +100,7 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
       while (!state.over) {
         await kernel.browsers.list();
         await look();
+        await Promise.race([acted, setTimeout(LOOK_EVERY_MS)]);
       }
       await acted;
       await look();

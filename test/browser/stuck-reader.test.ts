@@ -10,7 +10,7 @@ import { cutOffWhenStuck } from '../../http/readers.ts';
 import { eventually } from './service-under-test.ts';
 
 /** Readers are cut off after this, in milliseconds, instead of a minute. */
-const STUCK_AFTER_MS = 2_000;
+const STUCK_AFTER_MS = 1_000;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 /** More than the sockets' own buffers hold. */
 const PIECES = 1_000;

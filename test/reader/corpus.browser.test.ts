@@ -14,7 +14,7 @@ it(
     const browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
     try {
       const pages = corpus().filter((page, at) => at % ONE_IN === 3 && !isHeldOut(page));
-      const verdicts = await measure(browser, pages, 2);
+      const verdicts = await measure(browser, pages);
       expect(verdicts).toHaveLength(pages.length);
       expect(
         verdicts.filter((verdict) => !isRight(verdict)).map(({ page, found }) => `${page.name}: ${found}`),
