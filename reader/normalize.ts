@@ -21,7 +21,7 @@ export function normalize(text: string): string {
     .toLowerCase()
     .replace(/\u0307/g, '')
     .replace(/[ıßłøæœđ’]/g, (letter) => ODD_LETTERS[letter] ?? letter)
-    .replace(/[\s\u200b\u00ad]+/g, ' ')
+    .replace(/[\s\u200b\u200c\u00ad]+/g, ' ')
     .trim();
 }
 

@@ -108,25 +108,6 @@ function isSignOut(button: ClickableFacts): boolean {
   );
 }
 
-/** Words of a site that lets nobody in for a while. */
-const TOO_MANY = anyOf(
-  'too many attempts, too many failed, too many login attempts, too many sign in attempts, too many requests, too many tries, rate limit exceeded, exceeded the number of attempts, try again in, try again later',
-  'zu viele versuche, zu viele anmeldeversuche, zu viele fehlgeschlagene, trop de tentatives, demasiados intentos, troppi tentativi, muitas tentativas, te veel pogingen, for manga forsok, zbyt wiele prob, prilis mnoho pokusu, cok fazla deneme',
-  'слишком много попыток, 試行回数, 尝试次数过多, 次数过多, 시도 횟수',
-);
-const LOCKED = anyOf(
-  'account locked, account is locked, account has been locked, account has been temporarily locked, account is temporarily locked, account was locked, account suspended, account has been suspended, account disabled, account is disabled, account has been disabled',
-  'konto gesperrt, konto ist gesperrt, konto wurde gesperrt, compte bloque, compte est bloque, compte verrouille, compte a ete verrouille, cuenta bloqueada, cuenta esta bloqueada, account bloccato, conta bloqueada, account geblokkeerd, konto zablokowane, ucet zablokovan, hesap kilitlendi',
-  'аккаунт заблокирован, учетная запись заблокирована, アカウントがロック, 账号已锁定, 帐户已锁定, 계정이 잠',
-);
-
-/** What a site says that lets nobody in for now: too many attempts, or an account that is locked. Else undefined. */
-export function lockOutOf(texts: readonly string[]): 'rate_limited' | 'account_locked' | undefined {
-  const said = texts.map(normalize);
-  if (said.some((text) => LOCKED.test(text))) return 'account_locked';
-  return said.some((text) => TOO_MANY.test(text) && !/code|resend/.test(text)) ? 'rate_limited' : undefined;
-}
-
 /** The instruction of a page that waits for something outside of it, or null. */
 export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
   const texts = frames

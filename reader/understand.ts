@@ -6,7 +6,8 @@ import { readFields } from './fields.ts';
 import { kindOf } from './kind.ts';
 import { chooseLogin, type Choice } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
-import { lockOutOf, outsideInstruction } from './signs.ts';
+import { lockOutOf } from './lock-out.ts';
+import { outsideInstruction } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
 import { readWebsiteError } from './website-error.ts';
 

@@ -20,6 +20,8 @@ export const USER = anyOf(
   "имя пользователя, пользовател, логин, ім'я користувача, логін, όνομα χρήστη, χρήστη",
   'ユーザー, ユーザ, ログインid, 会員番号, アカウント, お客様番号, 利用者, 用户, 用戶, 账号, 帐号, 帳號, 账户',
   '帳戶, 使用者, 会员, 아이디, 사용자, 계정, اسم المستخدم, שם משתמש, ชื่อผู้ใช้, उपयोगकर्ता',
+  'inlognaam, zugangsnummer, zugangsdaten, codice fiscale, codice utente, codice titolare, pseudo, conta, documento, rut, nif, cedula, tc kimlik, t.c. kimlik, brugernavn, brukernavn, naudotoj*, lietotaj*, id pengguna, id dang nhap',
+  'потребителск*, корисничко, снилс, ідентифікатор, نام کاربری, شناسه کاربری, תעודת זהות, קוד משתמש, यूज़र, ইউজার, ব্যবহারকারী, 会員id, 口座番号, 代號, 身分證, 身份证, 工号, 学号',
 );
 
 /** A name for an e-mail address. */
@@ -29,6 +31,7 @@ export const EMAIL = anyOf(
   'courriel, adresse electronique, correo, correo electronico, posta elettronica, correio',
   'adres e mail, e posta, eposta, emailov*, e mailov*, email cim, surel, thu dien tu',
   'почта, эл. адрес, пошта, メール, 邮箱, 電子郵件, 电子邮件, 电邮, 信箱, 이메일, 메일, البريد, דואר, อีเมล, ईमेल',
+  'correu electronic, e posto, elektroniskais pasts, имейл, ел. пошта, ел. поща, ایمیل, پست الکترونیک, इमेल, ইমেইল',
 );
 
 /** A name for a phone number. */
@@ -37,6 +40,7 @@ export const PHONE = anyOf(
   'telefon*, handynummer, mobilnummer, rufnummer, telefoonnummer, mobilnummer, puhelin*',
   'telefono, telephone, portable, movil, celular, cellulare, telemovel, numer telefonu, cep telefonu',
   'телефон, 電話, 手机, 手機, 휴대폰, 휴대전화, 전화, الهاتف, טלפון',
+  'nomor hp, nomor ponsel, so dien thoai, numer telefonu, telefonszam, мобильный, номер телефону, شماره موبایل, موبایل, الجوال, מספר נייד, मोबाइल, เบอร์โทร, 휴대폰 번호, 携帯電話',
 );
 
 /** A name for a password. */
@@ -46,6 +50,8 @@ export const PASSWORD = anyOf(
   'mot de passe, mdp, contrasena, clave, senha, palavra passe, parola, contrasenya',
   'haslo, heslo, jelszo, sifre*, mat khau, kata sandi, lozinka, geslo',
   'пароль, κωδικός πρόσβασης, パスワード, 暗証番号, 密码, 密碼, 口令, 비밀번호, كلمة المرور, כלת סיסמה, סיסמה, รหัสผ่าน',
+  'slaptazod*, parole, parool, kata laluan, code secret, code confidentiel, password internet, pin internet',
+  'парола, лозинка, رمز عبور, گذرواژه, كلمة السر, סיסמא, पासवर्ड, পাসওয়ার্ড, 密\u3000码, 網路密碼, συνθηματικό',
 );
 
 /** A password that is to be set, not given. */
@@ -65,6 +71,7 @@ export const REPEAT = anyOf(
   'confirmar, confirma, repetir, repita, repite, conferma, ripeti, repita a, herhaal, herhalen, bevestig, upprepa, bekrafta, gentag, gjenta, bekreft, vahvista, powtorz, potwierdz, znovu, zopakujte, potvrdit',
   'ujra, megerosites*, tekrar, yeniden, nhap lai, xac nhan, ulangi, konfirmasi, confirmati, повторите, подтвержден, подтвердите, ещё раз, επιβεβαίωση, επανάληψη',
   '確認, もう一度, 再入力, 确认, 再次, 確認, 重复, 확인, 다시, تأكيد, إعادة, אימות, חזור, ยืนยัน',
+  'confirme, confirmer, ponovi*, potvrd*, pakartokite, noch einmal, la ancora, подтверждение, повтор, потвърд, تکرار, पुष्टि, নিশ্চিত, 재입력',
 );
 
 /** Setting a password or getting into an account for the first time. */
@@ -91,6 +98,7 @@ export const OTHER_PURPOSE = anyOf(
 export const REMEMBER = anyOf(
   'remember*, keep me, stay signed in, stay logged in, angemeldet bleiben, eingeloggt bleiben, merken, souvenir, rester connecte, recordar*, recuerdame, mantener, ricorda*, resta collegato, lembrar*, manter conectado, continuar conectado',
   'onthoud*, aangemeld blijven, kom ihag, forbli, husk, zapamietaj*, zapamatovat, emlekezz, hatirla*, ghi nho, ingat, запомнить, не выходить, να με θυμάσαι, 保持, 記憶, 记住, 自动登录, 유지, 기억, تذكرني, זכור, จดจำ',
+  'memoriser, onthouden, muista minut, pamietaj*, запомни, مرا به خاطر, मुझे याद, ログイン状態, 次回から, 로그인 상태',
 );
 
 /** What somebody agrees to who makes an account. */
@@ -98,6 +106,7 @@ export const TERMS = anyOf(
   'terms, agree, agreement, conditions, privacy policy, agb, nutzungsbedingungen, datenschutz*, akzeptiere, conditions generales, conditions d utilisation, accepte, terminos, acepto, termini, accetto, termos, aceito, voorwaarden, akkoord',
   'villkor*, godkanner, regulamin, akceptuje, podminkami, souhlasim, felteteleket, elfogadom, kosullari, kabul ediyorum, dieu khoan, dong y, syarat',
   'условия, согласен, принимаю, όρους, αποδέχομαι, 規約, 同意, 条款, 協議, 协议, 약관, 동의, الشروط, أوافق, תנאים, מסכים, ข้อตกลง',
+  'villkaar*, vilkar*, kayttoehdot*, podmienkami, uvjet*, conditiile, syarat dan ketentuan, правилами, угод, قوانین, शर्त, ข้อกำหนด, 已阅读',
 );
 
 /** A form for a message to the site. */
@@ -155,6 +164,7 @@ export const NEWSLETTER = anyOf(
   "abonnieren, nieuwsbrief, nyhetsbrev, s'abonner, abonnez vous, infolettre, suscribir*, suscribete, boletin",
   'iscriviti alla',
   'assine, zapisz sie, biuletyn, abone ol, bulten, подпис, рассылк, メルマガ, ニュースレター, 订阅, 訂閱, 뉴스레터, 구독',
+  'rundbrief, suscri*, inscreva se, lettre d information, lettre d informations, nyhedsbrev, uutiskirje, hirlevel, odber noviniek, odber novinek, новини, النشرة, ניוזלטר, خبرنامه, จดหมายข่าว, 電子報, 消息订阅',
 );
 
 /** A form that makes a new account. */
@@ -172,6 +182,9 @@ export const SIGN_UP = anyOf(
   'kayit ol, uye ol, hesap olustur, dang ky, daftar, registrace, зарегистрироваться, регистрация',
   'создать аккаунт, зареєструватися',
   '新規登録, 会員登録, アカウント作成, アカウントを作成, 注册, 註冊, 회원가입, 가입하기, إنشاء حساب, הרשמה, สมัครสมาชิก',
+  'konto eroffnen, kundenkonto eroffnen, neu hier, je m inscris, creez votre compte, premiere visite, nouveau client, registro, eres nuevo, crear mi cuenta, cadastro, criar uma conta, nao tenho conta, nieuw account, opret konto, opret bruger, opprett konto, ny bruker, luo tili, rekisteroidy*',
+  'regisztr*, cont nou, creeaza cont, inregistr*, registrac*, registrovat*, registruo*, registracija, uyelik olustur, yeni uyelik, dang ky tai khoan, buat akun, daftar sekarang, register te, inschrijven, crea un compte',
+  'зарегистр, создать учетную запись, реєстрація, регистрация, εγγραφή, δημιουργία λογαριασμού, ثبت نام, عضویت, تسجيل جديد, مستخدم جديد, حساب جديد, פתיחת חשבון, להרשם, הרשם, पंजीकरण, साइन अप, खाता बनाएं, রেজিস্টার, নিবন্ধন, ลงทะเบียน, สร้างบัญชี, 登録する, 新規, 會員註冊, 立即註冊',
 );
 
 /** Signing in, as a heading, a link or a button says it. */
@@ -188,6 +201,8 @@ export const SIGN_IN = anyOf(
   'giris yap, oturum ac*',
   'dang nhap, masuk, prijava, prijavi se, logi sisse, войти, вход, авторизация, увійти, вхід, σύνδεση, είσοδος',
   'ログイン, サインイン, 登录, 登陆, 登入, 로그인, تسجيل الدخول, دخول, כניסה, התחבר, เข้าสู่ระบบ, लॉग इन, साइन इन',
+  'je me connecte, connectez-vous, identification, espace client, acces client, acceso clientes, accede, ingresa, entra, acessar, acesse, identifica t, inicia sessio, belepes, belep*, intra in cont, conecteaza, prihlas*, prisijung*, pieslegties, ieiet, logg inn, uye girisi, log masuk',
+  'войдите, увійдіть, влизане, пријава, 登 录, 登 入, 會員登入, ورود, ورود به حساب, تسجيل دخول, سجل الدخول, התחברות, लॉगिन, লগইন, লগ ইন, ลงชื่อเข้าใช้, ล็อกอิน, συνδεθείτε',
 );
 
 /** Going on to the next step, or confirming a code. */
@@ -201,6 +216,7 @@ export const CONTINUE = anyOf(
   'dogrula, tiep tuc, tiep theo, lanjut*, berikutnya',
   'далее, продолжить, подтвердить, отправить, далі, επόμενο, συνέχεια, 次へ, 続行, 続ける, 送信, 確認, 認証する, 下一步, 继续, 繼續',
   '确定, 提交, 确认, 다음, 계속, 확인, التالي, متابعة, הבא, המשך, ถัดไป',
+  'selanjutnya, urmatorul, continua, gerai, toliau, nastavi, dalje, naprej, seguent, продължи, ادامه, تایید, आगे, পরবর্তী, ดำเนินการต่อ, المتابعة',
 );
 
 /** Signing out. */
@@ -222,6 +238,7 @@ export const FORGOT = anyOf(
   'oublie, olvidado, olvidaste, olvide, recuperar, dimenticat*, esqueceu, esqueci, nie pamietasz, zapomnia*',
   'zapomen*, unuttum, unuttun*, quen',
   'забыли, забув, お忘れ, 忘れた, 忘记, 忘記, 找回, 찾기, 잊으, نسيت, שכחת, ลืม',
+  'elfelejt*, uitat, zaborav*, zabud*, lupa, oblidat, esquec*, unohdi*, pamirs*, не удается войти, не удаётся войти, забрав, ξεχάσ, فراموش, भूल, ভুলে, 忘記密碼, 忘了',
 );
 
 /** Buttons beside a form that do something else than sending it. */

@@ -3,6 +3,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
+import { openShadowRoots } from './reading/shadow-roots.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -44,6 +45,7 @@ export function createPages(service: BrowserService): Pages {
       // One that has gone is looked for again where it is asked for; nothing of it is held on to.
       browser.once('disconnected', () => drop(sessionId, browser));
       for (const context of browser.contexts()) {
+        await openShadowRoots(context);
         context.pages().forEach(watch);
         context.on('page', watch);
       }
