@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { Plan } from '../contract/limits.ts';
+import type { ExternalCredentials } from '../credential-providers/external-credentials.ts';
 import type { OpenedProxy } from '../store/queries/proxies.ts';
 import type { Store } from '../store/store.ts';
 
@@ -94,6 +95,7 @@ export interface ApiDeps {
   settings: ApiSettings;
   addressPolicy: AddressPolicy;
   checkProxy: ProxyProbe;
+  externalCredentials: Pick<ExternalCredentials, 'test' | 'items'>;
   /** 32 bytes or more. Signs handoff codes and the tokens of the hosted page; the same on every API process. */
   signingKey: Uint8Array;
   logger: ApiLogger;

@@ -5,6 +5,7 @@ import { registerExchange, registerLogin } from './auth-connections/login.ts';
 import { registerSubmit } from './auth-connections/submit.ts';
 import { registerAuthContext } from './auth-context.ts';
 import type { ApiServer } from './context.ts';
+import { registerCredentialProviders } from './credential-providers.ts';
 import { registerCredentials } from './credentials.ts';
 import { registerHealth } from './health.ts';
 import { registerOpenApi } from './openapi.ts';
@@ -25,6 +26,7 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerEvents(app, parts);
   registerApiKeys(app, parts);
   registerCredentials(app, parts);
+  registerCredentialProviders(app, parts);
   registerProfiles(app, parts);
   registerProxies(app, parts);
   registerProjects(app, parts);

@@ -1,7 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { startApi } from '../api/service.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
-import { forbiddenRange } from '../egress/policy.ts';
+import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
+import { createEgressPolicy, forbiddenRange } from '../egress/policy.ts';
 import { openStore } from '../start/connections.ts';
 import { loadKeys, sharedKeys } from '../start/keys.ts';
 import { parseSettings } from '../start/settings.ts';
@@ -35,6 +36,10 @@ const api = await startApi({
   },
   addressPolicy: { isListed: () => false, forbiddenRange },
   checkProxy: () => Promise.resolve(false),
+  externalCredentials: createExternalCredentials({
+    findProvider: store.credentialProviders.open,
+    egress: createEgressPolicy(),
+  }),
   signingKey,
   logger: { info: nothing, warn: nothing, error: nothing },
   clock: () => new Date(),

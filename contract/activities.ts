@@ -1,4 +1,5 @@
-import type { FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
+import type { CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
+import type { CredentialProviderFault } from './credential-providers.ts';
 import type { ConnectionDocument, ConnectionRecord } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
 import type { PageReading, ReadChoice, ReadField } from './reading.ts';
@@ -24,6 +25,8 @@ export interface LoginTarget extends ConnectionAddress {
   browser: ManagedAuthBrowser | null;
   /** Name of the attached credential, or null. */
   credentialName: string | null;
+  /** The attached item of an external secret store. Absent without one, and in histories that are older than it. */
+  externalCredential?: Pick<CredentialReference, 'provider' | 'path' | 'auto'>;
   /** Whether its browser sessions are recorded. Absent in histories that are older than it. */
   recordSession?: boolean;
 }
@@ -136,7 +139,7 @@ export interface HealthOutcome {
  * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
  * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
  * `address_refused` (the login page lies where the egress rules let nobody go), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
- * `internal_error`, and those of {@link ProxyFailure}.
+ * `internal_error`, those of {@link ProxyFailure}, and those of {@link CredentialProviderFault}.
  */
 export type ActivityFailure =
   | 'session_gone'
@@ -149,6 +152,7 @@ export type ActivityFailure =
   | 'service_unavailable'
   | 'browser_error'
   | 'internal_error'
+  | CredentialProviderFault
   | ProxyFailure;
 
 /**

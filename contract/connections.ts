@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DomainName, HttpUrl } from './addresses.ts';
+import { CREDENTIAL_PROVIDER_FAULTS } from './credential-providers.ts';
 import {
   DiscoveredField,
   Interaction,
@@ -135,6 +136,7 @@ export const FlowErrorCode = z.enum([
   'account_choice_required',
   'customer_input_required',
   'totp_code_rejected',
+  ...CREDENTIAL_PROVIDER_FAULTS,
 ]);
 export type FlowErrorCode = z.infer<typeof FlowErrorCode>;
 

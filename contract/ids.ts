@@ -7,6 +7,7 @@ export type IdPrefix =
   | 'key'
   | 'prof'
   | 'cred'
+  | 'cpv'
   | 'prx'
   | 'sub'
   | 'int'

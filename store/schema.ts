@@ -2,6 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { TimelineEvent } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
 import type { Plan } from '../contract/limits.ts';
+import type { CredentialProviderType } from '../contract/credential-providers.ts';
 import type { ProxyProtocol, ProxyStatus } from '../contract/proxies.ts';
 
 /** How far the typing of one interaction has come. */
@@ -126,6 +127,24 @@ export interface Database {
     search: string;
     created_at: Date;
     deleted_at: Date | null;
+  };
+  credential_providers: {
+    id: string;
+    organization_id: string;
+    name: string;
+    provider_type: CredentialProviderType;
+    address: string | null;
+    mount: string | null;
+    namespace: string | null;
+    region: string | null;
+    sealed_token: Buffer;
+    cache_ttl_seconds: number;
+    enabled: boolean;
+    priority: number;
+    /** Lower-case name. */
+    search: string;
+    created_at: Date;
+    updated_at: Date;
   };
   recordings: {
     id: string;

@@ -8,6 +8,7 @@ import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log
 import { createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
 import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
+import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
 import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
 import {
   createOrganizationQueries,
@@ -72,6 +73,7 @@ export interface Store {
   timeline: TimelineQueries;
   changes: ConnectionChanges;
   credentials: CredentialQueries;
+  credentialProviders: CredentialProviderQueries;
   proxies: ProxyQueries;
   recordings: RecordingQueries;
   submissions: SubmissionQueries;
@@ -131,6 +133,7 @@ export function createStore(options: StoreOptions): Store {
     connections: createConnectionQueries(db, changes, clock),
     timeline: createTimelineQueries(db),
     credentials: createCredentialQueries(db, vault, clock),
+    credentialProviders: createCredentialProviderQueries(db, vault, clock),
     proxies: createProxyQueries(db, vault, clock),
     recordings: createRecordingQueries(db, vault, clock),
     submissions: createSubmissionQueries(db, vault, clock),

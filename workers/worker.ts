@@ -11,6 +11,7 @@ import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createPages } from '../activities/login/pages.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';
 import type { LoginActivities, RecordActivities } from '../contract/activities.ts';
+import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';
 import { BROWSER_QUEUES, browserQueue, TASK_QUEUE } from '../workflows/messages.ts';
@@ -79,7 +80,11 @@ export function versioned(version: WorkerOptions['version']): Pick<TemporalWorke
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
-  const deps = { store: options.store, service, pages, egress: options.egress };
+  const externalCredentials = createExternalCredentials({
+    findProvider: options.store.credentialProviders.open,
+    egress: options.egress,
+  });
+  const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials };
   const workers = await startWorkers({
     ...options,
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),

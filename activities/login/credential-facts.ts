@@ -1,43 +1,87 @@
 import type { Page } from 'playwright-core';
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
 import type { ReadField } from '../../contract/reading.ts';
-import type { EgressPolicy } from '../../egress/policy.ts';
+import { isExternalId } from '../../credential-providers/external-credentials.ts';
+import { SecretStoreError } from '../../credential-providers/secret-store.ts';
 import type { CredentialRecord, OpenedCredential } from '../../store/queries/credentials.ts';
+import type { Scope } from '../../store/scope.ts';
 import type { Store } from '../../store/store.ts';
 import { authorUrl, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import type { LoginDeps } from './deps.ts';
 import { frameOf } from './fill.ts';
 
-/** What the attached credential can answer; null when none is attached or it is gone. */
-export async function credentialFacts(
-  store: Pick<Store, 'credentials'>,
-  scope: { organizationId: string; projectId: string },
-  credentialName: string | null,
-): Promise<CredentialFacts | null> {
-  const found = credentialName === null ? null : await store.credentials.find(scope, credentialName);
-  return found === null ? null : factsOf(found);
+type CredentialDeps = Pick<LoginDeps, 'store' | 'externalCredentials'>;
+/** Which credential is attached, and whose it is. */
+type Attachment = Pick<
+  LoginTarget,
+  'organizationId' | 'projectId' | 'domain' | 'credentialName' | 'externalCredential'
+>;
+
+/** What the attached credential can answer; null when none is attached, it is gone or its secret store does not tell now. */
+export async function credentialFacts(deps: CredentialDeps, target: Attachment): Promise<CredentialFacts | null> {
+  try {
+    return (await findAttached(deps, target))?.facts ?? null;
+  } catch (error) {
+    if (error instanceof SecretStoreError) return null;
+    throw error;
+  }
 }
 
 /**
  * What the attached credential can answer on the page in front: values that belong to another site than the fields' do
- * not count, so that they are asked for instead of being typed.
+ * not count, so that they are asked for instead of being typed. Throws {@link SecretStoreError} for an external one.
  */
 export async function credentialFactsFor(
-  deps: { store: Pick<Store, 'credentials'>; egress: EgressPolicy },
+  deps: CredentialDeps & Pick<LoginDeps, 'egress'>,
   target: LoginTarget,
   page: Page,
   fields: readonly ReadField[],
 ): Promise<CredentialFacts | null> {
-  const { credentialName } = target;
-  const found = credentialName === null ? null : await deps.store.credentials.find(target, credentialName);
+  const found = await findAttached(deps, target);
   if (found === null) return null;
+  const { facts, owner } = found;
   const documents = fields.length === 0 ? [page.url()] : await documentsOf(page, fields);
   const mayType = (key: string): boolean =>
-    documents.every((url) => mayTypeStored(url, ownerOf(found, key), target, deps.egress));
+    documents.every((url) => mayTypeStored(url, ownerOf(owner, key), target, deps.egress));
   return {
-    ...factsOf(found),
-    valueKeys: found.valueKeys.filter(mayType),
-    hasTotpSecret: found.hasTotpSecret && mayType(TOTP_SECRET),
+    ...facts,
+    valueKeys: facts.valueKeys.filter(mayType),
+    hasTotpSecret: facts.hasTotpSecret && mayType(TOTP_SECRET),
   };
+}
+
+/** What the stored credential of that name can answer; null when there is none. Asks the store alone. */
+export async function storedFacts(
+  { credentials }: Pick<Store, 'credentials'>,
+  scope: Scope,
+  credentialName: string | null,
+): Promise<CredentialFacts | null> {
+  const found = credentialName === null ? null : await credentials.find(scope, credentialName);
+  return found === null ? null : factsOf(found);
+}
+
+/** Opens the credential that facts have named; null when it is gone. For the activity that types its values alone. */
+export async function openAttached(
+  deps: CredentialDeps,
+  target: LoginTarget,
+  credentialId: string,
+): Promise<OpenedCredential | null> {
+  if (!isExternalId(credentialId)) return await deps.store.credentials.open(credentialId);
+  const opened = await deps.externalCredentials.open(target, credentialId);
+  return { ...opened, domain: target.domain, origins: {} };
+}
+
+/** The facts of the attached credential, and whom its values belong to: an external item to the connection's site. */
+async function findAttached(
+  { store, externalCredentials }: CredentialDeps,
+  target: Attachment,
+): Promise<{ facts: CredentialFacts; owner: Parameters<typeof ownerOf>[0] } | null> {
+  if (target.externalCredential !== undefined) {
+    const facts = await externalCredentials.facts(target, target.externalCredential);
+    return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider } };
+  }
+  const found = target.credentialName === null ? null : await store.credentials.find(target, target.credentialName);
+  return found === null ? null : { facts: factsOf(found), owner: found };
 }
 
 /** The name of the authenticator's secret among a credential's origins. */

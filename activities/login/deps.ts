@@ -1,3 +1,4 @@
+import type { ExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
@@ -9,4 +10,5 @@ export interface LoginDeps {
   service: BrowserService;
   pages: Pages;
   egress: EgressPolicy;
+  externalCredentials: ExternalCredentials;
 }

@@ -2,7 +2,7 @@ import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../co
 import type { Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
-import { credentialFactsFor, ownerOf, TOTP_SECRET } from './credential-facts.ts';
+import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET } from './credential-facts.ts';
 import type { OpenedCredential } from '../../store/queries/credentials.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
@@ -93,7 +93,7 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
     throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
   const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
   const credential =
-    needsCredential && input.credentialId !== null ? await deps.store.credentials.open(input.credentialId) : null;
+    needsCredential && input.credentialId !== null ? await openAttached(deps, input.target, input.credentialId) : null;
   const values: OpenedValue[] = [];
   for (const entry of input.answer.entries) {
     const text = await textOf(entry);

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { HoldfastError } from '../../contract/errors.ts';
+import { SecretStoreError } from '../../credential-providers/secret-store.ts';
 import { BrowserServiceError } from '../../browser-client/errors.ts';
 import type { ActivityFailure } from '../../contract/activities.ts';
 
@@ -24,6 +25,8 @@ function asFailure(error: unknown): ApplicationFailure {
   if (error instanceof BrowserServiceError) {
     return failure(error.code, error.message, !error.retryable, error.retryAfterSeconds);
   }
+  if (error instanceof SecretStoreError)
+    return failure(error.code, error.message, error.code !== 'credential_provider_unavailable');
   if (error instanceof HoldfastError && error.code === 'unavailable')
     return failure('service_unavailable', 'the store does not answer', false);
   return failure('internal_error', `an activity failed (${error instanceof Error ? error.name : 'unknown'})`, false);

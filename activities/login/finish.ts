@@ -20,13 +20,15 @@ export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: A
   });
   await keepRecordings(deps, target, sessionId, signal);
   await deleteSession(deps.service, target.projectId, sessionId);
-  const saved = input.saveCredentials ? await saveTyped(deps, input) : null;
+  // What an external secret store lacks is its owner's to add: no copy of it is kept here.
+  const keepsValues = input.saveCredentials && target.externalCredential === undefined;
+  const saved = keepsValues ? await saveTyped(deps, input) : null;
   if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);
   const credentialName = saved?.name ?? target.credentialName;
   return {
     postLoginUrl,
     credentialName: saved?.name ?? null,
-    credential: await credentialFacts(deps.store, target, credentialName),
+    credential: await credentialFacts(deps, { ...target, credentialName }),
   };
 }
 

@@ -45,7 +45,7 @@ export async function checkHealth(
       telemetryCaptured: isCaptured(session),
       replayId,
       browserSessionId: session.session_id,
-      credential: await credentialFacts(deps.store, target, target.credentialName),
+      credential: await credentialFacts(deps, target),
     };
   } finally {
     await deps.pages.release(session.session_id);

@@ -1,7 +1,7 @@
 import type { EntryReach, RecordActivities } from '../../contract/activities.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { credentialFacts } from '../login/credential-facts.ts';
+import { storedFacts } from '../login/credential-facts.ts';
 import { keptUnder } from '../login/enter.ts';
 import { guard } from '../login/faults.ts';
 
@@ -42,7 +42,7 @@ export function createRecordActivities(store: Store): RecordActivities {
     }),
 
     readCredential: guard(async ({ credentialName, ...scope }) => {
-      return await credentialFacts(store, scope, credentialName);
+      return await storedFacts(store, scope, credentialName);
     }),
 
     removeConnection: guard(async ({ connectionId, organizationId, projectId }) => {

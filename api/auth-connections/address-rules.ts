@@ -15,15 +15,17 @@ export function checkDomain(policy: AddressPolicy, domain: string): void {
 
 /** Refuses a `login_url` that leads to a private address or speaks plain http, unless the operator listed its host. */
 export function checkLoginUrl(policy: AddressPolicy, loginUrl: string): void {
-  const url = new URL(loginUrl);
+  checkServerUrl(policy, 'login_url', loginUrl);
+}
+
+/** The same for any `field` that says where secrets are sent to. */
+export function checkServerUrl(policy: AddressPolicy, field: string, text: string): void {
+  const url = new URL(text);
   if (isForbidden(policy, url)) {
-    throw invalidField(
-      'login_url',
-      `${url.hostname} is a private address; the operator can list it as an allowed host`,
-    );
+    throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
   }
   if (url.protocol === 'http:' && !policy.isListed(url.hostname, portOf(url))) {
-    throw invalidField('login_url', 'must be https; http is for hosts that the operator listed');
+    throw invalidField(field, 'must be https; http is for hosts that the operator listed');
   }
 }
 

@@ -1,6 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { startApi } from '../../api/service.ts';
+import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
@@ -30,6 +31,7 @@ await runRole('api', async (settings, keys) => {
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
+    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
     signingKey: shared.signingKey,
     logger: pino({ name: 'api', base: null }),
     clock: () => new Date(),

@@ -6,6 +6,7 @@ import { recordings } from './0004-recordings.ts';
 import { valueOrigins } from './0005-value-origins.ts';
 import { rateLimits } from './0006-rate-limits.ts';
 import { installationKeys } from './0007-installation-keys.ts';
+import { credentialProviders } from './0008-credential-providers.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   '0005_value_origins': valueOrigins,
   '0006_rate_limits': rateLimits,
   '0007_installation_keys': installationKeys,
+  '0008_credential_providers': credentialProviders,
 };

@@ -62,6 +62,8 @@ export interface ConnectionQueries {
   ): Promise<Page<ConnectionRow>>;
   /** Every connection that uses the stored credential of that name, oldest first. */
   usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
+  /** Every connection of the organization that uses the external provider of that name, oldest first. */
+  usingProvider(organizationId: string, providerName: string): Promise<ConnectionRow[]>;
   /** For Holdfast's own parts: ids of all tenants' connections that come after `id` (null: from the first), in order. */
   idsAfter(id: string | null, limit: number): Promise<string[]>;
   /**
@@ -190,6 +192,15 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         .limit(limit)
         .execute();
       return rows.map((row) => row.id);
+    },
+    usingProvider: async (organizationId, providerName) => {
+      const rows = await live()
+        .where('organization_id', '=', organizationId)
+        .where(sql<string>`document #>> '{settings,credential,provider}'`, '=', providerName)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(present);
     },
     record: async (change) => {
       const applied = await db.transaction().execute(async (trx) => {

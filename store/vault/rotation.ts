@@ -38,6 +38,7 @@ const SEALED_COLUMNS = [
   { table: 'credentials', column: 'sealed_values', rowId: 'id' },
   { table: 'credentials', column: 'sealed_totp_secret', rowId: 'id' },
   { table: 'proxies', column: 'sealed_password', rowId: 'id' },
+  { table: 'credential_providers', column: 'sealed_token', rowId: 'id' },
   { table: 'recording_parts', column: 'sealed_part', rowId: 'id' },
 ] as const;
 

@@ -3,6 +3,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import type { ApiDeps, ApiServer, LogFields } from '../../api/context.ts';
 import { createApi } from '../../api/service.ts';
+import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { startDatabase } from '../store/databases.ts';
@@ -72,6 +73,7 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: async () => true,
+    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
     signingKey: randomBytes(32),
     logger: { info: log, warn: log, error: log },
     clock,

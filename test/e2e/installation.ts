@@ -12,6 +12,7 @@ import { startApi } from '../../api/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
+import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { startSandbox } from '../../sandbox/site.ts';
@@ -138,6 +139,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     },
     addressPolicy: { isListed: (host, at) => isListedHost(policy, host, at), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
+    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
     signingKey,
     logger: silent,
     clock: () => new Date(),

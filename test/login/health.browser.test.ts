@@ -4,6 +4,7 @@ import { createBrowserService } from '../../browser-client/service.ts';
 import type { LoginDeps } from '../../activities/login/deps.ts';
 import { checkHealth } from '../../activities/login/health.ts';
 import { createPages } from '../../activities/login/pages.ts';
+import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { createStore } from '../../store/store.ts';
 import { API_KEY, startService, startSite, type Pages } from '../browser/service-under-test.ts';
@@ -56,7 +57,9 @@ beforeAll(async () => {
   });
   const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const pages = createPages(service);
-  deps = { store, service, pages, egress: createEgressPolicy(`localhost:${site.port}`) };
+  const egress = createEgressPolicy(`localhost:${site.port}`);
+  const findProvider = store.credentialProviders.open;
+  deps = { store, service, pages, egress, externalCredentials: createExternalCredentials({ findProvider, egress }) };
   origin = site.origin;
   closing.push(
     () => {

@@ -155,6 +155,7 @@ describe('connections', () => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'drop table credential_providers',
       'drop table installation_keys',
       'drop table rate_limits',
       'drop index timeline_events_age',

@@ -182,7 +182,7 @@ function applySettings(state: ConnectionState, changes: ConfigureRequest['change
     else Object.assign(settings, { [name]: value });
   }
   const before = state.document.settings;
-  if (before.credential?.name !== settings.credential?.name) {
+  if (JSON.stringify(before.credential) !== JSON.stringify(settings.credential)) {
     state.credential = null;
     state.credentialStale = true;
   }

@@ -238,6 +238,7 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
     allowedDomains: settings.allowed_domains ?? [],
     browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
     credentialName: settings.credential?.name ?? null,
+    ...(settings.credential?.provider === undefined ? {} : { externalCredential: settings.credential }),
     recordSession: overrides?.recordSession ?? settings.record_session,
   };
 }

@@ -26,14 +26,16 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
   const { credential, obstacle, requirements } = input;
   if (!input.hadLogin) return no('no_prior_successful_login');
   if (input.reference === undefined) return no('no_credential');
-  // External providers are not connected yet: the reference is kept, but nothing could be fetched by it.
-  if (input.reference.provider !== undefined) return no('no_viable_plans');
+  const isExternal = input.reference.provider !== undefined;
+  // What an external secret store holds is known once a flow or a check has asked it.
+  if (isExternal && credential === null) return { canReauth: true, reason: 'external_credential' };
   if (credential === null || (credential.valueKeys.length === 0 && credential.ssoProvider === null))
     return no('no_credential');
   if (isAtVersion(credential, input.refused)) return no('requires_customer_input');
   if (obstacle !== null && (obstacle.credential === null || isAtVersion(credential, obstacle.credential)))
     return no(obstacle.reason);
-  if (requirements === null) return { canReauth: true, reason: 'no_requirements_recorded' };
+  if (requirements === null)
+    return { canReauth: true, reason: isExternal ? 'external_credential' : 'no_requirements_recorded' };
   if (requirements.externalAction) return no('requires_external_action');
   for (const field of requirements.fields) {
     if (field.type === 'totp_code') {
@@ -43,7 +45,7 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
     }
   }
   if (!answersAll(requirements.fields, credential)) return no('requires_customer_input');
-  return { canReauth: true, reason: 'requirements_satisfiable' };
+  return { canReauth: true, reason: isExternal ? 'external_credential' : 'requirements_satisfiable' };
 }
 
 /** Why a code that is sent keeps Holdfast out. A code by phone call has no word of its own in the interface. */

@@ -132,5 +132,10 @@ export const DE: Words = {
     account_choice_required: '{domain} fragt, welches Konto es sein soll.',
     customer_input_required: '{domain} fragt etwas, das nur du beantworten kannst.',
     totp_code_rejected: '{domain} hat den Code aus der Authenticator-App nicht angenommen.',
+    credential_provider_unavailable: 'Der Passwortspeicher dieser Verbindung antwortet nicht.',
+    credential_provider_refused: 'Der Passwortspeicher dieser Verbindung verweigert den Zugriff.',
+    credential_provider_unknown: 'Der Passwortspeicher dieser Verbindung ist nicht mehr eingerichtet.',
+    credential_item_not_found: 'Der Passwortspeicher hat keinen Eintrag für {domain}.',
+    credential_item_ambiguous: 'Der Passwortspeicher hat mehrere Einträge für {domain}.',
   },
 };

@@ -126,6 +126,11 @@ export const EN = {
     account_choice_required: '{domain} asks which account to use.',
     customer_input_required: '{domain} asks for something only you can answer.',
     totp_code_rejected: '{domain} did not accept the code from the authenticator app.',
+    credential_provider_unavailable: 'The password store of this connection does not answer.',
+    credential_provider_refused: 'The password store of this connection refuses access.',
+    credential_provider_unknown: 'The password store of this connection is not set up any more.',
+    credential_item_not_found: 'The password store has no entry for {domain}.',
+    credential_item_ambiguous: 'The password store has several entries for {domain}.',
   },
 } as const;
 

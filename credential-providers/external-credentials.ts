@@ -1,0 +1,184 @@
+import { getDomain } from 'tldts';
+import type { Dispatcher } from 'undici';
+import type { CredentialFacts } from '../contract/activities.ts';
+import { assertNever } from '../contract/assert-never.ts';
+import type { CredentialReference } from '../contract/connections.ts';
+import type { CredentialProviderItem, CredentialProviderTest } from '../contract/credential-providers.ts';
+import { createGuardedDispatcher } from '../egress/guard.ts';
+import type { EgressPolicy } from '../egress/policy.ts';
+import { createAwsSecretsManager } from './aws-secrets-manager.ts';
+import { createBitwarden } from './bitwarden.ts';
+import { noSuchItem } from './http.ts';
+import { createOnePassword } from './onepassword.ts';
+import { SecretStoreError, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
+import { createVault } from './vault.ts';
+
+/** A provider of an organization as the store opens it. `updatedAt` tells whether what is remembered still counts. */
+export interface OpenedProvider extends ProviderAccount {
+  id: string;
+  enabled: boolean;
+  cacheTtlSeconds: number;
+  updatedAt: Date;
+}
+
+/** What {@link createExternalCredentials} needs. */
+export interface ExternalCredentialsDeps {
+  /** The provider of that id or name, opened; null when there is none. */
+  findProvider(organizationId: string, idOrName: string): Promise<OpenedProvider | null>;
+  /** Which addresses may be connected to. */
+  egress: EgressPolicy;
+  clock?: () => number;
+}
+
+/** The `{provider, …}` forms of a CredentialReference (interface.md). */
+export type ExternalReference = Pick<CredentialReference, 'provider' | 'path' | 'auto'>;
+
+/** Which connection asks for an external credential. */
+export interface ExternalTarget {
+  organizationId: string;
+  domain: string;
+}
+
+/**
+ * Credentials in external secret stores. What leads to an item and which values it has is remembered in this process for the
+ * provider's `cache_ttl_seconds`; values are fetched whenever they are typed and never kept. All operations may be retried;
+ * they throw {@link SecretStoreError}.
+ */
+export interface ExternalCredentials {
+  /** What the item of a reference can answer: names of its values, no value. */
+  facts(target: ExternalTarget, reference: ExternalReference): Promise<CredentialFacts>;
+  /** The secrets of the item that `facts` has named. For the activity that types them. */
+  open(target: ExternalTarget, credentialId: string): Promise<ItemSecrets>;
+  /** Tries a provider's token. */
+  test(organizationId: string, providerId: string): Promise<CredentialProviderTest>;
+  /** What a provider's token reaches. */
+  items(organizationId: string, providerId: string): Promise<CredentialProviderItem[]>;
+}
+
+/** Makes {@link ExternalCredentials}. */
+export function createExternalCredentials(deps: ExternalCredentialsDeps): ExternalCredentials {
+  const { clock = Date.now } = deps;
+  const dispatcher = createGuardedDispatcher(deps.egress);
+  const items = createMemory<CredentialProviderItem[]>(clock);
+  const facts = createMemory<CredentialFacts>(clock);
+
+  const provider = async (organizationId: string, idOrName: string): Promise<OpenedProvider> => {
+    const found = await deps.findProvider(organizationId, idOrName);
+    if (found === null || !found.enabled) {
+      throw new SecretStoreError(
+        'credential_provider_unknown',
+        'The credential provider was deleted or disabled; enable it, or attach another credential',
+      );
+    }
+    return found;
+  };
+  const storeOf = (account: OpenedProvider): SecretStore => createSecretStore(account, dispatcher);
+
+  const itemsOf = (account: OpenedProvider) => items.recall(account, '', () => storeOf(account).items());
+  const itemIdOf = async (account: OpenedProvider, domain: string, { path }: ExternalReference): Promise<string> => {
+    if (path === undefined) return theOne(itemsFor(await itemsOf(account), domain)).id;
+    return storeOf(account).idOf(path) ?? theOne(itemsAt(await itemsOf(account), path)).id;
+  };
+
+  return {
+    facts: async (target, reference) => {
+      const account = await provider(target.organizationId, reference.provider ?? '');
+      const itemId = await itemIdOf(account, target.domain, reference);
+      return await facts.recall(account, itemId, async () => {
+        const { values, totpSecret, ssoProvider, version } = await storeOf(account).open(itemId);
+        return {
+          id: `${account.id}/${itemId}`,
+          version,
+          valueKeys: Object.keys(values),
+          hasTotpSecret: totpSecret !== null,
+          ssoProvider,
+        };
+      });
+    },
+    open: async (target, credentialId) => {
+      const at = credentialId.indexOf('/');
+      const account = await provider(target.organizationId, credentialId.slice(0, at));
+      return await storeOf(account).open(credentialId.slice(at + 1));
+    },
+    test: async (organizationId, providerId) => {
+      try {
+        const account = await provider(organizationId, providerId);
+        return { success: true, vaults: await storeOf(account).vaults() };
+      } catch (error) {
+        if (!(error instanceof SecretStoreError)) throw error;
+        return { success: false, vaults: [], error: error.message };
+      }
+    },
+    items: async (organizationId, providerId) => await itemsOf(await provider(organizationId, providerId)),
+  };
+}
+
+/** Keeps what was found for as long as its provider says, and no longer than the provider stays as it is. Failures are not kept. */
+function createMemory<Value>(clock: () => number) {
+  const remembered = new Map<string, { until: number; value: Value }>();
+  return {
+    recall: async (account: OpenedProvider, name: string, find: () => Promise<Value>): Promise<Value> => {
+      const key = [account.id, account.updatedAt.getTime(), name].join('\n');
+      const known = remembered.get(key);
+      if (known !== undefined && known.until > clock()) return known.value;
+      const value = await find();
+      for (const [other, { until }] of remembered) if (until <= clock()) remembered.delete(other);
+      remembered.set(key, { until: clock() + account.cacheTtlSeconds * 1000, value });
+      return value;
+    },
+  };
+}
+
+/** Whether the credential of that id lies in an external secret store: ids of stored ones hold no slash. */
+export function isExternalId(credentialId: string): boolean {
+  return credentialId.includes('/');
+}
+
+function createSecretStore(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
+  switch (account.type) {
+    case 'onepassword':
+      return createOnePassword(account, dispatcher);
+    case 'vault':
+      return createVault(account, dispatcher);
+    case 'bitwarden':
+      return createBitwarden(account, dispatcher);
+    case 'aws_secrets_manager':
+      return createAwsSecretsManager(account, dispatcher);
+    default:
+      return assertNever(account.type);
+  }
+}
+
+/** The items that a path means: by path or id, else by title alone. */
+function itemsAt(items: readonly CredentialProviderItem[], path: string): CredentialProviderItem[] {
+  const exact = items.filter((item) => item.path === path || item.id === path);
+  return exact.length > 0 ? exact : items.filter(({ title }) => title === path);
+}
+
+/** The items made for a domain: those for its very host first, else those for the site that it is part of. */
+function itemsFor(items: readonly CredentialProviderItem[], domain: string): CredentialProviderItem[] {
+  const host = hostOf(domain);
+  const exact = items.filter(({ urls }) => urls.some((url) => hostOf(url) === host));
+  if (exact.length > 0) return exact;
+  const site = getDomain(host, { allowPrivateDomains: true });
+  if (site === null) return [];
+  return items.filter(({ urls }) => urls.some((url) => getDomain(hostOf(url), { allowPrivateDomains: true }) === site));
+}
+
+/** Host of an address or of a bare domain, without `www.`, with its port. */
+function hostOf(address: string): string {
+  const url = address.includes('://') ? address : `https://${address}`;
+  return URL.canParse(url) ? new URL(url).host.replace(/^www\./, '') : '';
+}
+
+function theOne(items: readonly CredentialProviderItem[]): CredentialProviderItem {
+  const [item, other] = items;
+  if (item === undefined) throw noSuchItem();
+  if (other !== undefined) {
+    throw new SecretStoreError(
+      'credential_item_ambiguous',
+      'Several items of the credential provider fit; name one with `path` in the credential',
+    );
+  }
+  return item;
+}

@@ -1,0 +1,60 @@
+import type { ItemSecrets } from './secret-store.ts';
+
+/** Names under which people keep the same thing in free-form items, in lower case without separators. */
+const PASSWORD_NAMES = new Set(['password', 'passwd', 'pass', 'pwd', 'passphrase']);
+const EMAIL_NAMES = new Set(['email', 'mail', 'emailaddress']);
+const USERNAME_NAMES = new Set(['username', 'user', 'login', 'userid', 'loginname', 'account']);
+const TOTP_NAMES = new Set([
+  'totp',
+  'totpsecret',
+  'otp',
+  'otpauth',
+  'otpsecret',
+  'onetimepassword',
+  '2fa',
+  'mfasecret',
+]);
+const PROVIDER_NAMES = new Set(['ssoprovider']);
+const URL_NAMES = new Set(['url', 'urls', 'uri', 'uris', 'domain', 'website', 'site']);
+
+/** Reads an item that is a set of names and texts by what its names mean; a name without a meaning stays as it is. */
+export function secretsOf(fields: Readonly<Record<string, string>>, version: number): ItemSecrets {
+  const secrets: ItemSecrets = { values: {}, totpSecret: null, ssoProvider: null, version };
+  for (const [name, text] of Object.entries(fields)) {
+    const plain = plainName(name);
+    if (text === '' || URL_NAMES.has(plain)) continue;
+    if (TOTP_NAMES.has(plain)) secrets.totpSecret = text;
+    else if (PROVIDER_NAMES.has(plain)) secrets.ssoProvider = text;
+    else secrets.values[keyOf(name, plain)] ??= text;
+  }
+  return secrets;
+}
+
+/** The addresses that an item names for itself. */
+export function urlsOf(fields: Readonly<Record<string, string>>): string[] {
+  return Object.entries(fields)
+    .filter(([name]) => URL_NAMES.has(plainName(name)))
+    .flatMap(([, text]) => text.split(/[\s,;]+/))
+    .filter((url) => url !== '');
+}
+
+/** The texts among what an item holds; numbers and truth values as they are written. */
+export function textsOf(data: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(data).flatMap(([name, value]) =>
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+        ? [[name, String(value)] as const]
+        : [],
+    ),
+  );
+}
+
+function keyOf(name: string, plain: string): string {
+  if (PASSWORD_NAMES.has(plain)) return 'password';
+  if (EMAIL_NAMES.has(plain)) return 'email';
+  return USERNAME_NAMES.has(plain) ? 'username' : name;
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}

@@ -1,0 +1,49 @@
+import type {
+  CredentialProviderFault,
+  CredentialProviderItem,
+  CredentialProviderType,
+} from '../contract/credential-providers.ts';
+
+/** A provider with its token. Never log, never answer. */
+export interface ProviderAccount {
+  type: CredentialProviderType;
+  token: string;
+  address: string | null;
+  mount: string | null;
+  namespace: string | null;
+  region: string | null;
+}
+
+/** The secrets of one item. For the activity that types them alone; never log, never keep. */
+export interface ItemSecrets {
+  /** By the names that stored credentials use: `username`, `email`, `password`, others as the item names them. */
+  values: Record<string, string>;
+  totpSecret: string | null;
+  /** The identity provider that the item signs in through, where it says so. */
+  ssoProvider: string | null;
+  /** Grows with each change of the item. */
+  version: number;
+}
+
+/** One kind of external secret store, behind which all are alike. All operations may be retried; they throw {@link SecretStoreError}. */
+export interface SecretStore {
+  /** The vaults that the token reaches. Asks the store each time: what proves a token. */
+  vaults(): Promise<{ id: string; name: string }[]>;
+  /** What can be attached to a connection. */
+  items(): Promise<CredentialProviderItem[]>;
+  /** The id of the item at `path`, where the store needs no list to tell; else null. */
+  idOf(path: string): string | null;
+  /** Reads one item, by its id. */
+  open(id: string): Promise<ItemSecrets>;
+}
+
+/** An external secret store failed. Its message is ours: nothing that the store has said stands in it. */
+export class SecretStoreError extends Error {
+  readonly code: CredentialProviderFault;
+
+  constructor(code: CredentialProviderFault, message: string) {
+    super(message);
+    this.name = 'SecretStoreError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,95 @@
+import type { Dispatcher } from 'undici';
+import { z } from 'zod';
+import type { CredentialProviderItem } from '../contract/credential-providers.ts';
+import { ask, baseUrl, noSuchItem, refused } from './http.ts';
+import { secretsOf, textsOf, urlsOf } from './item-fields.ts';
+import type { ProviderAccount, SecretStore } from './secret-store.ts';
+
+/** Where Vault and OpenBao mount their first KV engine. */
+const DEFAULT_MOUNT = 'secret';
+/** A list is cut here: who has more names paths instead. */
+const MAX_ITEMS = 1000;
+/** Secrets whose addresses are read side by side. */
+const PARALLEL = 8;
+
+const Anything = z.object({});
+const Keys = z.object({ data: z.object({ keys: z.array(z.string()) }) });
+const Metadata = z.object({ data: z.object({ custom_metadata: z.record(z.string(), z.string()).nullish() }) });
+const Secret = z.object({
+  data: z.object({
+    data: z.record(z.string(), z.unknown()).nullable(),
+    metadata: z.object({ version: z.int() }),
+  }),
+});
+
+/**
+ * HashiCorp Vault and OpenBao, KV version 2. Paths are those within the mount (with or without its name in front). An item's
+ * sites are what `url` or `domain` say in its custom metadata, else in the secret itself.
+ */
+export function createVault(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
+  const mount = (account.mount ?? DEFAULT_MOUNT).replaceAll(/^\/+|\/+$/g, '');
+  const headers = {
+    'x-vault-token': account.token,
+    ...(account.namespace === null ? {} : { 'x-vault-namespace': account.namespace }),
+  };
+  const get = <Schema extends z.ZodType>(path: string, schema: Schema) =>
+    ask(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
+  const read = async (id: string) => {
+    const found = await get(`${mount}/data/${encodePath(id)}`, Secret);
+    return found?.data.data == null ? null : { texts: textsOf(found.data.data), version: found.data.metadata.version };
+  };
+
+  /** Paths below a folder (which ends with a slash, or is empty). */
+  const pathsBelow = async (folder: string, room: number): Promise<string[]> => {
+    const listed = await get(`${mount}/metadata/${encodePath(folder)}?list=true`, Keys);
+    const paths: string[] = [];
+    for (const key of listed?.data.keys ?? []) {
+      if (paths.length >= room) break;
+      if (key.endsWith('/')) paths.push(...(await pathsBelow(`${folder}${key}`, room - paths.length)));
+      else paths.push(`${folder}${key}`);
+    }
+    return paths;
+  };
+
+  const urlsAt = async (path: string): Promise<string[]> => {
+    const metadata = await get(`${mount}/metadata/${encodePath(path)}`, Metadata);
+    const noted = urlsOf(metadata?.data.custom_metadata ?? {});
+    return noted.length > 0 ? noted : urlsOf((await read(path))?.texts ?? {});
+  };
+
+  return {
+    vaults: async () => {
+      if ((await get('auth/token/lookup-self', Anything)) === null) throw refused();
+      return [{ id: mount, name: mount }];
+    },
+    items: async () => {
+      const paths = await pathsBelow('', MAX_ITEMS);
+      const items: CredentialProviderItem[] = [];
+      for (let at = 0; at < paths.length; at += PARALLEL) {
+        const some = paths.slice(at, at + PARALLEL).map(async (path) => ({
+          id: path,
+          path: `${mount}/${path}`,
+          title: path.split('/').at(-1) ?? path,
+          vault_id: mount,
+          vault_name: mount,
+          urls: await urlsAt(path),
+        }));
+        items.push(...(await Promise.all(some)));
+      }
+      return items;
+    },
+    idOf: (path) => {
+      const plain = path.replaceAll(/^\/+|\/+$/g, '');
+      return plain.startsWith(`${mount}/`) ? plain.slice(mount.length + 1) : plain;
+    },
+    open: async (id) => {
+      const found = await read(id);
+      if (found === null) throw noSuchItem();
+      return secretsOf(found.texts, found.version);
+    },
+  };
+}
+
+function encodePath(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}

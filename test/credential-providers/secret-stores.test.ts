@@ -1,0 +1,238 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { CredentialProviderType } from '../../contract/credential-providers.ts';
+import {
+  createExternalCredentials,
+  type ExternalCredentials,
+  type OpenedProvider,
+} from '../../credential-providers/external-credentials.ts';
+import { createEgressPolicy } from '../../egress/policy.ts';
+import {
+  awsAnswers,
+  bitwardenAnswers,
+  onePasswordAnswers,
+  startStandIn,
+  TOKEN,
+  vaultAnswers,
+  type StandIn,
+  type VaultSecrets,
+} from './stand-ins.ts';
+
+const TARGET = { organizationId: 'org', domain: 'shop.example' };
+let now = 0;
+let stands: StandIn[] = [];
+afterEach(async () => {
+  for (const stand of stands) await stand.close();
+  stands = [];
+});
+
+async function connectTo(
+  type: CredentialProviderType,
+  answers: Parameters<typeof startStandIn>[0],
+  change: Partial<OpenedProvider> = {},
+): Promise<{ external: ExternalCredentials; stand: StandIn; account: OpenedProvider }> {
+  const stand = await startStandIn(answers);
+  stands.push(stand);
+  const account: OpenedProvider = {
+    id: 'cpv_1',
+    type,
+    token: TOKEN,
+    address: stand.address,
+    mount: null,
+    namespace: null,
+    region: null,
+    enabled: true,
+    cacheTtlSeconds: 300,
+    updatedAt: new Date(0),
+    ...change,
+  };
+  const external = createExternalCredentials({
+    findProvider: (organizationId, idOrName) =>
+      Promise.resolve(organizationId === 'org' && idOrName !== 'nobody' ? account : null),
+    egress: createEgressPolicy(stand.host),
+    clock: () => now,
+  });
+  return { external, stand, account };
+}
+
+const SECRETS: VaultSecrets = {
+  'sites/shop': {
+    data: { login: 'ann', password: 'pw-vault', totp: 'JBSWY3DPEHPK3PXP' },
+    url: 'https://shop.example',
+    version: 3,
+  },
+  'sites/bänk ü': { data: { email: 'ann@bank.example', pwd: 'pw-bank', domain: 'bank.example' } },
+  numbers: { data: { user: 'ann', pin: 1234, nested: { not: 'typed' } } },
+};
+
+describe('an item by its path, and by the domain of its connection', () => {
+  it.each([
+    [
+      'onepassword',
+      onePasswordAnswers,
+      'Team/Shop',
+      { id: 'v1', name: 'Team' },
+      { version: 7, valueKeys: ['username', 'password', 'customer_number'] },
+    ],
+    [
+      'vault',
+      vaultAnswers(() => SECRETS),
+      'secret/sites/shop',
+      { id: 'secret', name: 'secret' },
+      { version: 3, valueKeys: ['username', 'password'] },
+    ],
+    [
+      'bitwarden',
+      bitwardenAnswers,
+      'Work/Shop',
+      { id: 'f1', name: 'Work' },
+      { ssoProvider: 'github', valueKeys: ['username', 'password'] },
+    ],
+    [
+      'aws_secrets_manager',
+      awsAnswers,
+      'shop',
+      { id: 'us-east-1', name: 'us-east-1' },
+      { version: 1000, valueKeys: ['username', 'password'] },
+    ],
+  ] as const)('%s', async (type, answers, path, vault, expected) => {
+    const { external } = await connectTo(type, answers);
+    const facts = await external.facts(TARGET, { provider: 'store', path });
+    expect(facts).toMatchObject({ hasTotpSecret: true, ...expected });
+    const opened = await external.open(TARGET, facts.id);
+    expect(opened.values).toMatchObject({
+      username: expect.stringMatching(/^ann/),
+      password: expect.stringMatching(/^pw-/),
+    });
+    expect(opened.totpSecret).toContain('JBSWY3DPEHPK3PXP');
+
+    const byDomain = await external.facts({ ...TARGET, domain: 'www.shop.example' }, { provider: 'store', auto: true });
+    expect((await external.open(TARGET, byDomain.id)).values).toEqual(opened.values);
+    expect(await external.test('org', 'cpv_1')).toMatchObject({
+      success: true,
+      vaults: expect.arrayContaining([vault]),
+    });
+    await expect(external.facts(TARGET, { provider: 'store', path: 'Nowhere/Nothing' })).rejects.toMatchObject({
+      code: 'credential_item_not_found',
+    });
+    await expect(
+      external.facts({ ...TARGET, domain: 'other.example' }, { provider: 'store', auto: true }),
+    ).rejects.toMatchObject({ code: 'credential_item_not_found' });
+  });
+
+  it('lists folders, names of any script, and sites that the secret itself names', async () => {
+    const { external } = await connectTo(
+      'vault',
+      vaultAnswers(() => SECRETS),
+    );
+    expect((await external.items('org', 'cpv_1')).map(({ path, urls }) => [path, urls])).toEqual([
+      ['secret/sites/shop', ['https://shop.example']],
+      ['secret/sites/bänk ü', ['bank.example']],
+      ['secret/numbers', []],
+    ]);
+    const bank = await external.facts({ ...TARGET, domain: 'login.bank.example' }, { provider: 'store', auto: true });
+    expect(bank.valueKeys).toEqual(['email', 'password']);
+    const numbers = await external.facts(TARGET, { provider: 'store', path: 'numbers' });
+    expect((await external.open(TARGET, numbers.id)).values).toEqual({ username: 'ann', pin: '1234' });
+  });
+
+  it('takes a secret that is no JSON for a password', async () => {
+    const { external } = await connectTo('aws_secrets_manager', awsAnswers);
+    const facts = await external.facts(TARGET, { provider: 'store', path: 'plain' });
+    expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'only-a-password' });
+  });
+
+  it('tells two that fit apart by host, and never guesses between two of one host', async () => {
+    const secrets: VaultSecrets = {
+      a: { data: { password: '1' }, url: 'https://shop.example' },
+      b: { data: { password: '2' }, url: 'https://admin.shop.example' },
+    };
+    const { external } = await connectTo(
+      'vault',
+      vaultAnswers(() => secrets),
+      { cacheTtlSeconds: 0 },
+    );
+    const auto = { provider: 'store', auto: true };
+    expect((await external.facts({ ...TARGET, domain: 'admin.shop.example' }, auto)).id).toBe('cpv_1/b');
+    await expect(external.facts({ ...TARGET, domain: 'my.shop.example' }, auto)).rejects.toMatchObject({
+      code: 'credential_item_ambiguous',
+    });
+    secrets.c = { data: { password: '3' }, url: 'https://shop.example/other' };
+    await expect(external.facts(TARGET, auto)).rejects.toMatchObject({ code: 'credential_item_ambiguous' });
+  });
+});
+
+describe('what is remembered', () => {
+  it('is what leads to values, for the time to live, and never a value', async () => {
+    let password = 'first';
+    const { external, stand } = await connectTo(
+      'vault',
+      vaultAnswers(() => ({ shop: { data: { password } } })),
+      {
+        cacheTtlSeconds: 60,
+      },
+    );
+    const facts = await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    const calls = stand.calls.length;
+    await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    expect(stand.calls).toHaveLength(calls);
+    password = 'second';
+    expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'second' });
+    now += 60_001;
+    await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    expect(stand.calls).toHaveLength(calls + 2);
+  });
+});
+
+describe('a secret store that does not do its part', () => {
+  const reference = { provider: 'store', path: 'Team/Shop' };
+
+  it.each([
+    ['onepassword', onePasswordAnswers],
+    ['vault', vaultAnswers(() => SECRETS)],
+    ['bitwarden', bitwardenAnswers],
+    ['aws_secrets_manager', awsAnswers],
+  ] as const)('%s refuses a wrong token', async (type, answers) => {
+    const { external } = await connectTo(type, answers, { token: 'AKIDEXAMPLE:wrong' });
+    await expect(external.facts(TARGET, reference)).rejects.toMatchObject({ code: 'credential_provider_refused' });
+    expect(await external.test('org', 'cpv_1')).toEqual({
+      success: false,
+      vaults: [],
+      error: expect.stringMatching(/token/),
+    });
+  });
+
+  it.each([
+    ['answers with an error', [500, { message: `leaks ${TOKEN}` }]],
+    ['answers something else', [200, { surprise: TOKEN }]],
+    ['leads elsewhere', [302, {}, { location: 'http://169.254.169.254/' }]],
+  ] as const)('is unavailable when it %s, and none of its words are passed on', async (_how, answer) => {
+    const { external, stand } = await connectTo('onepassword', () => [...answer]);
+    const error: unknown = await external.facts(TARGET, reference).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'credential_provider_unavailable' });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('a-token-that-nobody');
+    expect(stand.calls).toHaveLength(1);
+  });
+
+  it('is unavailable without an address, at an address that nobody listed, and when nobody is there', async () => {
+    const unset = await connectTo('onepassword', onePasswordAnswers, { address: null });
+    expect(await unset.external.test('org', 'cpv_1')).toMatchObject({ error: expect.stringContaining('`address`') });
+    const hidden = await connectTo('onepassword', onePasswordAnswers, { address: 'http://127.0.0.1:1' });
+    await expect(hidden.external.facts(TARGET, reference)).rejects.toMatchObject({
+      code: 'credential_provider_unavailable',
+    });
+    const away = await connectTo('onepassword', onePasswordAnswers);
+    await away.stand.close();
+    await expect(away.external.facts(TARGET, reference)).rejects.toMatchObject({
+      code: 'credential_provider_unavailable',
+    });
+  });
+
+  it('is unknown once it was deleted or disabled', async () => {
+    const { external, account } = await connectTo('onepassword', onePasswordAnswers);
+    const unknown = { code: 'credential_provider_unknown' };
+    await expect(external.facts(TARGET, { provider: 'nobody', path: 'x' })).rejects.toMatchObject(unknown);
+    await expect(external.facts({ ...TARGET, organizationId: 'other' }, reference)).rejects.toMatchObject(unknown);
+    account.enabled = false;
+    await expect(external.facts(TARGET, reference)).rejects.toMatchObject(unknown);
+  });
+});

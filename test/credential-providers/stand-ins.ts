@@ -1,0 +1,180 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createHash, createHmac } from 'node:crypto';
+
+/** One call that a stand-in has got. */
+export interface Call {
+  method: string;
+  path: string;
+  headers: http.IncomingHttpHeaders;
+  body: string;
+}
+
+/** An external secret store of the tests: speaks the real one's protocol, as its public documents describe it. */
+export interface StandIn {
+  address: string;
+  host: string;
+  calls: Call[];
+  close(): Promise<void>;
+}
+
+type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+
+/** Starts a server on a free port of this machine. */
+export async function startStandIn(answer: (call: Call) => Answer): Promise<StandIn> {
+  const calls: Call[] = [];
+  const server = http.createServer((request, response) => {
+    void (async () => {
+      let body = '';
+      for await (const piece of request) body += String(piece);
+      const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, body };
+      calls.push(call);
+      const [status, content, headers = {}] = answer(call);
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(content));
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `http://localhost:${String(port)}`,
+    host: `localhost:${String(port)}`,
+    calls,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}
+
+/** The token that every stand-in takes. AWS takes it as `ACCESS:SECRET`. */
+export const TOKEN = 'AKIDEXAMPLE:a-token-that-nobody-may-see';
+
+/** Secrets of a Vault KV v2 engine at `secret/`, by path; a function is asked at each read. */
+export type VaultSecrets = Record<string, { data: Record<string, unknown>; url?: string; version?: number }>;
+
+/** HashiCorp Vault or OpenBao: KV version 2, token look-up. */
+export function vaultAnswers(secrets: () => VaultSecrets): (call: Call) => Answer {
+  return ({ path, headers }) => {
+    if (headers['x-vault-token'] !== TOKEN) return [403, { errors: ['permission denied'] }];
+    const url = new URL(path, 'http://vault');
+    const at = decodeURIComponent(url.pathname);
+    if (at === '/v1/auth/token/lookup-self') return [200, { data: { display_name: 'token' } }];
+    const [, kind, name = ''] = /^\/v1\/secret\/(data|metadata)\/(.*)$/.exec(at) ?? [];
+    if (kind === 'metadata' && url.searchParams.get('list') === 'true') {
+      const below = Object.keys(secrets()).filter((key) => key.startsWith(name));
+      const keys = new Set(below.map((key) => /^[^/]+\/?/.exec(key.slice(name.length))?.[0] ?? ''));
+      return keys.size === 0 ? [404, { errors: [] }] : [200, { data: { keys: [...keys] } }];
+    }
+    const found = secrets()[name];
+    if (found === undefined) return [404, { errors: [] }];
+    if (kind === 'metadata') {
+      return [200, { data: { custom_metadata: found.url === undefined ? null : { url: found.url } } }];
+    }
+    return [200, { data: { data: found.data, metadata: { version: found.version ?? 1 } } }];
+  };
+}
+
+/** A 1Password Connect server with one vault. */
+export const onePasswordAnswers = ({ path, headers }: Call): Answer => {
+  if (headers.authorization !== `Bearer ${TOKEN}`) return [401, { status: 401, message: 'Invalid bearer token' }];
+  if (path === '/v1/vaults') return [200, [{ id: 'v1', name: 'Team' }]];
+  const summary = { id: 'i1', title: 'Shop', category: 'LOGIN', urls: [{ href: 'https://www.shop.example/login' }] };
+  if (path === '/v1/vaults/v1/items')
+    return [
+      200,
+      [
+        summary,
+        { id: 'i2', title: 'Note', category: 'SECURE_NOTE' },
+        { ...summary, id: 'i3', title: 'Bank', urls: [] },
+      ],
+    ];
+  if (path !== '/v1/vaults/v1/items/i1') return [404, { status: 404, message: 'item not found' }];
+  const fields = [
+    { id: 'username', type: 'STRING', purpose: 'USERNAME', label: 'username', value: 'ann@shop.example' },
+    { id: 'password', type: 'CONCEALED', purpose: 'PASSWORD', label: 'password', value: 'pw-1p' },
+    { id: 'notes', type: 'STRING', purpose: 'NOTES', label: 'notesPlain', value: 'nothing to type' },
+    { id: 'x', type: 'OTP', label: 'one-time password', value: 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP' },
+    { id: 'y', type: 'STRING', label: 'customer_number', value: '4711' },
+  ];
+  return [200, { ...summary, version: 7, fields }];
+};
+
+/** `bw serve` with an unlocked vault. */
+export const bitwardenAnswers = ({ path, headers }: Call): Answer => {
+  if (headers.authorization !== `Bearer ${TOKEN}`) return [401, {}];
+  const folders = [
+    { object: 'folder', id: null, name: 'No Folder' },
+    { object: 'folder', id: 'f1', name: 'Work' },
+  ];
+  if (path === '/list/object/folders') return [200, { success: true, data: { object: 'list', data: folders } }];
+  const item = {
+    object: 'item',
+    id: 'b1',
+    name: 'Shop',
+    type: 1,
+    folderId: 'f1',
+    revisionDate: '2026-01-02T03:04:05.000Z',
+    login: {
+      username: 'ann',
+      password: 'pw-bw',
+      totp: 'JBSWY3DPEHPK3PXP',
+      uris: [{ match: null, uri: 'https://shop.example' }],
+    },
+    fields: [{ name: 'sso_provider', value: 'github', type: 0 }],
+  };
+  if (path === '/list/object/items')
+    return [
+      200,
+      {
+        success: true,
+        data: { object: 'list', data: [item, { ...item, id: 'b2', name: 'Card', type: 3, login: null }] },
+      },
+    ];
+  if (path === '/object/item/b1') return [200, { success: true, data: item }];
+  return [400, { success: false, message: 'Not found.' }];
+};
+
+/** AWS Secrets Manager, which checks signatures by the published steps of Signature Version 4. */
+export const awsAnswers = (call: Call): Answer => {
+  if (!isSigned(call)) return [400, { __type: 'InvalidSignatureException', message: 'The signature does not match' }];
+  const operation = String(call.headers['x-amz-target']).split('.')[1];
+  const input = JSON.parse(call.body) as { NextToken?: string; SecretId?: string };
+  const entry = (name: string, url?: string) => ({
+    ARN: `arn:aws:secretsmanager:eu-central-1:1:secret:${name}`,
+    Name: name,
+    Tags: url === undefined ? [] : [{ Key: 'url', Value: url }],
+  });
+  if (operation === 'ListSecrets') {
+    return input.NextToken === 'second'
+      ? [200, { SecretList: [entry('shop', 'https://shop.example')] }]
+      : [200, { SecretList: [entry('plain')], NextToken: 'second' }];
+  }
+  if (input.SecretId === 'plain') return [200, { SecretString: 'only-a-password', CreatedDate: 1700000000.5 }];
+  if (input.SecretId?.endsWith('shop') !== true) return [400, { __type: 'ResourceNotFoundException' }];
+  return [
+    200,
+    { SecretString: JSON.stringify({ user: 'ann', Password: 'pw-aws', otp: 'JBSWY3DPEHPK3PXP' }), CreatedDate: 1 },
+  ];
+};
+
+function isSigned({ method, path, headers, body }: Call): boolean {
+  const [accessKey = '', secret = ''] = TOKEN.split(':');
+  const match =
+    /Credential=([^/]+)\/(\d+)\/([^/]+)\/([^/]+)\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)/.exec(
+      headers.authorization ?? '',
+    );
+  const [, key, day = '', region = '', service = '', names = '', signature] = match ?? [];
+  if (key !== accessKey) return false;
+  const sha = (text: string) => createHash('sha256').update(text).digest('hex');
+  const hmac = (by: string | Buffer, text: string) => createHmac('sha256', by).update(text).digest();
+  const canonical = names.split(';').map((name) => `${name}:${String(headers[name]).trim()}\n`);
+  const request = [method, path, '', canonical.join(''), names, sha(body)].join('\n');
+  const scope = `${day}/${region}/${service}/aws4_request`;
+  const text = ['AWS4-HMAC-SHA256', String(headers['x-amz-date']), scope, sha(request)].join('\n');
+  const signing = hmac(hmac(hmac(hmac(`AWS4${secret}`, day), region), service), 'aws4_request');
+  return hmac(signing, text).toString('hex') === signature;
+}

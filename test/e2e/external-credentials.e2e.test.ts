@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  startStandIn,
+  TOKEN,
+  vaultAnswers,
+  type StandIn,
+  type VaultSecrets,
+} from '../credential-providers/stand-ins.ts';
+import { startInstallation, type Installation } from './installation.ts';
+import { newcomer } from './person.ts';
+import { until } from './until.ts';
+
+const secrets: VaultSecrets = {};
+let vault: StandIn;
+let on: Installation;
+let providerId: string;
+beforeAll(async () => {
+  vault = await startStandIn(vaultAnswers(() => secrets));
+  on = await startInstallation({ allowHosts: [vault.host] });
+  const settings = { name: 'bao', provider_type: 'vault', token: TOKEN, address: vault.address, cache_ttl_seconds: 0 };
+  providerId = (await on.kernel.post<{ id: string }>('/org/credential_providers', { body: settings })).id;
+});
+afterAll(async () => {
+  await on.close();
+  await vault.close();
+});
+
+test('a login takes its values from an external secret store, and logs in again by what stands there then', async () => {
+  const { kernel, practice, store } = on;
+  const { username, password } = practice.user('alice');
+  secrets['sites/practice'] = { data: { username, password }, url: practice.url };
+  const person = await newcomer(on, {
+    login_url: practice.page('/login'),
+    credential: { provider: 'bao', auto: true },
+    save_credentials: true,
+  });
+  expect(await person.read()).toMatchObject({ can_reauth_reason: 'no_prior_successful_login' });
+  await person.login();
+  expect(await person.loggedIn()).toMatchObject({
+    status: 'AUTHENTICATED',
+    can_reauth: true,
+    can_reauth_reason: 'external_credential',
+    credential: { provider: 'bao', auto: true },
+  });
+
+  await practice.setPassword('alice', 'changed-at-the-site');
+  secrets['sites/practice'] = { data: { username, password: 'changed-at-the-site' }, url: practice.url, version: 2 };
+  await practice.expire('alice');
+  await kernel.post(`/auth/connections/${person.id}/check`);
+  const again = await until(
+    'the end of the re-authentication',
+    () => person.read(),
+    ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
+    60_000,
+  );
+  expect(again).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+  expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 0 });
+  // Nothing of it is kept here, although saving was asked for.
+  expect(
+    (await store.credentials.list({ organizationId: 'org_default', projectId: null }, { limit: 9, offset: 0 })).rows,
+  ).toEqual([]);
+  await practice.setPassword('alice', password);
+  secrets['sites/practice'] = { data: { username, password }, url: practice.url, version: 3 };
+});
+
+test('a password that the site refuses is posted once, not at every check', async () => {
+  const { kernel, practice } = on;
+  const { username } = practice.user('bob');
+  const right = practice.user('bob').password;
+  secrets['sites/bob'] = { data: { username, password: right } };
+  const person = await newcomer(on, {
+    login_url: practice.page('/login'),
+    credential: { provider: 'bao', path: 'sites/bob' },
+  });
+  await person.login();
+  await person.loggedIn();
+  await practice.setPassword('bob', 'changed-only-at-the-site');
+  await practice.expire('bob');
+  const before = (await practice.counts('bob')).passwords;
+  for (const _ of [1, 2, 3]) {
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    await until(
+      'the flow',
+      () => person.read(),
+      ({ flow_status: status }) => status !== 'IN_PROGRESS',
+      60_000,
+    );
+  }
+  expect((await practice.counts('bob')).passwords).toBe(before + 1);
+  expect(await person.read()).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: false });
+  await practice.setPassword('bob', right);
+});
+
+test.each([
+  ['credential_item_not_found', { provider: 'bao', path: 'sites/nobody' }],
+  ['credential_provider_unknown', { provider: 'never-made', auto: true }],
+])('a login ends with %s and says what to do', async (code, credential) => {
+  const person = await newcomer(on, { login_url: on.practice.page('/login'), credential });
+  await person.login();
+  const ended = await person.ended();
+  expect(ended).toMatchObject({ flow_status: 'FAILED', error_code: code });
+  expect(ended.error_message).toMatch(/credential/);
+});
+
+test('a token that was withdrawn ends the login with its own code, and a new token mends it', async () => {
+  const { kernel, practice } = on;
+  await kernel.credentialProviders.update(providerId, { token: 'withdrawn' });
+  const person = await newcomer(on, {
+    login_url: practice.page('/login'),
+    credential: { provider: 'bao', path: 'sites/practice' },
+  });
+  await person.login();
+  expect(await person.ended()).toMatchObject({ error_code: 'credential_provider_refused' });
+  await kernel.credentialProviders.update(providerId, { token: TOKEN, name: 'renamed' });
+  expect(await person.read()).toMatchObject({ credential: { provider: 'renamed', path: 'sites/practice' } });
+  await person.login();
+  await person.loggedIn();
+});
