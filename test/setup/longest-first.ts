@@ -1,12 +1,21 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * Files that take minutes, most of them in waiting: what begins last should end soon. Vitest by itself knows no times on a
- * fresh machine, and goes by the size of files.
- */
-const LONG = ['kill-steps', 'canary-data', 'npm-start', 'kinds', 'health', 'isolation', 'pages', 'store/', 'lifecycle'];
+/** Tiers in the order of how long their files take, so that the shortest ones fill what is left at the end. */
+const TIERS = ['e2e', 'browser', 'temporal', 'plain', 'soak'];
+/** Files of a tier that take longest. Vitest by itself knows no times on a fresh machine, and goes by the size of files. */
+const LONG = [
+  'kill-steps',
+  'canary-data',
+  'npm-start',
+  'kinds',
+  'health',
+  'isolation',
+  'pages',
+  'lifecycle',
+  'package',
+];
 
-/** Begins with the {@link LONG} files of a tier; the others follow in the order of Vitest. */
+/** Tier by tier, each beginning with its {@link LONG} files; the others follow in the order of Vitest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -14,7 +23,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-function rank({ moduleId }: TestSpecification): number {
-  const found = LONG.findIndex((part) => moduleId.includes(`${part}.`) || moduleId.includes(`/${part}`));
-  return found < 0 ? LONG.length : found;
+function rank({ moduleId, project }: TestSpecification): number {
+  const found = LONG.findIndex((part) => moduleId.includes(`/${part}.`));
+  return TIERS.indexOf(project.name) * (LONG.length + 1) + (found < 0 ? LONG.length : found);
 }
