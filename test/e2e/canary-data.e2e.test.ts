@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { authenticatorCode } from './authenticator.ts';
 import { filesBelow, findCanaries, spellings, type Canary, type Haystack } from './canary-search.ts';
-import { newcomer, personAt } from './person.ts';
+import { newcomer, personAt, type Person } from './person.ts';
 import { createPractice, type Practice } from './practice.ts';
 import { startProcessTree, until, type ProcessTree } from './process-tree.ts';
 
@@ -56,9 +56,38 @@ it('finds each spelling of what was planted on purpose', async () => {
 
 it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, async () => {
   const visible: Canary[] = [{ name: 'domain', value: tree.sandboxDomain }];
-  const domain = tree.sandboxDomain;
 
-  // Credentials: created, changed, refused; by them two logins, nobody there, and one login again.
+  const walks = [byCredentials(visible), withWrongPasswords(), withCodeByMessage(), brokenOff()];
+  const people = (await Promise.all(walks)).flat();
+  // Alone, for everybody's logins would begin again.
+  people.push(await whileWorkerDies());
+
+  // Keys, and the cookies of the sessions that the profiles hold.
+  token('operator key', tree.apiKey);
+  const wrongKey = `hf_live_${secret('wrong key', random(24))}`;
+  await fetch(`${tree.baseUrl}/auth/connections`, { headers: { authorization: `Bearer ${wrongKey}` } });
+  await fetch(`${tree.baseUrl}/auth/connections?key=${encodeURIComponent(wrongKey)}`, {
+    headers: { 'x-api-key': wrongKey },
+  });
+  const profiles = await Promise.all(people.map(async (person) => (await person.read()).profile_name));
+  await Promise.all(profiles.map(lookIntoProfile));
+  for (const person of people) await lookIntoTelemetry(person.id);
+
+  visible.push(...profiles.map((value) => ({ name: 'profile', value })));
+  visible.push({ name: 'login page', value: '/login/two-step' });
+  // What a person types is sealed, user names too.
+  secrets.push({ name: 'typed address', value: practice.user('bob').email });
+  await untilBrowsersEnded();
+  expect(findCanaries(secrets, await Promise.all(said))).toEqual([]);
+  await expectClean(visible, 'while it runs');
+  await tree.stop();
+  expect(await readdir(join(tree.dataDir, 'browsers', 'sessions')).catch(() => [])).toEqual([]);
+  await expectClean(visible, 'after it has stopped');
+});
+
+/** Credentials: created, changed, refused; by them two logins, nobody there, and one login again. */
+async function byCredentials(visible: Canary[]): Promise<Person[]> {
+  const domain = tree.sandboxDomain;
   const aliceSecret = secret('stored password', awkward());
   await practice.setPassword('alice', aliceSecret);
   const aliceCredential = await kernel.credentials.create({
@@ -85,8 +114,11 @@ it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, 
   await practice.expire('alice');
   await post(`/auth/connections/${alice.id}/check`);
   expect((await alice.loggedIn()).status).toBe('AUTHENTICATED');
+  return [alice, carol];
+}
 
-  // Persons: wrong passwords first, a very long one, a code by message, a token of the hosted page.
+/** A wrong password first, then a very long one. */
+async function withWrongPasswords(): Promise<Person[]> {
   const long = secret('long password', random(3072));
   secrets.push({ name: 'part of the long password', value: long.slice(2000, 2064) });
   await practice.setPassword('bob', long);
@@ -101,7 +133,11 @@ it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, 
   await bob.give({ password: long });
   await bob.loggedIn();
   await followed;
+  return [bob];
+}
 
+/** A code by message, with a token of the hosted page. */
+async function withCodeByMessage(): Promise<Person[]> {
   const daveSecret = secret('password with a code', random());
   await practice.setPassword('dave', daveSecret);
   const dave = await newcomer({ kernel, practice }, connectionTo('dave', '/login/sms'));
@@ -118,16 +154,11 @@ it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, 
   await guest.asked();
   await guest.give({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
   await guest.loggedIn();
+  return [dave];
+}
 
-  // The worker dies while it types; a login is broken off by deleting its connection.
-  const erinSecret = secret('password of a killed worker', awkward());
-  await practice.setPassword('erin', erinSecret);
-  const erin = await newcomer({ kernel, practice }, connectionTo('erin', '/login/late'));
-  await erin.login();
-  await erin.asked();
-  await erin.give({ identifier: 'erin', password: erinSecret });
-  await tree.kill('worker');
-  await finish(erin, { identifier: 'erin', password: erinSecret });
+/** A login that ends because its connection is deleted. */
+async function brokenOff(): Promise<Person[]> {
   const frank = await newcomer({ kernel, practice }, connectionTo('frank', '/login/totp'));
   await frank.login();
   await frank.asked();
@@ -137,31 +168,21 @@ it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, 
   await frank.asked();
   await frank.give({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
   await kernel.auth.connections.delete(frank.id);
+  return [];
+}
 
-  // Keys, and the cookies of the sessions that the profiles hold.
-  token('operator key', tree.apiKey);
-  const wrongKey = `hf_live_${secret('wrong key', random(24))}`;
-  await fetch(`${tree.baseUrl}/auth/connections`, { headers: { authorization: `Bearer ${wrongKey}` } });
-  await fetch(`${tree.baseUrl}/auth/connections?key=${encodeURIComponent(wrongKey)}`, {
-    headers: { 'x-api-key': wrongKey },
-  });
-  const profiles = await Promise.all(
-    [alice, bob, carol, dave, erin].map(async (person) => (await person.read()).profile_name),
-  );
-  for (const name of profiles) await lookIntoProfile(name);
-  for (const person of [alice, bob, carol, dave, erin]) await lookIntoTelemetry(person.id);
-
-  visible.push(...profiles.map((value) => ({ name: 'profile', value })));
-  visible.push({ name: 'login page', value: '/login/two-step' });
-  // What a person types is sealed, user names too.
-  secrets.push({ name: 'typed address', value: practice.user('bob').email });
-  await untilBrowsersEnded();
-  expect(findCanaries(secrets, await Promise.all(said))).toEqual([]);
-  await expectClean(visible, 'while it runs');
-  await tree.stop();
-  expect(await readdir(join(tree.dataDir, 'browsers', 'sessions')).catch(() => [])).toEqual([]);
-  await expectClean(visible, 'after it has stopped');
-});
+/** The worker dies while it types. */
+async function whileWorkerDies(): Promise<Person> {
+  const erinSecret = secret('password of a killed worker', awkward());
+  await practice.setPassword('erin', erinSecret);
+  const erin = await newcomer({ kernel, practice }, connectionTo('erin', '/login/late'));
+  await erin.login();
+  await erin.asked();
+  await erin.give({ identifier: 'erin', password: erinSecret });
+  await tree.kill('worker');
+  await finish(erin, { identifier: 'erin', password: erinSecret });
+  return erin;
+}
 
 /** Secrets and tokens are in no file; names and addresses not in Temporal's, but in the store's, so that the search is seen to work. */
 async function expectClean(visible: Canary[], when: string): Promise<void> {
@@ -203,10 +224,7 @@ function connectionTo(user: string, path: string, credential?: string): Partial<
 }
 
 /** Answers what is asked, again and again, until the login is done. */
-async function finish(
-  person: ReturnType<typeof personAt>,
-  values: { identifier: string; password: string },
-): Promise<void> {
+async function finish(person: Person, values: { identifier: string; password: string }): Promise<void> {
   for (;;) {
     const now = await until(
       async () => {

@@ -93,12 +93,12 @@ describe('npm start', () => {
 
     // The same folder: refused, in one line, without a stack trace.
     const second = npmStart();
+    const other = npmStart({ HOLDFAST_DATA_DIR: join(dataDir, 'other') });
     expect(await second.ended).toBe(1);
     expect(second.output()).toMatch(/^holdfast: Holdfast runs already on .*HOLDFAST_DATA_DIR.*$/m);
     expect(second.output()).not.toMatch(/^\s+at /m);
 
     // The same port, another folder.
-    const other = npmStart({ HOLDFAST_DATA_DIR: join(dataDir, 'other') });
     expect(await other.ended).toBe(1);
     expect(other.output()).toMatch(
       new RegExp(`^holdfast: Cannot start: port ${port} \\(HOLDFAST_PORT, the API\\) is taken`, 'm'),
@@ -136,11 +136,11 @@ describe('npm start', () => {
 
   test('a wrong setting and a missing tool are one line each', async () => {
     const wrong = npmStart({ HOLDFAST_PLAN: 'gold', HOLDFAST_API_KEY: 'short' });
+    const missing = npmStart({ CHROMIUM_PATH: '/nowhere/chromium' });
     expect(await wrong.ended).toBe(1);
     expect(wrong.output()).toMatch(
       /^holdfast: Invalid configuration: HOLDFAST_API_KEY must .*; HOLDFAST_PLAN must .*$/m,
     );
-    const missing = npmStart({ CHROMIUM_PATH: '/nowhere/chromium' });
     expect(await missing.ended).toBe(1);
     expect(missing.output()).toMatch(/^holdfast: CHROMIUM_PATH is '\/nowhere\/chromium', which is not a program; /m);
   }, 120_000);
