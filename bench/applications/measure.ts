@@ -3,7 +3,8 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { say } from '../../start/terminal.ts';
-import { freePorts, startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
+import { startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
+import { freePortBlock } from '../../test/setup/free-port-block.ts';
 import { clientOf } from '../logins.ts';
 import type { Application, RunningApplication } from './application.ts';
 import { JAVA } from './java.ts';
@@ -59,7 +60,7 @@ async function walk(application: Application, tree: ProcessTree, chromiumPath: s
   try {
     await mkdir(root, { recursive: true });
     await application.install(folder);
-    const started = await application.start({ folder, data, port: await freePorts() });
+    const started = await application.start({ folder, data, port: await freePortBlock(6) });
     running = started;
     const kernel = clientOf(tree);
     row.byHandSeconds = await byHand(started, chromiumPath).catch(() => NaN);

@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createStore, type Store } from '../../store/store.ts';
 import { loadKeys } from '../../start/keys.ts';
 import { storeConnection } from '../../start/connections.ts';
+import { freePortBlock } from '../setup/free-port-block.ts';
 
 /** The processes that `npm start` runs, and the one that watches over them. */
 export type Role = 'supervisor' | 'api' | 'worker' | 'browser' | 'store' | 'temporal' | 'sandbox';
@@ -54,7 +54,8 @@ const LOOK_EVERY_MS = 100;
 /** Makes a tree on free ports and a data folder of its own, and starts it. */
 export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<ProcessTree> {
   const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-tree-'));
-  const port = await freePorts();
+  // The API's, and the five after it.
+  const port = await freePortBlock(6);
   const apiKey = randomBytes(24).toString('hex');
   const surroundings = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   const environment = {
@@ -164,23 +165,6 @@ export async function until<Found>(
     if (Date.now() > deadline) throw new Error(`waited ${withinMs} ms in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
-}
-
-/** Six free ports in a row: the API's, and the five after it that `npm start` uses. */
-export async function freePorts(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + 10 * randomInt(1, 1200);
-    const free = await Promise.all([0, 1, 2, 3, 4, 5].map((offset) => isFree(port + offset)));
-    if (free.every(Boolean)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
-  });
 }
 
 function hasEnded(child: ChildProcess | null): boolean {
