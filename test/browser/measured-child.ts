@@ -19,7 +19,7 @@ export interface MeasuredChild {
   url: string;
   kernel: Kernel;
   /** A session with a window and an open page, and a client that reads all that is said in it. */
-  begin(options?: { kiosk_mode?: boolean }): Promise<Flooded>;
+  begin(): Promise<Flooded>;
   /** A websocket that is closed with the service. */
   connect(address: string): Promise<Client>;
   /** How much more memory than before the service takes at most meanwhile; other sessions are served. */
@@ -77,8 +77,8 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
     kernel,
     holdings,
     connect: open,
-    begin: async (options = {}) => {
-      const session = await kernel.browsers.create({ headless: false, ...options });
+    begin: async () => {
+      const session = await kernel.browsers.create({ headless: false });
       const reader = await open(session.cdp_ws_url);
       const { targetInfos } = (await reader.call('Target.getTargets')) as {
         targetInfos: { targetId: string; type: string }[];

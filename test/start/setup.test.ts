@@ -95,7 +95,14 @@ describe('set-up', () => {
     const output = { write: (text: string) => said.push(text) };
     await withProgress('Quick', () => Promise.resolve(), output);
     expect(said).toEqual([]);
-    await withProgress('Slow', () => new Promise((resolve) => setTimeout(resolve, 1_500)), output);
+    vi.useFakeTimers();
+    try {
+      const slow = withProgress('Slow', () => new Promise((resolve) => setTimeout(resolve, 1_500)), output);
+      await vi.advanceTimersByTimeAsync(1_500);
+      await slow;
+    } finally {
+      vi.useRealTimers();
+    }
     expect(said[0]).toBe('Slow ...\n');
     expect(said[1]).toMatch(/^Slow: done in \d s\n$/);
     const failing = withProgress('Bad', () => Promise.reject(new Error('broken')), output);

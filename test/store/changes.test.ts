@@ -36,14 +36,19 @@ describe('change notifications', () => {
   it('end when the connection is removed, is not there, or the watcher is stopped', async () => {
     const { store, open } = context();
     const reader = open();
-    const drain = async (id: string, signal: AbortSignal): Promise<void> => {
-      for await (const revision of reader.changes.watch(id, signal)) expect(revision).toBeGreaterThan(0);
+    const drain = async (id: string, signal: AbortSignal, hear?: () => void): Promise<void> => {
+      for await (const revision of reader.changes.watch(id, signal)) {
+        expect(revision).toBeGreaterThan(0);
+        hear?.();
+      }
     };
     const never = new AbortController().signal;
     await drain('conn_nowhere', never);
     const id = await addConnection(store);
-    const watching = drain(id, never);
-    await sleep(100);
+    let watching = Promise.resolve();
+    await new Promise<void>((heard) => {
+      watching = drain(id, never, heard);
+    });
     await store.connections.remove(SCOPE, id);
     await watching;
     await drain(await addConnection(store), AbortSignal.timeout(100));
