@@ -37,7 +37,7 @@ const api = await startApi({
   addressPolicy: { isListed: () => false, forbiddenRange },
   checkProxy: () => Promise.resolve(false),
   externalCredentials: createExternalCredentials({
-    findProvider: store.credentialProviders.open,
+    providers: store.credentialProviders,
     egress: createEgressPolicy(),
   }),
   signingKey,

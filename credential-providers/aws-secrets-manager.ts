@@ -19,9 +19,9 @@ const SecretList = z.object({
       Tags: z.array(z.object({ Key: z.string(), Value: z.string() })).nullish(),
     }),
   ),
-  NextToken: z.string().nullish(),
+  NextToken: z.string().nullable().default(null),
 });
-const SecretValue = z.object({ SecretString: z.string().nullish(), CreatedDate: z.number().nullish() });
+const SecretValue = z.object({ SecretString: z.string().nullable().default(null), CreatedDate: z.number().nullish() });
 const Refusal = z.object({ __type: z.string() });
 const Fields = z.record(z.string(), z.unknown());
 
@@ -54,8 +54,8 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
     const question = { method: 'POST', url: base, headers: Object.fromEntries(sent), body: String(body) } as const;
     return ask(dispatcher, { ...question, refusal }, schema);
   };
-  const page = (token: string | null | undefined, size: number) =>
-    call('ListSecrets', { MaxResults: size, ...(token == null ? {} : { NextToken: token }) }, SecretList);
+  const page = (token: string | null, size: number) =>
+    call('ListSecrets', { MaxResults: size, ...(token === null ? {} : { NextToken: token }) }, SecretList);
 
   return {
     vaults: async () => {
@@ -64,23 +64,24 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
     },
     items: async () => {
       const items: CredentialProviderItem[] = [];
-      let token: string | null | undefined;
+      let token: string | null = null;
       do {
-        const listed = await page(token, PAGE_SIZE);
+        const listed: z.infer<typeof SecretList> | null = await page(token, PAGE_SIZE);
         for (const { ARN, Name, Tags } of listed?.SecretList ?? []) {
           const tags = Object.fromEntries((Tags ?? []).map(({ Key, Value }) => [Key, Value]));
           const place = { vault_id: region, vault_name: region };
           items.push({ id: ARN, path: Name, title: Name, ...place, urls: urlsOf(tags) });
         }
-        token = listed?.NextToken;
-      } while (token != null && items.length < MAX_ITEMS);
+        token = listed?.NextToken ?? null;
+      } while (token !== null && items.length < MAX_ITEMS);
       return items;
     },
     idOf: (path) => path,
     open: async (id) => {
       const found = await call('GetSecretValue', { SecretId: id }, SecretValue);
-      if (found?.SecretString == null) throw noSuchItem();
-      return read(found.SecretString, Math.round((found.CreatedDate ?? 0) * 1000));
+      const text = found?.SecretString ?? null;
+      if (found === null || text === null) throw noSuchItem();
+      return read(text, Math.round((found.CreatedDate ?? 0) * 1000));
     },
   };
 }

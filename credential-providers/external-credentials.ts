@@ -24,7 +24,7 @@ export interface OpenedProvider extends ProviderAccount {
 /** What {@link createExternalCredentials} needs. */
 export interface ExternalCredentialsDeps {
   /** The provider of that id or name, opened; null when there is none. */
-  findProvider(organizationId: string, idOrName: string): Promise<OpenedProvider | null>;
+  providers: { open(organizationId: string, idOrName: string): Promise<OpenedProvider | null> };
   /** Which addresses may be connected to. */
   egress: EgressPolicy;
   clock?: () => number;
@@ -63,7 +63,7 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
   const facts = createMemory<CredentialFacts>(clock);
 
   const provider = async (organizationId: string, idOrName: string): Promise<OpenedProvider> => {
-    const found = await deps.findProvider(organizationId, idOrName);
+    const found = await deps.providers.open(organizationId, idOrName);
     if (found === null || !found.enabled) {
       throw new SecretStoreError(
         'credential_provider_unknown',

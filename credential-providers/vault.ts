@@ -36,7 +36,8 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
     ask(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
   const read = async (id: string) => {
     const found = await get(`${mount}/data/${encodePath(id)}`, Secret);
-    return found?.data.data == null ? null : { texts: textsOf(found.data.data), version: found.data.metadata.version };
+    const { data = null, metadata } = found?.data ?? {};
+    return data === null || metadata === undefined ? null : { texts: textsOf(data), version: metadata.version };
   };
 
   /** Paths below a folder (which ends with a slash, or is empty). */

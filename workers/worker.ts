@@ -81,7 +81,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
   const externalCredentials = createExternalCredentials({
-    findProvider: options.store.credentialProviders.open,
+    providers: options.store.credentialProviders,
     egress: options.egress,
   });
   const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials };

@@ -31,7 +31,7 @@ await runRole('api', async (settings, keys) => {
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
-    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
+    externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey: shared.signingKey,
     logger: pino({ name: 'api', base: null }),
     clock: () => new Date(),

@@ -73,7 +73,7 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: async () => true,
-    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
+    externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey: randomBytes(32),
     logger: { info: log, warn: log, error: log },
     clock,

@@ -46,8 +46,10 @@ async function connectTo(
     ...change,
   };
   const external = createExternalCredentials({
-    findProvider: (organizationId, idOrName) =>
-      Promise.resolve(organizationId === 'org' && idOrName !== 'nobody' ? account : null),
+    providers: {
+      open: (organizationId, idOrName) =>
+        Promise.resolve(organizationId === 'org' && idOrName !== 'nobody' ? account : null),
+    },
     egress: createEgressPolicy(stand.host),
     clock: () => now,
   });
@@ -99,18 +101,15 @@ describe('an item by its path, and by the domain of its connection', () => {
     const facts = await external.facts(TARGET, { provider: 'store', path });
     expect(facts).toMatchObject({ hasTotpSecret: true, ...expected });
     const opened = await external.open(TARGET, facts.id);
-    expect(opened.values).toMatchObject({
-      username: expect.stringMatching(/^ann/),
-      password: expect.stringMatching(/^pw-/),
-    });
+    expect(opened.values.username).toMatch(/^ann/);
+    expect(opened.values.password).toMatch(/^pw-/);
     expect(opened.totpSecret).toContain('JBSWY3DPEHPK3PXP');
 
     const byDomain = await external.facts({ ...TARGET, domain: 'www.shop.example' }, { provider: 'store', auto: true });
     expect((await external.open(TARGET, byDomain.id)).values).toEqual(opened.values);
-    expect(await external.test('org', 'cpv_1')).toMatchObject({
-      success: true,
-      vaults: expect.arrayContaining([vault]),
-    });
+    const tried = await external.test('org', 'cpv_1');
+    expect(tried.success).toBe(true);
+    expect(tried.vaults).toContainEqual(vault);
     await expect(external.facts(TARGET, { provider: 'store', path: 'Nowhere/Nothing' })).rejects.toMatchObject({
       code: 'credential_item_not_found',
     });
@@ -194,11 +193,9 @@ describe('a secret store that does not do its part', () => {
   ] as const)('%s refuses a wrong token', async (type, answers) => {
     const { external } = await connectTo(type, answers, { token: 'AKIDEXAMPLE:wrong' });
     await expect(external.facts(TARGET, reference)).rejects.toMatchObject({ code: 'credential_provider_refused' });
-    expect(await external.test('org', 'cpv_1')).toEqual({
-      success: false,
-      vaults: [],
-      error: expect.stringMatching(/token/),
-    });
+    const tried = await external.test('org', 'cpv_1');
+    expect(tried).toMatchObject({ success: false, vaults: [] });
+    expect(tried.error).toMatch(/token/);
   });
 
   it.each([
@@ -215,7 +212,7 @@ describe('a secret store that does not do its part', () => {
 
   it('is unavailable without an address, at an address that nobody listed, and when nobody is there', async () => {
     const unset = await connectTo('onepassword', onePasswordAnswers, { address: null });
-    expect(await unset.external.test('org', 'cpv_1')).toMatchObject({ error: expect.stringContaining('`address`') });
+    expect((await unset.external.test('org', 'cpv_1')).error).toContain('`address`');
     const hidden = await connectTo('onepassword', onePasswordAnswers, { address: 'http://127.0.0.1:1' });
     await expect(hidden.external.facts(TARGET, reference)).rejects.toMatchObject({
       code: 'credential_provider_unavailable',

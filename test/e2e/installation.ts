@@ -139,7 +139,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     },
     addressPolicy: { isListed: (host, at) => isListedHost(policy, host, at), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
-    externalCredentials: createExternalCredentials({ findProvider: store.credentialProviders.open, egress: policy }),
+    externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey,
     logger: silent,
     clock: () => new Date(),

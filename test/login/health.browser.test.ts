@@ -58,8 +58,8 @@ beforeAll(async () => {
   const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const pages = createPages(service);
   const egress = createEgressPolicy(`localhost:${site.port}`);
-  const findProvider = store.credentialProviders.open;
-  deps = { store, service, pages, egress, externalCredentials: createExternalCredentials({ findProvider, egress }) };
+  const providers = store.credentialProviders;
+  deps = { store, service, pages, egress, externalCredentials: createExternalCredentials({ providers, egress }) };
   origin = site.origin;
   closing.push(
     () => {
