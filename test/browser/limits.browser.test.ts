@@ -58,7 +58,7 @@ describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordin
 
   it.each([{}, { as_root: true }])('that forks without end gets no further than itself (%j)', async (more) => {
     const bomb = 'bomb() { bomb | bomb & }; bomb; while :; do sleep 0.1; done';
-    const going = run(service, id, bomb, { timeout_sec: 4, ...more });
+    const going = run(service, id, bomb, { timeout_sec: 2, ...more });
     const { code, err } = await answersMeanwhile(going);
     expect(code).toBe(124);
     expect(err).toContain('Resource temporarily unavailable');

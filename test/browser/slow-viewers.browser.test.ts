@@ -1,3 +1,3 @@
 import { testSlowViewers } from './slow-viewers.ts';
 
-testSlowViewers({ changes: 30, switches: 30 });
+testSlowViewers({ changes: 24, switches: 24 });
