@@ -2,8 +2,9 @@ import { joinBoxes } from './code-boxes.ts';
 import { asksWhere, meaningOf, ONE_TIME, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { Box, ClickableFacts, ControlFacts, FormFacts, FrameFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
+import { otherWayOf } from './other-ways.ts';
 import { isLeadOn, isSender } from './senders.ts';
-import { CODE, NEW_PASSWORD, PASSWORD } from './words.ts';
+import { CODE, NEW_PASSWORD, OTHER_CODE, PASSWORD, SIGN_IN, SIGN_UP } from './words.ts';
 
 /** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */
 export interface SeenFrame {
@@ -57,9 +58,9 @@ export function clustersOf(frame: SeenFrame): Cluster[] {
   return runs.map((run, at) => clusterOf(frame, run, runs[at - 1], runs[at + 1])).filter((each) => each !== undefined);
 }
 
-/** A button in the row of one field works on that field: it sends a code, it checks a name. */
+/** A button in the row of one field works on that field: it sends a code, it checks a name, it offers another way than a password. */
 function isOnlyForOne(sender: ClickableFacts, before: ControlFacts, after: ControlFacts): boolean {
-  if (isLeadOn(sender)) return false;
+  if (isLeadOn(sender) && otherWayOf(sender, true) === undefined) return false;
   return sender.type !== 'submit' && before.form === after.form && after.type === 'password';
 }
 
@@ -76,7 +77,9 @@ function clusterOf(
   after: readonly ControlFacts[] | undefined,
 ): Cluster | undefined {
   const meant: MeantControl[] = joinBoxes(run.map((control) => ({ control, ...meaningOf(control) }))).flat();
-  const controls = inContext(meant).filter(({ meaning }) => meaning !== 'search' && meaning !== 'newsletter');
+  const controls = inContext(loneOnLoginPage(frame, meant)).filter(
+    ({ meaning }) => meaning !== 'search' && meaning !== 'newsletter',
+  );
   const [first, last] = [controls[0]?.control, controls.at(-1)?.control];
   if (first === undefined || last === undefined) return undefined;
   const from = before?.at(-1)?.order ?? -1;
@@ -118,17 +121,33 @@ function isUsable(control: ControlFacts, lockedSecret: boolean): boolean {
   // What is readonly against browsers opens when it is entered; what shows a value is only shown.
   if (control.readOnly && !control.opensOnFocus && (control.filled || !lockedSecret)) return false;
   if (control.tag === 'select') return asksWhere(control);
+  const { said, named } = wordsOf(control);
+  if (TRAP.test(`${said} | ${named}`)) return false;
   // Code inputs are laid, see-through, over boxes that are only drawn.
   if (control.transparent) return control.autocomplete.includes('one-time-code') && control.box.width >= 20;
   // A field that no key can reach and that no person is told about is a trap.
   return !(control.tabIndex < 0 && control.autocomplete === 'off' && !control.label && !control.placeholder);
 }
 
+/** What authors call fields that only programs fill in. */
+const TRAP =
+  /honey ?pot|fake ?(user|pass)|leave (this )?(field )?(empty|blank)|(do not|don't) fill|nicht ausfullen|leer lassen|laisse[rz] (ce champ )?vide|no rellen|deja(r)? (este campo )?vacio|lascia(re)? vuoto|niet invullen/;
+
 /** True for a page that wants a new password, given twice or beside the old one, and asks for no name: no sign-up either. */
 export function asksNewPassword(facts: FrameFacts): boolean {
   const meanings = usableControls(facts).map((control) => meaningOf(control).meaning);
   const passwords = meanings.filter((meaning) => meaning === 'password' || meaning === 'new_password');
   return passwords.length >= 2 && meanings.includes('new_password') && !meanings.includes('identifier');
+}
+
+/** A text field alone asks for a name where the heading above it or the title speaks of signing in. */
+function loneOnLoginPage({ facts }: SeenFrame, controls: readonly MeantControl[]): readonly MeantControl[] {
+  const [lone] = controls;
+  if (lone?.meaning !== 'other' || controls.length > 1 || lone.control.tag !== 'input') return controls;
+  const headings = facts.texts.filter(({ heading, order }) => heading && order < lone.control.order);
+  const said = normalize(headings.at(-1)?.text ?? facts.title);
+  if (!SIGN_IN.test(said) || SIGN_UP.test(said) || OTHER_CODE.test(wordsOf(lone.control).said)) return controls;
+  return [{ ...lone, meaning: 'identifier', why: 'the only field under a heading about signing in' }];
 }
 
 /** What a field alone does not tell, those beside it do. */
@@ -176,9 +195,10 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
   } else {
     // Several names (branch, account, contract): a code before the password is one of them, if nothing says one-time.
     for (const each of before) {
-      if (each.meaning === 'code' && !ONE_TIME.test(wordsOf(each.control).said)) {
-        become(each, 'identifier', 'code before the password');
-      }
+      const { said } = wordsOf(each.control);
+      if (each.meaning === 'code' && !ONE_TIME.test(said)) become(each, 'identifier', 'code before the password');
+      else if (each.meaning === 'other' && NUMBERED.test(said))
+        become(each, 'identifier', 'a number before the password');
     }
   }
   const codes = result.filter(({ meaning }) => meaning === 'code');
@@ -192,6 +212,8 @@ function inContext(controls: readonly MeantControl[]): MeantControl[] {
 /** One field that names a place to sign in to. */
 const PLACE =
   /(?<![a-z])(workspace|organi[sz]ation|company domain|your domain|team|tenant|subdomain|site address)(?![a-z])/;
+/** What is given to customers, branches, contracts and the like. */
+const NUMBERED = /(?<![a-z])(id|no|nr|number|nummer|numer|numero|code)(?![a-z])|\w(nummer|nr)(?![a-z])|番号|号码|번호/;
 const RECOVERY = /recovery|backup|emergency|wiederherstellung|secours|respaldo/;
 
 /** A word for a secret that is kept, although it is a word for a code as well. */

@@ -2,7 +2,8 @@ import type { MeantControl } from './control-meaning.ts';
 import type { ControlFacts } from './facts.ts';
 
 const MIN_BOXES = 4;
-const MAX_BOX_WIDTH = 110;
+/** Pixels of a box that does not say how many characters it takes. */
+const MAX_BOX_WIDTH = 64;
 
 /** Neighbouring boxes for one character each are one field. */
 export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
@@ -27,14 +28,12 @@ export function joinBoxes(controls: readonly MeantControl[]): MeantControl[][] {
 }
 
 function isBox(control: ControlFacts): boolean {
-  return (
-    control.tag === 'input' &&
-    control.box.width <= MAX_BOX_WIDTH &&
-    (control.maxLength === 1 || control.box.width <= 64)
-  );
+  return control.tag === 'input' && (control.maxLength === 1 || control.box.width <= MAX_BOX_WIDTH);
 }
 
 function standBeside(left: ControlFacts, right: ControlFacts): boolean {
-  const sameLine = Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
-  return sameLine && left.form === right.form;
+  if (left.form !== right.form) return false;
+  // Without its styles, a row of boxes is broken into lines.
+  if (left.maxLength === 1 && right.maxLength === 1) return true;
+  return Math.abs(left.box.y - right.box.y) <= 8 && Math.abs(left.box.width - right.box.width) <= 8;
 }

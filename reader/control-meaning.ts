@@ -119,6 +119,8 @@ function shortly(words: string): string {
 /** A list of places to sign in to (a domain, a realm, a tenant); languages, themes and time zones are no part of a login. */
 export function asksWhere(control: ControlFacts): boolean {
   if (control.tag !== 'select' || control.options.length < 2) return false;
+  // The second half of an address.
+  if (control.options.every((option) => option.startsWith('@'))) return true;
   const { said, named } = wordsOf(control);
   return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
 }

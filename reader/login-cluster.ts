@@ -83,7 +83,10 @@ function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | un
     controls.filter(({ meaning }) => meanings.includes(meaning)).length;
   if (count('card') > 0) return no('asks for a payment card');
   if (controls.some(({ control }) => control.tag === 'textarea')) return no('asks for a message');
-  const secrets = controls.filter(({ meaning }) => meaning === 'password' || meaning === 'new_password');
+  const passwords = controls.filter(({ meaning }) => meaning === 'password' || meaning === 'new_password');
+  // Single characters of a secret that is kept elsewhere: as many boxes as there are, they ask for one.
+  const isCharacter = ({ control }: MeantControl): boolean => control.maxLength === 1;
+  const secrets = passwords.every(isCharacter) ? passwords.slice(0, 1) : passwords;
   const names = count('identifier');
   if (secrets.length === 0 && count('code') === 0 && names === 0) return no('asks for nothing of a login');
   if (secrets.some((each) => isRepeated(each, secrets))) return no('a password is given twice');

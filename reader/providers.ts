@@ -28,7 +28,10 @@ const PROVIDERS: readonly (readonly [string, RegExp])[] = [
   ['spotify', /(?<![a-z])spotify(?![a-z])/],
   ['dropbox', /(?<![a-z])dropbox(?![a-z])/],
   ['zoom', /(?<![a-z])zoom(?![a-z])/],
-  ['line', /(?<![a-z])line(?: account|アカウント| login|で)|^line$/],
+  [
+    'line',
+    /(?<![a-z])line(?: account|アカウント| ?login|で| ?登入| ?登录)|(?:with|via|mit|avec|con|com|使用) ?line(?![a-z])|^line$|access line me/,
+  ],
   ['kakao', /(?<![a-z])kakao|카카오/],
   ['naver', /(?<![a-z])naver|네이버/],
   ['wechat', /(?<![a-z])(wechat|weixin)(?![a-z])|微信/],

@@ -1,7 +1,7 @@
 import type { ClickableFacts, FrameFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { addressedProvider, namedProvider, providerSlug } from './providers.ts';
-import { SIGN_IN, SIGN_UP } from './words.ts';
+import { CODE, CONTINUE, EMAIL, FORGOT, PASSWORD, PHONE, SIGN_IN, SIGN_UP, USER } from './words.ts';
 
 const WITH =
   /(?<![a-z])(?:with|via|using|through|mit|uber|avec|via|con|com|met|med|ile|przez|pomoca|c помощью)(?![a-z])|через|с помощью|使用|通过|透過|で(?:ログイン|続行|サインイン)|로 로그인|로 계속/;
@@ -74,12 +74,36 @@ export function providerOf(button: ClickableFacts, context?: ProviderContext): P
     if (authorizes || (plain && AUTH_WORDS.test(hints)) || (plain && said === '' && beside))
       return { provider: attributed, label: label || attributed, why: 'picture or address beside a login' };
   }
+  // A link of the site's own whose author calls it a button of a provider.
+  if (provider !== undefined && bare && beside && button.region !== 'header' && isOwnLink(button) && CALLED.test(hints))
+    return { provider, label, why: 'name beside a login, called a provider' };
+  if (
+    bare &&
+    beside &&
+    label !== '' &&
+    BROKERS.test(pathOf(button.href)) &&
+    !TELLS.test(pathOf(button.href)) &&
+    !FORGOT.test(said) &&
+    !CONTINUE.test(said)
+  )
+    return { provider: attributed ?? providerSlug(label), label, why: 'address of a provider beside a login' };
   return unknownProvider(button, authorizes || AUTH_WORDS.test(hints), label, attributed);
 }
 
 /** True for buttons that hand over to an identity provider, as far as they tell by themselves. */
 export function isProviderButton(button: ClickableFacts): boolean {
   return providerOf(button) !== undefined;
+}
+
+/** Addresses that hand over to a provider whose name stands in them. */
+const BROKERS =
+  /\/(broker|omniauth|oauth2?|saml2?|oidc|openid[_-]?connect|shibboleth|federation|external-?login)\/(?!authorize|token|login-actions|password|forgot|register|logout)[\w.-]+(\/(login|start|begin|init|initiate|redirect))?\/?$/i;
+/** What authors call buttons of providers, and never links to a network's own pages. */
+const CALLED =
+  /(?<![a-z])(sso|oauth2?|oidc|openid|saml2?|idp|provider|omniauth|federated|auth|login|signin|connect)(?![a-z])/;
+
+function isOwnLink({ href }: ClickableFacts): boolean {
+  return !/^([a-z]+:)?\/\//i.test(href) && !TELLS.test(pathOf(href));
 }
 
 const SIGN_ON = /single sign[ -]?on|(?<![a-z])sso(?![a-z])/;
@@ -114,20 +138,31 @@ export function isAboutSigningIn({ title, texts, url }: FrameFacts): boolean {
   return SIGN_IN.test(said) || SIGN_IN.test(identifierWords(pathOf(url)));
 }
 
-/** `Log in with Contoso ID`: a provider that no list knows, recognized by its wording and its address. */
+/** `Log in with Contoso ID`, in the languages whose verbs we know: the name stands behind the preposition, or before the verb. */
+const UNKNOWN = [
+  /(?:sign ?in|log ?in|login|continue|connect|anmelden|einloggen|weiter|inloggen|doorgaan|logga in|log ?ind|logg ?inn|kirjaudu|connecter|connexion|connectez-vous|identifier|continuer|iniciar sesion|acceder|accede|entrar|ingresar|continuar|entra|accedi|continua|zaloguj sie|prihlasit se) (?:with|using|via|mit|met|med|avec|con|com|przez|pres|s) (?:your |ihrer? |uw |je |votre |tu |su |il tuo )?(.{2,40})$/,
+  /^(?:mit|avec|con|com|使用|通过) ?(.{2,40}?) ?(?:anmelden|einloggen|登录|登入|登陆)$/,
+  /^(.{2,40}?) ?(?:ile (?:giris|devam|baglan)\S*(?: yap)?|でログイン|アカウントでログイン|(?:으로|로) 로그인)$/,
+  /(?:войти|увійти) (?:с помощью|через|за допомогою) (.{2,40})$/,
+];
+/** Ways of the site's own, which are no provider's. */
+const OWN =
+  /another|different|(?<![a-z])qr|link|device|(?<![a-z])key|number|credentials|face|fingerprint|biometric|account$|credenzial|credencial|identifiants|zugangsdaten|inloggegevens|gast|guest|pin$|подпис|куар/;
+
+/** A provider that no list knows, recognized by its wording, and by its address where it is a link. */
 function unknownProvider(
   button: ClickableFacts,
   authorizes: boolean,
   label: string,
   attributed: string | undefined,
 ): ProviderButton | undefined {
-  const name = /(?:sign ?in|log ?in|login|continue|anmelden|connect) (?:with|using|via|mit) (?:your )?(.{2,40})$/.exec(
-    normalize(button.text),
-  )?.[1];
-  const own =
-    /password|e-?mail|phone|username|user name|code|passkey|another|different|qr|link|device|key|number|credentials|face|fingerprint|biometric|passwort|mobile|account$/;
-  if (!name || own.test(name)) return undefined;
-  if (!authorizes && button.tag !== 'button' && button.role !== 'button') return undefined;
+  const said = normalize(button.text);
+  const name = UNKNOWN.map((wording) => wording.exec(said)?.[1]).find((found) => found !== undefined);
+  if (!name || OWN.test(name) || [PASSWORD, EMAIL, PHONE, USER, CODE].some((words) => words.test(name)))
+    return undefined;
+  const address = button.href.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const isNamed = name.split(' ').some((word) => word.length >= 4 && address.includes(word));
+  if (!authorizes && !isNamed && button.tag !== 'button' && button.role !== 'button') return undefined;
   return {
     provider: attributed ?? providerSlug(name.replace(/ (account|login|id)$/, '')),
     label,

@@ -20,7 +20,7 @@ export const USER = anyOf(
   "имя пользователя, пользовател, логин, ім'я користувача, логін, όνομα χρήστη, χρήστη",
   'ユーザー, ユーザ, ログインid, 会員番号, アカウント, お客様番号, 利用者, 用户, 用戶, 账号, 帐号, 帳號, 账户',
   '帳戶, 使用者, 会员, 아이디, 사용자, 계정, اسم المستخدم, שם משתמש, ชื่อผู้ใช้, उपयोगकर्ता',
-  'inlognaam, zugangsnummer, zugangsdaten, codice fiscale, codice utente, codice titolare, pseudo, conta, documento, rut, nif, cedula, tc kimlik, t.c. kimlik, brugernavn, brukernavn, naudotoj*, lietotaj*, id pengguna, id dang nhap',
+  'inlognaam, zugangsnummer, zugangsdaten, codice fiscale, codice utente, codice titolare, pseudo, conta, documento, rut, nif, cedula, tc kimlik, t.c. kimlik, brugernavn, brukernavn, naudotoj*, lietotaj*, identyfikator*, identifikator*, identificador, identificativo, identificator, id pengguna, id dang nhap',
   'потребителск*, корисничко, снилс, ідентифікатор, نام کاربری, شناسه کاربری, תעודת זהות, קוד משתמש, यूज़र, ইউজার, ব্যবহারকারী, 会員id, 口座番号, 代號, 身分證, 身份证, 工号, 学号',
 );
 
@@ -61,6 +61,8 @@ export const NEW_PASSWORD = anyOf(
   'password repeat',
   'confirm, confirmation, repeat, retype, newpassword, repassword, confirmpassword, passwordconfirm',
   'neues passwort, passwort bestatigen, passwort wiederholen, nouveau mot de passe, confirmer le mot de passe',
+  'choisissez un mot de passe, creez un mot de passe, crea una contrasena, elige una contrasena, crea una password, scegli una password, crie uma senha, escolha uma senha, kies een wachtwoord, passwort wahlen, passwort festlegen',
+  'valg adgangskode, velg passord, valj losenord, luo salasana, utworz haslo, ustaw haslo, zvolte heslo, vytvorte heslo, sifre olustur, tao mat khau, dat mat khau, buat kata sandi, придумайте, створіть пароль, 设置密码, 請設定密碼, 設定密碼, パスワードを設定',
   'confirmez, nueva contrasena, confirmar, repetir, conferma, nuova password, nova senha, powtorz, yeni sifre',
   'новый пароль, повторите, подтвердите, 新しいパスワード, 確認用, パスワード(確認), 新密码, 确认密码, 確認密碼, 비밀번호 확인',
 );
@@ -91,6 +93,7 @@ export const OTHER_PURPOSE = anyOf(
   'checkout, place order, pay, pay now, payment, guest, as guest, guest checkout, order number, order status, track, track order, track your order, booking, booking reference, reservation, redeem, gift card, activation code',
   'promo code, coupon, apply, donate, add to cart, request a demo, get a quote, apply now, test connection, post comment, send message, rsvp, vote, download, invite, invitation code, serial number, license key, product key, unsubscribe',
   'zur kasse, bezahlen, als gast, bestellnummer, sendung verfolgen, einlosen, gutschein*, payer, commander, en tant qu invite, suivi de commande, pagar, realizar pedido, como invitado, paga, ordina, ospite, finalizar compra',
+  'delete*, delete account, close account, deactivate*, loschen, konto loschen, supprimer, eliminar, elimina, excluir, verwijderen, usun, удалить, 削除, 删除, 삭제',
   'afrekenen, betalen, als gast, bestelling volgen, zaplac, oplatit, оплатить, заказ, 購入, お支払い, 支付, 结算, 결제',
 );
 

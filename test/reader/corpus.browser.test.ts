@@ -1,10 +1,12 @@
 import { chromium } from 'playwright-core';
 import { expect, inject, it } from 'vitest';
 import { corpus, isHeldOut } from '../pages/corpus.ts';
+import { writtenPages } from '../pages/written.ts';
 import { measure, type Verdict } from '../pages/measure.ts';
 
-/** One page in so many of the corpus is read here; `npm run bench -- reader` reads them all. */
+/** One page in so many is read here; `npm run bench -- reader` reads them all. */
 const ONE_IN = 16;
+const ONE_WRITTEN_IN = 6;
 /** Only a hang takes as long, in milliseconds: a busy machine needs a few seconds a page. */
 const HANGS_AFTER_MS = 600_000;
 
@@ -13,7 +15,9 @@ it(
   async () => {
     const browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
     try {
-      const pages = corpus().filter((page, at) => at % ONE_IN === 3 && !isHeldOut(page));
+      const drawn = corpus().filter((_, at) => at % ONE_IN === 3);
+      const written = writtenPages().filter((_, at) => at % ONE_WRITTEN_IN === 1);
+      const pages = [...drawn, ...written].filter((page) => !isHeldOut(page));
       const verdicts = await measure(browser, pages);
       expect(verdicts).toHaveLength(pages.length);
       expect(

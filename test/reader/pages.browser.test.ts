@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
+import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
 
@@ -74,6 +75,38 @@ it('names a field the same at every load, although its id is drawn anew each tim
     expect(await selectorsOf('wvxuezlfymck')).toEqual(await selectorsOf('qhbtrsaxoodn'));
   } finally {
     await page.close();
+  }
+});
+
+it('reads closed shadow roots and finds their fields again, whatever the content security policy says', async () => {
+  const context = await browser.newContext();
+  try {
+    await openShadowRoots(context);
+    await context.route('https://closed.test/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        headers: {
+          'content-security-policy': "default-src 'none'; script-src 'nonce-a'; require-trusted-types-for 'script'",
+        },
+        body: `<title>Log in</title><login-box></login-box><script nonce="a">
+          const add = (to, name, more) => to.appendChild(Object.assign(document.createElement(name), more));
+          const outer = document.querySelector('login-box').attachShadow({ mode: 'closed' });
+          const inner = add(outer, 'div', {}).attachShadow({ mode: 'closed' });
+          add(inner, 'input', { name: 'user', placeholder: 'User name' });
+          add(inner, 'input', { name: 'secret', type: 'password', placeholder: 'Password' });
+          add(outer, 'button', { textContent: 'Log in' });
+        </script>`,
+      }),
+    );
+    const page = await context.newPage();
+    await page.goto('https://closed.test/');
+    const { fields, submit } = await readWhenSettled(page);
+    expect(fields.map(({ type }) => type)).toEqual(['identifier', 'password']);
+    for (const each of [...fields, ...(submit ? [submit] : [])]) await expectOne(page, each);
+    expect(submit).not.toBeNull();
+    expect(await page.evaluate('Element.prototype.attachShadow.toString()')).toContain('[native code]');
+  } finally {
+    await context.close();
   }
 });
 
