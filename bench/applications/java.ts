@@ -13,7 +13,7 @@ const RAW_TOTP_SECRET = 'holdfast-bench-totp1';
 const TOTP_SECRET = Secret.fromUTF8(RAW_TOTP_SECRET).base32;
 
 /** A realm with two people, one of them with an authenticator, and a client for the application beside it. */
-function realm(clientUrl: string): string {
+function realm(clientUrl: string, asksConsent: boolean): string {
   const password = { type: 'password', value: PASSWORD, temporary: false };
   const otp = {
     type: 'otp',
@@ -41,6 +41,7 @@ function realm(clientUrl: string): string {
         clientId: 'portal',
         secret: 'portal-secret',
         redirectUris: [`${clientUrl}/*`],
+        consentRequired: asksConsent,
         attributes: { 'post.logout.redirect.uris': `${clientUrl}/*` },
       },
     ],
@@ -48,11 +49,17 @@ function realm(clientUrl: string): string {
 }
 
 /** Starts Keycloak; every session is in memory, so that a restart ends them all. */
-async function startKeycloak(folder: string, data: string, port: number, clientUrl: string): Promise<ServerProcess> {
+async function startKeycloak(
+  folder: string,
+  data: string,
+  port: number,
+  clientUrl: string,
+  asksConsent = false,
+): Promise<ServerProcess> {
   const home = join(folder, `keycloak-${VERSION}`);
   await rm(join(home, 'data', 'h2'), { recursive: true, force: true });
   await mkdir(join(home, 'data', 'import'), { recursive: true });
-  await writeFile(join(home, 'data', 'import', 'demo-realm.json'), realm(clientUrl));
+  await writeFile(join(home, 'data', 'import', 'demo-realm.json'), realm(clientUrl, asksConsent));
   await mkdir(data, { recursive: true });
   return startServer(
     join(home, 'bin', 'kc.sh'),
@@ -116,23 +123,69 @@ function keycloak(name: string, account: Account): Application {
   };
 }
 
-/** A site without accounts of its own: one button, and Keycloak at another address. */
-const portal: Application = {
-  name: 'A portal behind Keycloak',
-  madeOf: 'Express, express-openid-connect, one provider button',
-  installedAs: 'keycloak',
-  install: async (folder) => {
-    await mavenArchive(folder, ARCHIVE);
-    await npmPackages(join(folder, 'portal'), ['express@4', 'express-openid-connect@2']);
-  },
+const CAS_ARCHIVE = 'org/apereo/cas/cas-server-webapp-tomcat/6.6.12/cas-server-webapp-tomcat-6.6.12.war';
+
+const cas: Application = {
+  name: 'Apereo CAS',
+  madeOf: 'Spring, Thymeleaf, Material Components; an identity server of its own protocol',
+  installedAs: 'cas',
+  install: (folder) => mavenArchive(folder, CAS_ARCHIVE),
   start: async ({ folder, data, port }) => {
-    const provider = `http://127.0.0.1:${port + 1}`;
+    await mkdir(data, { recursive: true });
     const url = `http://localhost:${port}`;
-    const keycloakServer = await startKeycloak(folder, data, port + 1, url);
-    const script = join(folder, 'portal', 'server.mjs');
-    await writeFile(
-      script,
-      `import express from 'express';
+    const settings = {
+      'server.port': String(port),
+      'server.ssl.enabled': 'false',
+      'cas.server.name': url,
+      'cas.standalone.configuration-directory': data,
+      'cas.tgc.secure': 'false',
+      'cas.authn.accept.users': `ada::${PASSWORD}`,
+      'logging.level.root': 'error',
+    };
+    const parts = ['classes', join('lib', '*')].map((part) => join(folder, 'WEB-INF', part)).join(':');
+    const program = ['-Xmx600m', '-cp', parts, 'org.apereo.cas.web.CasWebApplication'];
+    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const serve = () => startServer('java', [...program, ...args], `${url}/cas/login`, { cwd: data });
+    let server = await serve();
+    return {
+      domain: `localhost:${port}`,
+      loginUrl: `${url}/cas/login`,
+      account: { identifier: 'ada', password: PASSWORD },
+      // Its tickets are in memory.
+      endSessions: async () => {
+        await server.stop();
+        server = await serve();
+      },
+      byHand: async (page) => {
+        await page.goto(`${url}/cas/login`);
+        await page.fill('#username', 'ada');
+        await page.fill('#password', PASSWORD);
+        await page.click('[name=submitBtn]');
+        await page.waitForSelector('a[href*="logout"]');
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
+/** A site without accounts of its own: one button, and Keycloak at another address. */
+function portal(asksConsent: boolean): Application {
+  return {
+    name: asksConsent ? 'A portal that Keycloak asks consent for' : 'A portal behind Keycloak',
+    madeOf: `Express, express-openid-connect, one provider button${asksConsent ? ', a consent page' : ''}`,
+    installedAs: 'keycloak',
+    install: async (folder) => {
+      await mavenArchive(folder, ARCHIVE);
+      await npmPackages(join(folder, 'portal'), ['express@4', 'express-openid-connect@2']);
+    },
+    start: async ({ folder, data, port }) => {
+      const provider = `http://127.0.0.1:${port + 1}`;
+      const url = `http://localhost:${port}`;
+      const keycloakServer = await startKeycloak(folder, data, port + 1, url, asksConsent);
+      const script = join(folder, 'portal', 'server.mjs');
+      await writeFile(
+        script,
+        `import express from 'express';
 import oidc from 'express-openid-connect';
 const [secret] = process.argv.slice(2);
 const app = express();
@@ -142,37 +195,41 @@ app.get('/', (req, res) => res.send(req.oidc.isAuthenticated()
   : '<!doctype html><title>Sign in - Portal</title><main><h1>Sign in to Portal</h1><a class="button" href="/auth/keycloak">Continue with Keycloak</a></main>'));
 app.listen(${port}, '127.0.0.1');
 `,
-    );
-    const serve = (secret: string) => startServer('node', [script, secret], url);
-    let server = await serve('a'.repeat(40));
-    const account = { identifier: 'ada', password: PASSWORD };
-    return {
-      domain: `localhost:${port}`,
-      loginUrl: `${url}/`,
-      account,
-      choice: /keycloak/i,
-      endSessions: async () => {
-        await server.stop();
-        server = await serve('b'.repeat(40));
-        await logOutEverybody(provider);
-      },
-      byHand: async (page) => {
-        await page.goto(url);
-        await page.click('a.button');
-        await signIn(page, account);
-        await page.waitForSelector('a[href="/logout"]');
-      },
-      stop: async () => {
-        await server.stop();
-        await keycloakServer.stop();
-      },
-    };
-  },
-};
+      );
+      const serve = (secret: string) => startServer('node', [script, secret], url);
+      let server = await serve('a'.repeat(40));
+      const account = { identifier: 'ada', password: PASSWORD };
+      return {
+        domain: `localhost:${port}`,
+        loginUrl: `${url}/`,
+        account,
+        choice: /keycloak|^yes$/i,
+        endSessions: async () => {
+          await server.stop();
+          server = await serve('b'.repeat(40));
+          await logOutEverybody(provider);
+        },
+        byHand: async (page) => {
+          await page.goto(url);
+          await page.click('a.button');
+          await signIn(page, account);
+          if (asksConsent) await page.click('#kc-login');
+          await page.waitForSelector('a[href="/logout"]');
+        },
+        stop: async () => {
+          await server.stop();
+          await keycloakServer.stop();
+        },
+      };
+    },
+  };
+}
 
 /** Applications from Maven Central. */
 export const JAVA: readonly Application[] = [
+  cas,
   keycloak('Keycloak account console', { identifier: 'ada', password: PASSWORD }),
   keycloak('Keycloak with an authenticator', { identifier: 'grace', password: PASSWORD, totpSecret: TOTP_SECRET }),
-  portal,
+  portal(false),
+  portal(true),
 ];

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const START_WITHIN_MS = 180_000;
+const START_WITHIN_MS = 300_000;
 const execute = promisify(execFile);
 
 /** Runs a command to its end; answers what it printed. Rejects when it fails. */
@@ -94,14 +94,8 @@ export async function mavenArchive(folder: string, path: string): Promise<void> 
   if (existsSync(join(folder, 'installed'))) return;
   await mkdir(folder, { recursive: true });
   const archive = join(folder, 'archive.zip');
-  await run('curl', [
-    '--fail',
-    '--silent',
-    '--show-error',
-    '--output',
-    archive,
-    `https://repo1.maven.org/maven2/${path}`,
-  ]);
+  const url = `https://repo1.maven.org/maven2/${path}`;
+  await run('curl', ['--fail', '--silent', '--show-error', '--output', archive, url]);
   await run('unzip', ['-q', '-o', archive, '-d', folder]);
   await mkdir(join(folder, 'installed'));
 }

@@ -13,7 +13,6 @@ export class Walk {
   readonly #application: RunningApplication;
   readonly #id: string;
   readonly #account: Account;
-  #lastCode = '';
   #asked: string[] = [];
 
   private constructor(kernel: Kernel, application: RunningApplication, id: string) {
@@ -143,12 +142,28 @@ export class Walk {
 
   /** A code that was not given before: a site takes each once. */
   async #code(): Promise<string> {
-    const totp = new TOTP({ secret: Secret.fromBase32(this.#account.totpSecret ?? '') });
-    this.#lastCode = await until(
-      () => Promise.resolve(totp.generate() === this.#lastCode ? null : totp.generate()),
-      35_000,
-      'a new code',
-    );
-    return this.#lastCode;
+    await untilFreshCode(this.#account);
+    return spendCode(this.#account);
   }
+}
+
+/** The code of each authenticator that was given last. */
+const spentCodes = new Map<string, string>();
+
+/** Notes the code of this moment as given; answers it. */
+export function spendCode({ totpSecret = '' }: Account): string {
+  const code = codeNow(totpSecret);
+  spentCodes.set(totpSecret, code);
+  return code;
+}
+
+/** Waits until the authenticator shows a code that nobody has given yet. At once where there is none. */
+export async function untilFreshCode({ totpSecret }: Account): Promise<void> {
+  if (totpSecret === undefined) return;
+  const isFresh = () => Promise.resolve(codeNow(totpSecret) === spentCodes.get(totpSecret) ? null : true);
+  await until(isFresh, 35_000, 'a new code');
+}
+
+function codeNow(totpSecret: string): string {
+  return new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import {
+  asksForCode,
   choiceFingerprint,
   decide,
   fingerprintOf,
@@ -43,7 +44,7 @@ function entered(by: LastEntry['by'], reading: PageReading, certain = true): Las
   return {
     by,
     fingerprint: fingerprintOf(reading.fields),
-    typed: { password: types.includes('password'), code: types.includes('code'), totp: types.includes('totp_code') },
+    typed: { password: types.includes('password'), code: types.some(asksForCode), totp: types.includes('totp_code') },
     certain,
   };
 }
@@ -160,6 +161,15 @@ describe('what a login does next', () => {
     const last = { ...entered('credential', code), typed: { password: false, code: true, totp: true } };
     expect(decide(situation(code, { last }, withSecret))).toMatchObject({ do: 'ask' });
     expect(decide(situation(CODE_PAGE, {}, withSecret))).toMatchObject({ do: 'ask' });
+  });
+
+  it('takes a code for refused that is asked for again, though the page no longer says whose', () => {
+    const asked = page('form', { fields: [field('totp_code', 'token')] });
+    const again = page('form', { fields: [field('code', 'token', { channel: 'unknown' })] });
+    expect(decide(situation(again, { last: entered('person', asked) }))).toMatchObject({
+      do: 'ask',
+      question: { fields: [{ reason: 'rejected' }] },
+    });
   });
 
   it('takes the way that the credential can go', () => {

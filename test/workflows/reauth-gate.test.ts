@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
+import type { CodeChannel } from '../../contract/reading.ts';
 import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/reauth-back-off.ts';
 import { evaluateReauthGate, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
 
@@ -57,6 +58,22 @@ describe('the gate after a REAUTH that met what it could not answer', () => {
   it('stays closed when it is not known which version was tried', () => {
     const obstacle = { reason: 'requires_sms_code', credential: null } as const;
     expect(gate({ obstacle, credential: { ...CREDENTIAL, version: 9 } }).canReauth).toBe(false);
+  });
+});
+
+describe('the gate before a code', () => {
+  const asks = (type: 'code' | 'totp_code', channel: CodeChannel) => ({
+    requirements: {
+      fields: [{ type, channel, discovered_type: 'code' as const, name: 'token', label: 'Token', hint: null }],
+      externalAction: false,
+    },
+  });
+
+  it('opens where the saved secret is tried, and stays closed before one that is sent', () => {
+    const credential = { ...CREDENTIAL, hasTotpSecret: true };
+    expect(gate({ ...asks('code', 'unknown'), credential }).canReauth).toBe(true);
+    expect(gate(asks('code', 'unknown'))).toEqual({ canReauth: false, reason: 'requires_customer_input' });
+    expect(gate({ ...asks('code', 'sms'), credential })).toEqual({ canReauth: false, reason: 'requires_sms_code' });
   });
 });
 

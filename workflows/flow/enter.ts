@@ -1,7 +1,7 @@
 import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
 import type { Answer, EnterOutcome, Observation, ValueSource } from '../../contract/activities.ts';
 import type { SubmitInput } from '../messages.ts';
-import { choiceFingerprint, fingerprintOf, type LastEntry, type Question } from '../policy/decide.ts';
+import { asksForCode, choiceFingerprint, fingerprintOf, type LastEntry, type Question } from '../policy/decide.ts';
 import { stepInput, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 import { records } from '../records.ts';
@@ -141,7 +141,7 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
   const types = answer.entries.map(({ field }) => field.type);
   return {
     password: types.includes('password'),
-    code: types.includes('code') || types.includes('totp_code'),
+    code: types.some(asksForCode),
     totp: answer.entries.some(({ source }) => source.kind === 'totp'),
   };
 }
@@ -151,8 +151,11 @@ function noteRequirements(progress: Progress, answer: Answer): void {
     const { discovered_type, name, label, hint, channel } = field;
     // A code that the saved secret answers is the authenticator's, whatever the page calls it.
     const type = source.kind === 'totp' ? 'totp_code' : field.type;
-    const known = progress.requirements.fields.some((other) => other.ref === ref && other.type === type);
-    if (!known)
+    const known = progress.requirements.fields.find(
+      (other) => other.ref === ref && (other.type === type || (asksForCode(other.type) && asksForCode(type))),
+    );
+    if (known !== undefined && type === 'totp_code') known.type = type;
+    if (known === undefined)
       progress.requirements.fields.push({
         ref,
         step: progress.entered,

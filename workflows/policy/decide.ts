@@ -142,7 +142,12 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
 
 /** Names and types of fields, in order. */
 export function fingerprintOf(fields: ReadField[]): string {
-  return fields.map((field) => `${field.type}:${field.name}`).join('|');
+  return fields.map(({ type, name }) => `${asksForCode(type) ? 'code' : type}:${name}`).join('|');
+}
+
+/** A page that refuses a code may say no more whose code it wants: of a code field, the type alone tells nothing new. */
+export function asksForCode(type: ReadField['type']): boolean {
+  return type === 'code' || type === 'totp_code';
 }
 
 function decideForm(situation: Situation): Decision {
@@ -192,13 +197,14 @@ function isRejectedField(field: ReadField, situation: Situation, rejected: boole
   if (!rejected || situation.last === null) return false;
   const { typed } = situation.last;
   if (field.type === 'password') return typed.password;
-  if (isCode(field)) return typed.code;
+  if (asksForCode(field.type)) return typed.code;
   return !typed.password && !typed.code;
 }
 
 function sourceFor(field: ReadField, credential: CredentialFacts, key: string | null): FieldEntry['source'] | null {
   // A code that nothing says was sent may be the authenticator's: the saved secret is tried, and once only.
-  if (isCode(field) && (field.channel ?? 'unknown') === 'unknown' && credential.hasTotpSecret) return { kind: 'totp' };
+  if (asksForCode(field.type) && (field.channel ?? 'unknown') === 'unknown' && credential.hasTotpSecret)
+    return { kind: 'totp' };
   if (field.type === 'totp_code' && credential.hasTotpSecret) return { kind: 'totp' };
   return key === null ? null : { kind: 'credential', key };
 }
@@ -274,7 +280,7 @@ function failUnanswered(asked: AskedField[], situation: Situation, rejected: boo
   if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand.');
   if (rejected) return fail('credentials_invalid', 'The site refused what the credential holds.');
-  const code = asked.find(({ field }) => isCode(field))?.field;
+  const code = asked.find(({ field }) => asksForCode(field.type))?.field;
   if (code !== undefined) return failOfCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
   return fail('customer_input_required', 'The site asks for values that the credential does not hold.');
 }
@@ -295,10 +301,6 @@ function failOfCode(channel: CodeChannel): Decision {
     default:
       return assertNever(channel);
   }
-}
-
-function isCode(field: ReadField): boolean {
-  return field.type === 'code' || field.type === 'totp_code';
 }
 
 function fail(code: FlowErrorCode, message: string): Decision {

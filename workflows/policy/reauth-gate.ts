@@ -38,10 +38,13 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
     return { canReauth: true, reason: isExternal ? 'external_credential' : 'no_requirements_recorded' };
   if (requirements.externalAction) return no('requires_external_action');
   for (const field of requirements.fields) {
+    const channel = field.channel ?? 'unknown';
+    // Nothing says that such a code is sent: the flow tries the saved secret, once.
+    if (field.type === 'code' && channel === 'unknown' && credential.hasTotpSecret) continue;
     if (field.type === 'totp_code') {
       if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
     } else if (field.type === 'code') {
-      return no(CODE_REASONS[field.channel ?? 'unknown']);
+      return no(CODE_REASONS[channel]);
     }
   }
   if (!answersAll(requirements.fields, credential)) return no('requires_customer_input');
