@@ -141,10 +141,11 @@ const flaskAppBuilder: Application = {
     const site = [
       'import sys',
       'from flask import Flask',
-      'from flask_appbuilder import AppBuilder, SQLA',
+      'from flask_appbuilder import AppBuilder',
+      'from flask_appbuilder.utils.legacy import get_sqla_class',
       'app = Flask(__name__)',
       `app.config.update(SECRET_KEY=sys.argv[1], SQLALCHEMY_DATABASE_URI='sqlite:///${join(data, 'app.db')}', WTF_CSRF_ENABLED=True, FAB_API_SWAGGER_UI=False)`,
-      'db = SQLA(app)',
+      'db = get_sqla_class()(app)',
       'with app.app_context():',
       '    builder = AppBuilder(app, db.session)',
       `    if builder.sm.find_user('${ADMIN.identifier}') is None:`,

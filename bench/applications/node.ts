@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { Secret, TOTP } from 'otpauth';
 import type { Application } from './application.ts';
-import { npmPackages, startServer } from './server-process.ts';
+import { npmPackages, run, startServer } from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
 
@@ -108,5 +109,64 @@ express().use(admin.options.rootPath, router).listen(Number(port), '127.0.0.1');
   },
 };
 
+const DIRECTUS_TOTP_SECRET = Secret.fromUTF8('holdfast-bench-totp5').base32;
+const GIVE_DIRECTUS_AUTHENTICATOR =
+  "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('update directus_users set tfa_secret=?', (sys.argv[2],)); c.commit()";
+const END_DIRECTUS_SESSIONS =
+  "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute('delete from directus_sessions'); c.commit()";
+
+const directus: Application = {
+  name: 'Directus with an authenticator',
+  madeOf: 'Express, Vue; the code joins the filled form',
+  installedAs: 'directus',
+  install: (folder) => npmPackages(folder, ['directus@11']),
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    const url = `http://localhost:${port}`;
+    const account = {
+      identifier: 'admin@example.com',
+      password: ADMIN.password,
+      totpSecret: DIRECTUS_TOTP_SECRET,
+    };
+    const database = join(data, 'data.db');
+    const env = {
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      PUBLIC_URL: url,
+      SECRET: 'a'.repeat(40),
+      DB_CLIENT: 'sqlite3',
+      DB_FILENAME: database,
+      ADMIN_EMAIL: account.identifier,
+      ADMIN_PASSWORD: account.password,
+      TELEMETRY: 'false',
+    };
+    const program = ['--no-node-snapshot', join(folder, 'node_modules', 'directus', 'cli.js')];
+    await run('node', [...program, 'bootstrap'], { cwd: data, env: { ...process.env, ...env } });
+    await run('python3', ['-c', GIVE_DIRECTUS_AUTHENTICATOR, database, account.totpSecret]);
+    const server = await startServer('node', [...program, 'start'], `${url}/server/ping`, { cwd: data, env });
+    return {
+      domain: `localhost:${port}`,
+      loginUrl: `${url}/admin`,
+      account,
+      endSessions: async () => {
+        await run('python3', ['-c', END_DIRECTUS_SESSIONS, database]);
+      },
+      byHand: async (page) => {
+        await page.goto(`${url}/admin/login`);
+        await page.fill('input[type=email]', account.identifier);
+        await page.fill('input[type=password]', account.password);
+        await page.click('button[type=submit]');
+        await page.fill(
+          'input:not([type=email]):not([type=password])',
+          new TOTP({ secret: account.totpSecret }).generate(),
+        );
+        await page.click('button[type=submit]');
+        await page.waitForSelector('#main-content');
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
 /** Applications from npm. */
-export const NODE: readonly Application[] = [verdaccio, adminJs];
+export const NODE: readonly Application[] = [verdaccio, adminJs, directus];

@@ -1,6 +1,9 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
+import { z } from 'zod';
+import { until } from '../../test/e2e/process-tree.ts';
 import type { Application } from './application.ts';
 import { npmPackages, pythonPackages, run, startServer } from './server-process.ts';
 
@@ -135,11 +138,16 @@ const jupyterHub: Application = {
     const serve = () =>
       startServer(join(folder, 'python', 'bin', 'jupyterhub'), ['-f', config], `${url}/hub/login`, { cwd: data });
     let server = await serve();
+    // Its proxy is a process of its own, which outlives it and would keep the port.
+    const stop = async (): Promise<void> => {
+      await run('sh', ['-c', 'kill "$(cat jupyterhub-proxy.pid)"'], { cwd: data });
+      await server.stop();
+    };
     return {
       domain: `localhost:${port}`,
       account: ADMIN,
       endSessions: async () => {
-        await server.stop();
+        await stop();
         for (const name of ['jupyterhub.sqlite', 'jupyterhub_cookie_secret', 'jupyterhub-proxy.pid'])
           await rm(join(data, name), { force: true });
         server = await serve();
@@ -148,10 +156,94 @@ const jupyterHub: Application = {
         await fillIn(page, `${url}/hub/login`, '#username_input', '#password_input', '#login_submit');
         await page.waitForSelector('#logout');
       },
+      stop,
+    };
+  },
+};
+
+/** The last release that its Python runs, and what its login pages would fetch by themselves at the first start. */
+const HOME_ASSISTANT = [
+  'homeassistant==2024.3.3',
+  'home-assistant-frontend==20240307.0',
+  'Pillow==10.2.0',
+  'janus==1.0.0',
+  'SQLAlchemy==2.0.27',
+  'fnv-hash-fast==0.5.0',
+  'psutil-home-assistant==0.0.1',
+  'securetar==2024.2.1',
+  'josepy<2',
+  'setuptools<81',
+];
+const ADA = {
+  identifier: 'ada',
+  password: ADMIN.password,
+  totpSecret: Secret.fromUTF8('holdfast-bench-totp4').base32,
+};
+const UserId = z.object({
+  data: z.object({ users: z.array(z.object({ id: z.string(), is_owner: z.boolean() })) }),
+});
+
+/** Adds the first user by the application's own guide, which counts as finished from then on. */
+async function createHomeAssistantUser(url: string, storage: string): Promise<void> {
+  const user = { client_id: `${url}/`, name: 'Ada Archer', username: ADA.identifier, password: ADA.password };
+  await fetch(`${url}/api/onboarding/users`, { method: 'POST', body: JSON.stringify({ ...user, language: 'en' }) });
+  const owner = await until(async () => await ownerIn(join(storage, 'auth')), 20_000, 'the user to be stored');
+  const done = ['user', 'core_config', 'analytics', 'integration'];
+  const store = async (key: string, version: number, data: unknown): Promise<void> =>
+    await writeFile(join(storage, key), JSON.stringify({ version, minor_version: 1, key, data }));
+  await store('onboarding', 4, { done });
+  await store('auth_module.totp', 1, { users: { [owner]: ADA.totpSecret } });
+}
+
+async function ownerIn(file: string): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch(() => '{}');
+  const stored = UserId.safeParse(JSON.parse(text));
+  return stored.data?.data.users.find(({ is_owner: isOwner }) => isOwner)?.id ?? null;
+}
+
+const END_HOME_ASSISTANT_SESSIONS =
+  "import json,sys; s=json.load(open(sys.argv[1])); s['data']['refresh_tokens']=[]; json.dump(s, open(sys.argv[1],'w'))";
+
+const homeAssistant: Application = {
+  name: 'Home Assistant with an authenticator',
+  madeOf: 'aiohttp, Lit, Material in shadow roots; the session a token in localStorage',
+  installedAs: 'homeassistant',
+  install: async (folder) => {
+    await pythonPackages(folder, HOME_ASSISTANT);
+  },
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    const config = ['http:', '  server_host: 127.0.0.1', `  server_port: ${port}`, 'api:', 'config:', 'frontend:'];
+    await writeFile(join(data, 'configuration.yaml'), config.join('\n'));
+    const storage = join(data, '.storage');
+    const url = `http://localhost:${port}`;
+    const program = join(folder, 'bin', 'hass');
+    const serve = () => startServer(program, ['--config', data, '--skip-pip'], `${url}/manifest.json`);
+    let server = await serve();
+    await createHomeAssistantUser(url, storage);
+    await server.stop();
+    server = await serve();
+    return {
+      domain: `localhost:${port}`,
+      account: ADA,
+      endSessions: async () => {
+        await server.stop();
+        await run('python3', ['-c', END_HOME_ASSISTANT_SESSIONS, join(storage, 'auth')]);
+        server = await serve();
+      },
+      byHand: async (page) => {
+        await page.goto(url);
+        await page.fill('input[name=username]', ADA.identifier);
+        await page.fill('input[name=password]', ADA.password);
+        await page.click('mwc-button');
+        await page.fill('input[name=code]', new TOTP({ secret: ADA.totpSecret }).generate());
+        await page.click('mwc-button');
+        await page.waitForSelector('ha-sidebar');
+      },
       stop: () => server.stop(),
     };
   },
 };
 
 /** Applications from PyPI, but those on Flask. */
-export const PYTHON: readonly Application[] = [django, wagtail, jupyterHub];
+export const PYTHON: readonly Application[] = [django, wagtail, jupyterHub, homeAssistant];
