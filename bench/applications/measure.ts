@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import type { ManagedAuth } from '../../contract/connections.ts';
 import { say } from '../../start/terminal.ts';
 import { startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
 import { freePortBlock } from '../../test/setup/free-port-block.ts';
@@ -83,14 +84,14 @@ async function walk(application: Application, tree: ProcessTree, chromiumPath: s
     row.lostSession = await attempt(connection, async () => {
       await connection.saveTotpSecret();
       const before = await connection.check();
-      if (before.status !== 'AUTHENTICATED') throw new Error('a good session is not taken for one');
+      if (before.status !== 'AUTHENTICATED')
+        throw new Error(`a good session is not taken for one: ${String(before.can_reauth_reason)}, ${told(before)}`);
       await started.endSessions();
       await untilFreshCode(account);
       const after = await connection.check();
       if (after.status === 'AUTHENTICATED' && after.flow_type !== 'REAUTH') throw new Error('the loss was not noticed');
       if (after.flow_type !== 'REAUTH') throw new Error(`nobody may log in again: ${String(after.can_reauth_reason)}`);
-      if (after.status !== 'AUTHENTICATED')
-        throw new Error(`${String(after.error_code)}: ${String(after.error_message)}`);
+      if (after.status !== 'AUTHENTICATED') throw new Error(told(after));
     });
     return row;
   } catch (error) {
@@ -128,6 +129,10 @@ async function timed(work: () => Promise<void>): Promise<number> {
   const began = performance.now();
   await work();
   return (performance.now() - began) / 1000;
+}
+
+function told({ error_code: code, error_message: message }: ManagedAuth): string {
+  return `${String(code)}: ${String(message)}`;
 }
 
 function rowOf({ application, first, wrongThenRight, lostSession, seconds, byHandSeconds }: Row): string {
