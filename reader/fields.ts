@@ -97,7 +97,8 @@ function codeType(control: ControlFacts, group: Cluster, texts: readonly TextFac
     : 'code';
 }
 
-const OWN_DEVICE = /one[ -]?time password|time[ -]?based|(authentication|two[ -]factor) (device|token)|(?<![a-z])totp(?![a-z])/;
+const OWN_DEVICE =
+  /one[ -]?time password|time[ -]?based|(authentication|two[ -]factor) (device|token)|(?<![a-z])totp(?![a-z])/;
 
 function discoveredType(type: ReadField['type'], control: ControlFacts): ReadField['discovered_type'] {
   switch (type) {

@@ -23,10 +23,15 @@ export interface Findings {
   readonly fields: readonly ReadField[];
   readonly choices: readonly ReadChoice[];
   readonly signInLink: PageReading['sign_in_link'];
+  /** The page shows a login that it has sent and not answered yet. */
+  readonly beingSent: boolean;
 }
 
 /** Says what a page is, and why. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, choices, signInLink }: Findings): { kind: PageKind; why: string } {
+export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: Findings): {
+  kind: PageKind;
+  why: string;
+} {
   const is = (kind: PageKind, why: string): { kind: PageKind; why: string } => ({ kind, why });
   const top = frames[0]?.facts;
   if (!top) return is('unavailable', 'the page gives no answer');
@@ -47,6 +52,7 @@ export function kindOf({ url, frames, fields, choices, signInLink }: Findings): 
   if (answers.length > 0) return is('choice', 'offers methods or accounts');
   const inside = signedInSigns(frames);
   if (inside !== null) return is('logged_in', inside);
+  if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');
   if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
   const refusal = refusalSigns(frames, topic, said, top.status);
   if (refusal !== null) return is('blocked', refusal);

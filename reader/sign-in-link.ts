@@ -40,8 +40,9 @@ function rate(button: ClickableFacts): number {
   if (button.inText) points -= 1;
   // What nobody sees is pressed only where it says plainly what it is.
   if (!button.visible) points -= 3;
-  // Settings of an account link to how one signs in to it.
-  if (/\/(settings|preferences|profile|security|admin)\//i.test(`${button.href}/`)) points -= 6;
+  // Settings of an account link to how one signs in to it; `Signing in` names that topic, it asks nobody to.
+  if (/\/(settings|preferences|profile|admin|[a-z-]*security)\//i.test(`${button.href}/`)) points -= 6;
+  if (/^(signing|logging) in$/.test(said)) points -= 3;
   if (button.tag !== 'a' && button.href === '') points -= 1;
   return points;
 }

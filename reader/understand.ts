@@ -1,7 +1,7 @@
 import type { PageReading } from '../contract/reading.ts';
 import { readChoices } from './choices.ts';
 import type { Cluster, SeenFrame } from './clusters.ts';
-import type { Box } from './facts.ts';
+import type { Box, ControlFacts } from './facts.ts';
 import { readFields } from './fields.ts';
 import { kindOf } from './kind.ts';
 import { chooseLogin, type Choice } from './login-cluster.ts';
@@ -44,7 +44,8 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
   const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
-  const { kind, why } = kindOf({ url, frames, fields, choices, signInLink });
+  const beingSent = form === undefined && isBeingSent(frames);
+  const { kind, why } = kindOf({ url, frames, fields, choices, signInLink, beingSent });
   const isForm = kind === 'form';
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
   const lockOut =
@@ -64,6 +65,20 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
   const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
   return { reading, reasons, showsOtherForm };
+}
+
+/** True for a login that is filled in and locked: the page has sent it and shows no answer yet. */
+function isBeingSent(frames: readonly SeenFrame[]): boolean {
+  const isLocked = ({ visible, disabled, filled }: ControlFacts): boolean => visible && disabled && filled;
+  if (!frames.some(({ facts }) => facts.controls.some(isLocked))) return false;
+  const unlocked = frames.map(({ path, facts }) => ({
+    path,
+    facts: {
+      ...facts,
+      controls: facts.controls.map((each) => (isLocked(each) ? { ...each, disabled: false } : each)),
+    },
+  }));
+  return chooseLogin(unlocked).login !== undefined;
 }
 
 /** Pages that only say something are short. */

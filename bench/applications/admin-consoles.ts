@@ -97,10 +97,12 @@ const parseDashboard: Application = {
         await page.fill('input[name=username]', ADMIN.identifier);
         await page.fill('input[name=password]', ADMIN.password);
         await page.click('input[type=submit]');
+        await page.waitForSelector('input[name=otpCode]');
+        await page.fill('input[name=username]', ADMIN.identifier);
+        await page.fill('input[name=password]', ADMIN.password);
         await page.fill('input[name=otpCode]', new TOTP({ secret: TOTP_SECRET }).generate());
         await page.click('input[type=submit]');
         await page.waitForURL(/\/apps/);
-        await page.waitForSelector('a[href*="logout"]', { state: 'attached' });
       },
       stop: () => server.stop(),
     };

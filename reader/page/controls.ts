@@ -64,7 +64,7 @@ export function controlFacts(
     description: referenced(element, 'aria-describedby'),
     extra: extraOf(element),
     required: field?.required === true || element.getAttribute('aria-required') === 'true',
-    disabled: field?.disabled === true || element.getAttribute('aria-disabled') === 'true',
+    disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
     readOnly: input?.readOnly === true,
     opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
     covered: isCovered(element),

@@ -33,6 +33,19 @@ const SITE: Pages = {
         .end('<!doctype html><title>Security</title><p>Tokens: 3</p>');
     else response.writeHead(302, { location: '/form' }).end();
   },
+  '/console': (request, response) => {
+    if (request.headers.cookie?.includes('sid=ann') !== true) {
+      response.writeHead(302, { location: '/form' }).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>Console</title><nav><button>Account security</button>
+      <ul hidden><li><a href="/account-security/signing-in">Signing in</a></li></ul></nav><h1>Personal info</h1>
+      <form><label>First name <input name="first" value="Ada"></label><label>Last name <input name="last" value="A"></label>
+      <button>Save</button></form>`);
+  },
+  '/account-security/signing-in':
+    '<!doctype html><title>Passkeys</title><h1>Passkey</h1><p>You have no passkey yet.</p>',
   '/slow': (request, response) => {
     const wait = request.headers.cookie === undefined ? 0 : 3000;
     const lead = '<p>Welcome to the box. '.padEnd(230, 'It keeps what you give it. ');
@@ -108,6 +121,10 @@ it('presses a sign-in button that opens the form on the page itself', async () =
 
 it('looks as a stranger does, where the login page shows its form to those who are logged in, too', async () => {
   expect(await check({ postLoginUrl: `${origin}/account`, loginPageUrl: `${origin}/form` })).toBe('authenticated');
+});
+
+it('follows no link of an account area that explains how one signs in', async () => {
+  expect(await check({ postLoginUrl: `${origin}/console` })).toBe('authenticated');
 });
 
 it('takes no page for the inside whose form was only slow to come', async () => {

@@ -50,6 +50,19 @@ describe('after the last answer', () => {
     expect(kind).toBe('logged_in');
   });
 
+  it.each([
+    ['each of them', '<input name="user" value="ann" disabled><input type="password" name="p" value="no" disabled>'],
+    ['all at once', '<fieldset disabled><input name="user" value="ann"><input type="password" value="no"></fieldset>'],
+  ])('takes no page for the inside whose fields are locked while they are sent: %s', async (_how, fields) => {
+    const { kind, website_error: refusal } = await after(`<title>Welcome home</title><form>
+      ${fields}<p id="error" role="alert"></p><button>Log in</button></form>
+      <script>setTimeout(() => {
+        for (const each of document.querySelectorAll('[disabled]')) each.disabled = false;
+        document.getElementById('error').textContent = 'Invalid user name or password';
+      }, 2500);</script>`);
+    expect([kind, refusal]).toEqual(['form', 'Invalid user name or password']);
+  });
+
   it('takes the question whether to stay signed in as one that may be answered with yes', async () => {
     const page = `<title>Sign in</title><h1>Stay signed in?</h1><p>Do this to sign in less often.</p>
       <input type="button" value="No"><input type="submit" value="Yes">`;
