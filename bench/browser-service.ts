@@ -11,6 +11,8 @@ import type { Figure } from './figure.ts';
 
 /** Turns of what is timed; one before the first is dropped. */
 const RUNS = 7;
+/** What logins and health checks run in, whatever the machine has. */
+const HEADLESS = { headless: true, stealth: true };
 /** Round trips of one turn. */
 const ROUND_TRIPS = 1000;
 /** Sessions whose memory is taken together. */
@@ -39,7 +41,7 @@ export async function measureBrowserService(chromiumPath: string): Promise<Figur
 /** Until a script has run in a page, in turns with Playwright's own launch of the same Chromium. */
 async function measureStart(chromiumPath: string, cold: Kernel, warm: Kernel): Promise<Figure[]> {
   const session = async (kernel: Kernel): Promise<() => Promise<void>> => {
-    const { session_id: id, cdp_ws_url: cdp } = await kernel.browsers.create();
+    const { session_id: id, cdp_ws_url: cdp } = await kernel.browsers.create(HEADLESS);
     const browser = await chromium.connectOverCDP(cdp, { noDefaults: true });
     await browser.contexts()[0]?.pages()[0]?.evaluate('1');
     return async () => {
@@ -76,7 +78,7 @@ async function measureStart(chromiumPath: string, cold: Kernel, warm: Kernel): P
 
 /** One command and its answer, one after the other, of the same Chromium. */
 async function measureRoundTrip(kernel: Kernel, workDir: string): Promise<Figure[]> {
-  const { session_id: id, cdp_ws_url: proxied } = await kernel.browsers.create();
+  const { session_id: id, cdp_ws_url: proxied } = await kernel.browsers.create(HEADLESS);
   const direct = await directUrl(workDir);
   const times = { direct: [] as number[], proxied: [] as number[] };
   for (let run = 0; run <= RUNS; run += 1)
@@ -127,7 +129,7 @@ async function roundTrip(url: string): Promise<number> {
 async function measureDeath(kernel: Kernel, workDir: string): Promise<Figure[]> {
   const times: number[] = [];
   for (let run = 0; run <= RUNS; run += 1) {
-    const { session_id: id } = await kernel.browsers.create();
+    const { session_id: id } = await kernel.browsers.create(HEADLESS);
     const pid = await browserUnder(workDir);
     const began = performance.now();
     process.kill(pid, 'SIGKILL');
@@ -144,7 +146,7 @@ async function measureDeath(kernel: Kernel, workDir: string): Promise<Figure[]> 
 
 async function measureMemory(kernel: Kernel, workDir: string): Promise<Figure[]> {
   const ids: string[] = [];
-  for (let i = 0; i < IDLE_SESSIONS; i += 1) ids.push((await kernel.browsers.create()).session_id);
+  for (let i = 0; i < IDLE_SESSIONS; i += 1) ids.push((await kernel.browsers.create(HEADLESS)).session_id);
   await sleep(SETTLE_MS);
   const each = (await memoryUnder(workDir)) / IDLE_SESSIONS;
   for (const id of ids) await kernel.browsers.deleteByID(id);
@@ -162,7 +164,7 @@ async function measureRate(kernel: Kernel): Promise<Figure[]> {
   const began = performance.now();
   const one = async (): Promise<void> => {
     while (performance.now() - began < RATE_FOR_MS) {
-      const { session_id: id } = await kernel.browsers.create();
+      const { session_id: id } = await kernel.browsers.create(HEADLESS);
       await kernel.browsers.deleteByID(id);
       ended += 1;
     }

@@ -12,6 +12,8 @@ import { inspectChromium } from './chromium/binary.ts';
 import type { LaunchChoices } from './chromium/flags.ts';
 import type { Chromium } from './chromium/launch.ts';
 import { launchChromium } from './chromium/launch.ts';
+import type { WindowPolicy } from './chromium/display.ts';
+import { possibleWindows } from './chromium/display.ts';
 import { removeLeftovers } from './chromium/user-data.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
 import { createLiveView } from './live/live-view.ts';
@@ -24,7 +26,7 @@ import { createSessionProfiles } from './profile/session-profiles.ts';
 import { createReplayStore } from './replay/replay-store.ts';
 import { createReplays } from './replay/replays.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
-import { createSessionRegistry } from './session/registry.ts';
+import { createSessionRegistry, sessionsThatFit } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
 
@@ -39,9 +41,12 @@ export interface BrowserServiceOptions {
   chromiumPath: string;
   /** Folder for the private, temporary folders of browsers, which go with their sessions, and for replays, kept a week. */
   workDir: string;
-  maxSessions: number;
+  /** Most sessions at a time; by default as many as fit into memory. */
+  maxSessions?: number;
   /** Browsers of the usual kind that are kept started: 1 by default, 0 for none. */
   warmBrowsers?: number;
+  /** Which sessions get a window, where Xvfb is installed: by default those that do not say otherwise. */
+  windows?: WindowPolicy;
   /** Chromium's own sandbox cannot run as root: by default off for root, on for everybody else. */
   noSandbox?: boolean;
   /** Run the processes of sessions on the machine itself where nothing can isolate them; off by default. */
@@ -68,16 +73,17 @@ export interface BrowserServiceHandle {
   close(): Promise<void>;
 }
 
-/** The browsers that are kept started: what most sessions ask for. */
+/** The browsers that are kept started: what logins and health checks ask for. */
 const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false, policy: null };
 
 /** Starts the browser service. Rejects when Chromium cannot be run or the port is taken. */
 export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {
   const logger = options.logger ?? pino({ name: 'browser' });
   const workDir = path.resolve(options.workDir);
-  const [binary, leftovers, isolation] = await Promise.all([
+  const [binary, leftovers, windows, isolation] = await Promise.all([
     inspectChromium(options.chromiumPath),
     removeLeftovers(workDir),
+    possibleWindows(options.windows ?? 'default'),
     chooseIsolation({
       workDir,
       allowUnsandboxed: options.allowUnsandboxedProcesses ?? false,
@@ -105,7 +111,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     choices: LaunchChoices,
     viewport: { width: number; height: number },
   ): Promise<Chromium> => launchChromium({ binary, workDir, openEgress, noSandbox }, name, choices, viewport);
-  const registry = createSessionRegistry(options.maxSessions);
+  const registry = createSessionRegistry(options.maxSessions ?? sessionsThatFit());
   const pool = createWarmPool({
     size: options.warmBrowsers ?? 1,
     choices: WARM_CHOICES,
@@ -116,7 +122,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   });
   const profiles = createSessionProfiles(options.profiles, logger);
   const lifecycle = createSessionLifecycle({
-    ...{ registry, pool, launch, profiles, logger },
+    ...{ registry, pool, launch, windows, profiles, logger },
     proxies: options.proxies,
     openSpace: (chromium) => openSessionSpace(isolation, chromium),
   });

@@ -45,7 +45,7 @@ export const Tags = z
 const SessionName = z.string().min(1).max(255);
 
 /**
- * Body of `POST /browsers`. Absent, empty and `null` mean a session with the defaults. Unknown members are ignored: clients
+ * Body of `POST /browsers`. Without `headless` there is a window where the service can have one. Absent, empty and `null` mean a session with the defaults. Unknown members are ignored: clients
  * send ones that are newer than this service.
  */
 export const BrowserCreate = z.object({

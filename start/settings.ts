@@ -121,6 +121,8 @@ const Environment = z
     BROWSER_PROCESS_COUNT: optional(PROCESS_LIMITS.BROWSER_PROCESS_COUNT),
     BROWSER_PROCESS_FILE_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_FILE_MB),
     BROWSER_PROCESS_NICE: optional(PROCESS_LIMITS.BROWSER_PROCESS_NICE),
+    BROWSER_MAX_SESSIONS: optional(wholeNumber(1, 10_000)),
+    BROWSER_WINDOWS: optional(z.enum(['default', 'on-request', 'never'], 'must be default, on-request or never')),
     CHROMIUM_PATH: optional(z.string()),
     HOLDFAST_MAX_BROWSERS: optional(wholeNumber(1, 500)),
     HOLDFAST_MAX_CHECKS: optional(wholeNumber(1, 500)),
@@ -188,6 +190,10 @@ export interface Settings {
   processNetwork: boolean;
   /** What a program of a session may take; what is not named is as usual. */
   processLimits: ProcessLimitSettings;
+  /** Most browser sessions at a time; as many as fit into memory when it is not given. */
+  maxSessions: number | undefined;
+  /** Which browser sessions get a window. */
+  windows: 'default' | 'on-request' | 'never';
   chromiumPath: string | undefined;
   /** How many browsers a worker drives at once, for logins of people and for checks; what is not named is as usual. */
   concurrency: { people?: number; checks?: number };
@@ -241,6 +247,8 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     allowUnsandboxedProcesses: read.BROWSER_ALLOW_UNSANDBOXED_PROCESSES === 'on',
     processNetwork: read.BROWSER_ALLOW_PROCESS_NETWORK === 'on',
     processLimits: processLimits(read),
+    maxSessions: read.BROWSER_MAX_SESSIONS,
+    windows: read.BROWSER_WINDOWS ?? 'default',
     chromiumPath: read.CHROMIUM_PATH,
     concurrency: {
       ...(read.HOLDFAST_MAX_BROWSERS === undefined ? {} : { people: read.HOLDFAST_MAX_BROWSERS }),

@@ -28,7 +28,8 @@ export async function inspectChromium(chromiumPath: string): Promise<ChromiumBin
   return { path, version };
 }
 
-async function isExecutable(path: string): Promise<boolean> {
+/** Whether there is a program at that path which this process may run. */
+export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);
     return true;

@@ -4,6 +4,7 @@ import { DEFAULT_VIEWPORT, SESSION_TIMEOUT } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
+import type { WindowPolicy } from '../chromium/display.ts';
 import type { LaunchChoices } from '../chromium/flags.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import { resizeViewport } from '../chromium/viewport.ts';
@@ -53,6 +54,7 @@ export interface LifecycleDeps {
   registry: SessionRegistry;
   pool: WarmPool;
   launch: (name: string, choices: LaunchChoices, viewport: { width: number; height: number }) => Promise<Chromium>;
+  windows: WindowPolicy;
   /** Makes the place for a session's files and processes. */
   openSpace: (chromium: Chromium) => Promise<SessionSpace>;
   profiles: SessionProfiles;
@@ -121,14 +123,27 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     end(session, cause).catch(() => undefined);
   };
 
-  const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
+  /** `mayDoWithout`: nobody asked for a window by name, so one that cannot be had is no reason to have no session. */
+  const startBrowser = async (record: SessionRecord, mayDoWithout: boolean): Promise<Chromium> => {
     const { headless, stealth, kioskMode, chromePolicy = {} } = record;
     const policy = Object.keys(chromePolicy).length === 0 ? null : chromePolicy;
     const choices: LaunchChoices = { headless, stealth, kioskMode, policy };
+    const warm = await takeWarm(deps.pool, choices);
+    if (warm !== null) return warm;
+    try {
+      return await deps.launch(folderName(record.id), choices, record.viewport);
+    } catch (error) {
+      if (headless || !mayDoWithout || !(error instanceof HoldfastError)) throw error;
+      logger.warn({ session_id: record.id }, 'no display could be started; the session runs without a window');
+      record.headless = true;
+      return startBrowser(record, false);
+    }
+  };
+
+  const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
     const way = await resolveProxy(deps.proxies, record.projectId, request);
     record.proxy = way?.shown ?? null;
-    const chromium =
-      (await takeWarm(deps.pool, choices)) ?? (await deps.launch(folderName(record.id), choices, record.viewport));
+    const chromium = await startBrowser(record, request.headless === undefined);
     try {
       if (way !== undefined) applyProxy(chromium.egress, way);
       await resizeViewport(chromium, record.viewport);
@@ -158,7 +173,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   return {
     end,
     create: async (projectId, request, managedAuth = false) => {
-      const record = newRecord(projectId, request, managedAuth);
+      if (request.headless === false && deps.windows === 'never') throw noWindows();
+      const record = newRecord(projectId, request, deps.windows, managedAuth);
       const release = registry.reserve(record);
       try {
         const session = await start(record, request);
@@ -184,15 +200,20 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 }
 
-function newRecord(projectId: string, request: BrowserCreate, managedAuth: boolean): SessionRecord {
+function newRecord(
+  projectId: string,
+  request: BrowserCreate,
+  windows: WindowPolicy,
+  managedAuth: boolean,
+): SessionRecord {
   return {
     id: newId('brw'),
     projectId,
     createdAt: new Date(),
     endedAt: null,
     endedBy: null,
-    headless: request.headless ?? true,
-    stealth: request.stealth ?? true,
+    headless: request.headless ?? windows !== 'default',
+    stealth: request.stealth ?? false,
     kioskMode: request.kiosk_mode ?? false,
     timeoutSeconds: request.timeout_seconds ?? SESSION_TIMEOUT.default,
     name: request.name,
@@ -208,6 +229,13 @@ function newRecord(projectId: string, request: BrowserCreate, managedAuth: boole
       private: managedAuth,
     }),
   };
+}
+
+function noWindows(): HoldfastError {
+  const message =
+    'headless: windows need Xvfb, which is not installed here (`apt-get install xvfb`, then restart the browser ' +
+    'service), or are turned off by BROWSER_WINDOWS; send `headless: true`, or leave it out';
+  return new HoldfastError('operation_failed', message, { details: [{ code: 'no_display', message }] });
 }
 
 /** A browser of the pool that still runs: one may die in the moment it is taken. */

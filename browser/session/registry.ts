@@ -1,8 +1,21 @@
+import os from 'node:os';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 
 /** How many ended sessions can still be read; older ones are forgotten. */
 const REMEMBERED_ENDED = 500;
+
+/** What a session may need of memory, in bytes: idle ones take 150 MB, ones that show a page of today more. */
+const SESSION_BYTES = 256 * 1024 * 1024;
+/** The part of the machine's memory that sessions may have. */
+const SESSIONS_SHARE = 0.75;
+
+/** How many sessions fit into this machine's memory, or into what its container may have; at least two. */
+export function sessionsThatFit(): number {
+  const allowed = process.constrainedMemory();
+  const memory = allowed > 0 ? Math.min(allowed, os.totalmem()) : os.totalmem();
+  return Math.max(2, Math.floor((memory * SESSIONS_SHARE) / SESSION_BYTES));
+}
 
 /** How a session that was there says why it is not any more. */
 const END_WORDS: Record<SessionEnd, string> = {
@@ -71,7 +84,7 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       if (running.size + starting.size >= maxSessions) {
         throw new HoldfastError(
           'capacity_exhausted',
-          `All ${String(maxSessions)} browser sessions are in use; delete one or retry later`,
+          `All ${String(maxSessions)} browser sessions are in use; delete one, retry later, or raise BROWSER_MAX_SESSIONS`,
           { retryAfterSeconds: 5 },
         );
       }

@@ -21,7 +21,10 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
     cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
     webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
-    ...(record.headless ? {} : { browser_live_view_url: `${httpSession}/live?jwt=${liveToken}` }),
+    // Whoever sees it drives the browser: it is for no login that nobody was to watch.
+    ...(record.headless && record.telemetry.private
+      ? {}
+      : { browser_live_view_url: `${httpSession}/live?jwt=${liveToken}` }),
     base_url: httpSession,
     region: REGION,
     stealth: record.stealth,

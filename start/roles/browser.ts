@@ -11,9 +11,6 @@ import { findChromium } from '../setup/chromium.ts';
 import { runRole } from './run-role.ts';
 import type { RunningRole } from './run-role.ts';
 
-/** Most browsers at once. Each takes 150 to 400 MB; a call beyond it is answered 529. */
-const MAX_SESSIONS = 50;
-
 /** The browser service of an installation. */
 export async function runBrowser(): Promise<void> {
   await runRole('browser', (settings, keys) => start(settings, keys, () => ({})));
@@ -53,7 +50,8 @@ async function start(
     apiKey: keys.browserApiKey,
     chromiumPath: await findChromium(settings.chromiumPath),
     workDir: join(settings.dataDir, 'browsers'),
-    maxSessions: MAX_SESSIONS,
+    windows: settings.windows,
+    ...(settings.maxSessions === undefined ? {} : { maxSessions: settings.maxSessions }),
     allowUnsandboxedProcesses: settings.allowUnsandboxedProcesses,
     processNetwork: settings.processNetwork,
     processLimits: settings.processLimits,

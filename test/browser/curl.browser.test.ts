@@ -59,7 +59,7 @@ beforeAll(async () => {
       response.end(Buffer.from('H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==', 'base64'));
     },
   });
-  const session = await service.kernel.browsers.create({ timeout_seconds: 600 });
+  const session = await service.kernel.browsers.create({ stealth: true, timeout_seconds: 600 });
   id = session.session_id;
   cdpUrl = session.cdp_ws_url;
 });

@@ -22,6 +22,7 @@ describe('a browser with a window', () => {
     const { kernel } = service;
     const session = await kernel.browsers.create({
       headless: false,
+      stealth: true,
       kiosk_mode: kioskMode,
       viewport: { width: 900, height: 600 },
       timeout_seconds: 300,

@@ -181,7 +181,11 @@ describe('the service', () => {
       expect(await names()).toEqual([expect.stringMatching(/^warm-/)]);
     });
     profiles.create('p');
-    const session = await kernel.browsers.create({ viewport: { width: 640, height: 480 }, profile: { name: 'p' } });
+    const session = await kernel.browsers.create({
+      stealth: true,
+      viewport: { width: 640, height: 480 },
+      profile: { name: 'p' },
+    });
     expect((await names()).every((name) => name.startsWith('warm-'))).toBe(true);
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = browser.contexts()[0]?.pages()[0];

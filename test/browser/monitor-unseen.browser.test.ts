@@ -101,6 +101,7 @@ describe('capturing', () => {
 
   it('leaves no trace in a page, and follows its console only when that is asked for', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({
+      stealth: true,
       telemetry: { browser: { network: on, page: on, interaction: on, screenshot: on } },
     });
     const client = await connectRaw(url);

@@ -4,7 +4,7 @@ import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
 /** What such a service has to be told. */
-type Needed = Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir' | 'maxSessions' | 'warmBrowsers'>;
+type Needed = Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir' | 'warmBrowsers'> & { maxSessions: number };
 
 /** Starts a service on a free port that has no store and logs nothing, unless told otherwise. */
 export function startQuietService(options: Needed & Partial<BrowserServiceOptions>): Promise<BrowserServiceHandle> {
@@ -13,6 +13,7 @@ export function startQuietService(options: Needed & Partial<BrowserServiceOption
     port: 0,
     apiKey: API_KEY,
     policy: PUBLIC_ONLY,
+    windows: 'on-request',
     profiles: memoryProfiles(),
     proxies: { open: async () => ({ outcome: 'none' }) },
     logger: { info: quiet, warn: quiet, error: quiet },

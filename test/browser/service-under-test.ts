@@ -39,6 +39,8 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
     workDir,
     maxSessions: 6,
     warmBrowsers: 0,
+    // A display for each session is of no use to tests that want none.
+    windows: 'on-request',
     policy: createEgressPolicy('localhost,127.0.0.1'),
     profiles,
     proxies: { open: async () => ({ outcome: 'none' }) },

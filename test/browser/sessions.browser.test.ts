@@ -32,7 +32,8 @@ describe('sessions by the SDK', () => {
       tags: { team: 'a' },
       timeout_seconds: 30,
       viewport: { width: 800, height: 600 },
-      stealth: true,
+      headless: true,
+      stealth: false,
       region: 'aws.us-east-1a',
     });
     expect(created.cdp_ws_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/browsers\/brw_\w+\/cdp\?jwt=/);
@@ -111,7 +112,7 @@ describe('sessions by the SDK', () => {
 
 describe('the CDP URL', () => {
   it('serves Playwright, in the context that the profile belongs to', async () => {
-    const session = await service.kernel.browsers.create({ viewport: { width: 1024, height: 700 } });
+    const session = await service.kernel.browsers.create({ stealth: true, viewport: { width: 1024, height: 700 } });
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = browser.contexts()[0]?.pages()[0];
     await page?.goto(`${site.origin}/`);
