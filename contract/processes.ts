@@ -14,14 +14,10 @@ export const AbsolutePath = Text.max(4096).regex(/^\//, 'must be an absolute pat
 const Columns = z.int().min(1).max(MAX_TERMINAL_SIDE);
 const Rows = z.int().min(1).max(MAX_TERMINAL_SIDE);
 
-/** What `exec` and `spawn` share. `command` is a program, not a shell line. */
+/** What `exec` and `spawn` share. `command` is a program when `args` are given, none among them; else a line for the shell. */
 const command = {
-  command: Text.min(1).max(4096),
-  args: z
-    .array(Text.max(100_000))
-    .max(1000)
-    .nullish()
-    .transform((args) => args ?? []),
+  command: Text.min(1).max(100_000),
+  args: z.array(Text.max(100_000)).max(1000).nullish(),
   as_root: z.boolean().nullish(),
   as_user: Text.min(1).max(255).nullish(),
   cwd: AbsolutePath.nullish(),

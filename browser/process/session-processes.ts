@@ -23,6 +23,8 @@ const MAX_ENDED = 256;
 const MAX_ENDED_WITH_OUTPUT = 16;
 /** How much of a process's output is kept for readers, in bytes. */
 const OUTPUT_BYTES = 1024 * 1024;
+/** What runs a command that has no arguments. */
+const SHELL = '/bin/sh';
 /** Terminal of a process that names no size. */
 const DEFAULT_TERMINAL = { cols: 80, rows: 24 };
 
@@ -121,7 +123,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       if (!(await deps.isFolder(cwd))) {
         throw new HoldfastError('invalid_request', 'cwd: no such directory in the session; create it first');
       }
-      const { command, args } = request;
+      const { command, args } = programOf(request);
       const { display } = deps;
       // A full disk is told as such.
       const wrapped = await withFaults(async () => {
@@ -209,6 +211,11 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       if (isolation.kind === 'none') await killSessionProcesses(folder.root);
     },
   };
+}
+
+/** What runs: the program that was named with its arguments, or the shell for a line that has none. */
+function programOf({ command, args }: ProcessExec): { command: string; args: readonly string[] } {
+  return args === undefined || args === null ? { command: SHELL, args: ['-c', command] } : { command, args };
 }
 
 function milliseconds(seconds: number | null): number | null {

@@ -31,13 +31,28 @@ function ended(processId: string) {
 }
 
 describe('exec', () => {
-  it('runs a program, not a shell line, and tells what it said and how it ended', async () => {
+  it('runs a program with its arguments, and tells what it said and how it ended', async () => {
     const { out, err, code, raw } = await shell('printf out; printf err >&2; exit 3');
     expect({ out, err, code }).toEqual({ out: 'out', err: 'err', code: 3 });
     expect(raw.duration_ms).toBeGreaterThanOrEqual(0);
     const plain = await service.kernel.browsers.process.exec(id, { command: 'echo', args: ['$HOME; exit 1', 'ü'] });
     expect(Buffer.from(plain.stdout_b64 ?? '', 'base64').toString()).toBe('$HOME; exit 1 ü\n');
-    expect((await service.kernel.browsers.process.exec(id, { command: 'no-such-program' })).exit_code).toBe(127);
+    const missing = { command: 'no-such-program', args: [] };
+    expect((await service.kernel.browsers.process.exec(id, missing)).exit_code).toBe(127);
+  });
+
+  it('runs a line by the shell where there are no arguments, which a signal ends', async () => {
+    const run = async (body: { command: string; args?: string[] }) => {
+      const answer = await service.kernel.browsers.process.exec(id, { env: { WHO: 'a b' }, ...body });
+      return [answer.exit_code, Buffer.from(answer.stdout_b64 ?? '', 'base64').toString()];
+    };
+    expect(await run({ command: 'echo one; echo "$WHO" | tr a-z A-Z; exit 4' })).toEqual([4, 'one\nA B\n']);
+    expect(await run({ command: 'no-such-program' })).toEqual([127, '']);
+    expect(await run({ command: 'echo one; echo two', args: [] })).toEqual([127, '']);
+    const line = { command: 'sleep 1000 & echo $!; wait' };
+    const { process_id: processId = '' } = await service.kernel.browsers.process.spawn(id, line);
+    await service.kernel.browsers.process.kill(processId, { id, signal: 'TERM' });
+    expect((await ended(processId)).exit_code).not.toBe(0);
   });
 
   it('hands back any bytes of any length', async () => {
