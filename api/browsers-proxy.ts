@@ -58,8 +58,11 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
     // Whether to ask again is the caller's to decide.
     retryDelay: () => null,
     rewriteRequestHeaders: (request, headers) => headersForBrowsers(settings, headers, request.browserProjects),
-    onError: (reply) => {
-      const error = new HoldfastError('browser_error', 'The browser service does not answer; try again');
+    onError: (reply, { error: cause }) => {
+      const code = 'code' in cause ? String(cause.code) : cause.name;
+      const error = new HoldfastError('browser_error', 'The browser service does not answer; try again', {
+        innerError: { code, message: 'The connection to the browser service failed' },
+      });
       void reply.code(error.status).send(error.toBody());
     },
   };

@@ -43,6 +43,11 @@ export const ERROR_CODES = {
   forbidden: { status: 403, cause: 'The credential may not do this.', next: 'Use a credential with the needed scope.' },
   plan_limit: { status: 403, cause: 'The plan does not allow this.', next: 'Change the value or the plan.' },
   not_found: { status: 404, cause: 'No such resource in this scope.', next: 'Check the id and the project.' },
+  method_not_allowed: {
+    status: 405,
+    cause: 'The path has no operation of this method.',
+    next: 'Use a method that `Allow` names.',
+  },
   already_exists: { status: 409, cause: 'A resource of that identity exists.', next: 'Use the existing one.' },
   flow_in_progress: {
     status: 409,
@@ -104,6 +109,8 @@ export interface HoldfastErrorOptions {
   existingId?: string;
   /** Seconds for the `Retry-After` header. */
   retryAfterSeconds?: number;
+  /** The known cause, in the words of what failed: a code, and nothing that a caller or a page has said. */
+  innerError?: ErrorDetail;
 }
 
 /**
@@ -116,6 +123,7 @@ export class HoldfastError extends Error {
   readonly details: ErrorDetail[];
   readonly existingId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly innerError: ErrorDetail | undefined;
 
   constructor(code: ErrorCode, message: string, options: HoldfastErrorOptions = {}) {
     super(message);
@@ -123,6 +131,7 @@ export class HoldfastError extends Error {
     this.details = options.details ?? [];
     this.existingId = options.existingId;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.innerError = options.innerError;
   }
 
   /** HTTP status of the code. */
@@ -136,6 +145,7 @@ export class HoldfastError extends Error {
       code: this.code,
       message: this.message,
       ...(this.details.length > 0 ? { details: this.details } : {}),
+      ...(this.innerError === undefined ? {} : { inner_error: this.innerError }),
       ...(this.existingId === undefined ? {} : { existing_id: this.existingId }),
     };
   }

@@ -1,4 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HTTPMethod } from 'find-my-way';
+import findMyWay from 'find-my-way';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
 import { HoldfastError, type ErrorCode, type ErrorDetail } from '../contract/errors.ts';
@@ -13,6 +15,10 @@ const DEFAULT_RETRY_AFTER_S: Partial<Record<ErrorCode, number>> = {
 const EXPECTED: ReadonlySet<ErrorCode> = new Set(['capacity_exhausted', 'not_implemented', 'unavailable']);
 /** Most entries of `details`: a body of a thousand wrong properties needs no answer of a thousand lines. */
 const MAX_DETAILS = 50;
+/** Methods of operations; what else HTTP knows is not for callers. */
+const METHODS: readonly HTTPMethod[] = ['DELETE', 'GET', 'HEAD', 'PATCH', 'POST', 'PUT'];
+/** Longest part of a path that is looked up, in characters. */
+const MAX_PATH_PART = 512;
 /** Longest name or path of a caller's own that a message repeats, in characters. */
 const MAX_REPEATED = 100;
 
@@ -34,13 +40,43 @@ export interface FailureLogger {
   error(fields: FailureFields, message: string): void;
 }
 
-/** Answers every error of a service in the interface's body, from the code registry; foreign errors say nothing of themselves. */
+/**
+ * Answers every error of a service in the interface's body, from the code registry; foreign errors say nothing of themselves.
+ * Register before the routes: a known path that is called by another method is told from an unknown one.
+ */
 export function answerErrors(app: FastifyInstance, logger: FailureLogger): void {
+  const methodsAt = recordRoutes(app);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, logger));
-  app.setNotFoundHandler((request) => {
-    const path = shorten(request.url.split('?', 1)[0] ?? '');
-    throw new HoldfastError('not_found', `Route not found: ${request.method} ${path}`);
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const methods = methodsAt(path);
+    const called = `${request.method} ${shorten(path)}`;
+    if (methods.length === 0) throw new HoldfastError('not_found', `Route not found: ${called}`);
+    const allowed = methods.join(', ');
+    const refusal = new HoldfastError('method_not_allowed', `Method not allowed: ${called}; use ${allowed}`);
+    return answerError(refusal, request, reply.header('allow', allowed), logger);
   });
+}
+
+/** Keeps which methods each path has, without the routes that take every path. */
+function recordRoutes(app: FastifyInstance): (path: string) => HTTPMethod[] {
+  const routes = findMyWay({ maxParamLength: MAX_PATH_PART });
+  const known = new Set<HTTPMethod>();
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const name of [method].flat().flatMap((one) => METHODS.find((known) => known === one) ?? [])) {
+      if (url.endsWith('*') || routes.hasRoute(name, url)) continue;
+      routes.on(name, url, () => undefined);
+      known.add(name);
+    }
+  });
+  return (path) => {
+    try {
+      return [...known].filter((method) => routes.find(method, path) !== null).toSorted();
+    } catch {
+      // Not valid percent-encoding.
+      return [];
+    }
+  };
 }
 
 /** Sends an error in the one body shape, with the headers that tell a client whether and when to try again. */

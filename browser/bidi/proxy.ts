@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive } from '../cdp/client-socket.ts';
+import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
@@ -33,10 +32,7 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(
-          socket,
-          new HoldfastError('rate_limited', 'Too many BiDi connections to this session; close one and retry'),
-        );
+        refuseUpgrade(socket, noPlaceFor('BiDi connections'));
         return;
       }
       connections.set(session, open + 1);

@@ -1,3 +1,4 @@
+import { HoldfastError } from '../../contract/errors.ts';
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket, WebSocketServer } from 'ws';
@@ -58,4 +59,14 @@ export function allowInvalidWebSocketKey(server: WebSocketServer): (request: Inc
     odd.set(request, key);
     request.headers[KEY_HEADER] = randomBytes(16).toString('base64');
   };
+}
+
+/** How long until a place for a connection may have become free, in seconds: clients close theirs within moments. */
+const PLACE_RETRY_S = 5;
+
+/** The refusal of one connection more than a session takes. */
+export function noPlaceFor(connections: string): HoldfastError {
+  return new HoldfastError('rate_limited', `Too many ${connections} to this session; close one and retry`, {
+    retryAfterSeconds: PLACE_RETRY_S,
+  });
 }

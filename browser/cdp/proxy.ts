@@ -10,7 +10,7 @@ import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
 import { createFlow } from './flow.ts';
 import { judgeCommand } from './guard.ts';
-import { keepAlive, allowInvalidWebSocketKey } from './client-socket.ts';
+import { keepAlive, allowInvalidWebSocketKey, noPlaceFor } from './client-socket.ts';
 import { answerCommand, readCommand, toText, isInternalWorldEvent } from './messages.ts';
 
 /** Connections that one session takes at a time. */
@@ -36,10 +36,7 @@ export function createCdpProxy(): CdpProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(
-          socket,
-          new HoldfastError('rate_limited', 'Too many CDP connections to this session; close one and retry'),
-        );
+        refuseUpgrade(socket, noPlaceFor('CDP connections'));
         return;
       }
       connections.set(session, open + 1);

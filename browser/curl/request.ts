@@ -104,7 +104,9 @@ async function askFrom(
       ]);
       // Not answered before there is a document or a fault; its own time-out says nothing of ours.
       const { errorText } = await cdp.send('Page.navigate', { url: wanted.url }, page);
-      if (errorText !== undefined) reject(new HoldfastError('operation_failed', `The request failed: ${errorText}`));
+      if (errorText === undefined) return;
+      const innerError = { code: errorText, message: 'The browser’s network stack failed' };
+      reject(new HoldfastError('operation_failed', `The request failed: ${errorText}`, { innerError }));
     };
     navigate().catch((error: unknown) => {
       if (!isTimeout(error)) reject(failed(error));

@@ -38,8 +38,11 @@ export async function withFaults<T>(operation: () => Promise<T>): Promise<T> {
 /** An error of the system as one of the interface; others as they are. */
 export function fileFault(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof HoldfastError) return error;
-  const fault = FAULTS[String(error.code)];
-  return fault === undefined ? error : new HoldfastError(fault[0], fault[1]);
+  const code = String(error.code);
+  const fault = FAULTS[code];
+  if (fault === undefined) return error;
+  const call = 'syscall' in error ? String(error.syscall) : 'The operation';
+  return new HoldfastError(fault[0], fault[1], { innerError: { code, message: `${call} failed with ${code}` } });
 }
 
 /** Runs an operation on a path that the request calls by another name than `path`: errors name it so. */
@@ -49,6 +52,8 @@ export async function renameFaultField<T>(field: string, operation: () => Promis
   } catch (error) {
     const fault = fileFault(error);
     if (!(fault instanceof HoldfastError) || !fault.message.startsWith('path: ')) throw fault;
-    throw new HoldfastError(fault.code, fault.message.replace('path', field));
+    const { innerError } = fault;
+    const cause = innerError === undefined ? {} : { innerError };
+    throw new HoldfastError(fault.code, fault.message.replace('path', field), cause);
   }
 }

@@ -36,7 +36,7 @@ export function createAdmission({ apiKey, tokens, registry }: Pick<BrowserDeps, 
 }
 
 /** Throws `unauthorized` unless the request carries the service's key. Compares in constant time. */
-export function createBearerCheck(apiKey: string): (request: FastifyRequest) => void {
+function createBearerCheck(apiKey: string): (request: FastifyRequest) => void {
   const wanted = digest(apiKey);
   return (request) => {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];

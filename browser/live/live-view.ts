@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive } from '../cdp/client-socket.ts';
+import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
-import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Frame } from '../screen/screencast.ts';
 import { startScreencast } from '../screen/screencast.ts';
@@ -36,10 +35,7 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(
-          socket,
-          new HoldfastError('rate_limited', 'Too many live views of this session; close one and retry'),
-        );
+        refuseUpgrade(socket, noPlaceFor('live views'));
         return;
       }
       session.watchers.live += 1;

@@ -17,7 +17,7 @@ import { browserView } from '../session/view.ts';
 export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.createBrowser, async ({ request, body }) => {
     const wanted = body ?? {};
-    refuseUnbuilt(wanted);
+    refuseUnavailable(wanted);
     const { start_url: startUrl, chrome_policy: policy } = wanted;
     if (policy !== undefined) checkChromePolicy(policy);
     if (startUrl !== undefined) checkUserUrl(startUrl, { policy: deps.policy, field: 'start_url' });
@@ -55,18 +55,21 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
   );
 }
 
-/** What would silently not happen is refused by name instead. */
-function refuseUnbuilt(body: BrowserCreate): void {
-  const unbuilt: [string, boolean][] = [
-    ['extensions', (body.extensions ?? []).length > 0],
-    ['gpu', body.gpu === true],
-    ['network', Object.keys(body.network ?? {}).length > 0],
-    ['telemetry.export', Object.keys(body.telemetry?.export ?? {}).length > 0],
-  ];
-  const first = unbuilt.find(([, given]) => given)?.[0];
-  if (first === undefined) return;
-  const message = `${first}: this build of the browser service cannot do this yet; leave it out`;
-  throw new HoldfastError('not_implemented', message, { details: [{ code: 'not_implemented', message }] });
+/** What would silently not happen is refused by name instead, with what to do. */
+function refuseUnavailable({ extensions = [], gpu, network, telemetry }: BrowserCreate): void {
+  const faults: string[] = [];
+  if (extensions.length > 0) {
+    faults.push('extensions: none are kept here; upload them to the running session, `POST /browsers/{id}/extensions`');
+  }
+  if (gpu === true) faults.push('gpu: browsers here draw without a graphics card; leave it out');
+  if (Object.keys(network ?? {}).length > 0) {
+    faults.push('network: is the same for all sessions here; choose the way out by `proxy`, or leave it out');
+  }
+  if (Object.keys(telemetry?.export ?? {}).length > 0) {
+    faults.push('telemetry.export: nothing is exported from here; read `telemetry/stream` or `telemetry/events`');
+  }
+  const details = faults.map((message) => ({ code: 'not_available', message }));
+  if (details[0] !== undefined) throw new HoldfastError('invalid_request', details[0].message, { details });
 }
 
 /** `tags[key]=value` pairs of a query. */
@@ -81,7 +84,7 @@ function tagsOf(query: Record<string, unknown>): Record<string, string> {
 
 /** What is left out stays as it is. */
 async function update(deps: BrowserDeps, session: Session, body: BrowserUpdate): Promise<void> {
-  refuseUnbuilt({ telemetry: body.telemetry });
+  refuseUnavailable({ telemetry: body.telemetry });
   if (body.start_url !== undefined && body.start_url !== '') {
     checkUserUrl(body.start_url, { policy: deps.policy, field: 'start_url' });
   }

@@ -91,6 +91,15 @@ describe('the OpenAPI document', () => {
     expect(listed.toSorted()).toEqual(served.toSorted());
   });
 
+  it('tells a method that a path does not have from a path that nobody knows', async () => {
+    const { app } = fixture();
+    const headers = { authorization: 'Bearer an-operator-chosen-key-of-the-tests' };
+    const wrong = await app.inject({ method: 'PUT', url: '/auth/connections/x', headers });
+    expect([wrong.statusCode, wrong.headers['allow']]).toEqual([405, 'DELETE, GET, PATCH']);
+    expect((await app.inject({ method: 'PUT', url: '/auth/nothing', headers })).statusCode).toBe(404);
+    expect((await app.inject({ method: 'PUT', url: '/auth/connections/x' })).statusCode).toBe(401);
+  });
+
   it('says which bodies may be left out', () => {
     const optional = operations.filter(({ body, isBodyRequired }) => body !== null && !isBodyRequired);
     expect(optional.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([

@@ -117,6 +117,38 @@ describe('the application', () => {
     expect([large.statusCode, large.json<{ code: string }>().code]).toEqual([413, 'payload_too_large']);
   });
 
+  it('tells a known path that is called by another method, with the methods that it has', async () => {
+    const service = app();
+    for (const [method, url, allow] of [
+      ['PUT', '/browsers', 'GET, HEAD, POST'],
+      ['POST', '/browsers/brw_x', 'DELETE, GET, HEAD, PATCH'],
+      ['GET', '/browsers/brw_x/process/exec?a=b', 'POST'],
+      ['DELETE', '/browsers/a%20b/fs/write_file', 'PUT'],
+    ] as const) {
+      const answer = await service.inject({ method, url, headers: { authorization } });
+      expect([answer.statusCode, answer.json<{ code: string }>().code]).toEqual([405, 'method_not_allowed']);
+      expect(answer.headers['allow']).toBe(allow);
+    }
+    expect((await service.inject({ method: 'POST', url: '/browsers/x/nothing' })).statusCode).toBe(404);
+    expect((await service.inject({ method: 'POST', url: '/browsers/%ED%A0%80' })).statusCode).not.toBe(500);
+  });
+
+  it.each([
+    [{ extensions: [{ id: 'x' }] }, 'extensions'],
+    [{ gpu: true }, 'gpu'],
+    [{ network: { region: 'x' } }, 'network'],
+    [{ telemetry: { enabled: true, export: { s3: {} } } }, 'telemetry.export'],
+  ])('says why it does not do %j', async (payload, field) => {
+    const answer = await app().inject({ method: 'POST', url: '/browsers', headers: { authorization }, payload });
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json<{ message: string }>().message).toMatch(new RegExp(`^${field}: .*;`));
+  });
+
+  it.each([{ extensions: [] }, { gpu: false }, { network: {} }, { network: null }])('takes %j', async (payload) => {
+    const answer = await app().inject({ method: 'POST', url: '/browsers', headers: { authorization }, payload });
+    expect(answer.statusCode).toBe(529);
+  });
+
   it('says nothing of a fault of its own', async () => {
     const broken = app(() => Promise.reject(new Error('secret of the machine')));
     const answer = await broken.inject({ method: 'POST', url: '/browsers', headers: { authorization } });

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import type { IncomingMessage } from 'node:http';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -130,6 +132,37 @@ describe('the CDP endpoint', () => {
     expect(await open(first.cdp_ws_url.replace('/cdp', '/nothing'))).toBe('404');
     await service.kernel.browsers.deleteByID(first.session_id);
     expect(await open(first.cdp_ws_url)).toBe('404');
+  });
+
+  it.each([
+    ['cdp_ws_url', 16],
+    ['webdriver_ws_url', 4],
+  ] as const)('takes so many connections by its %s, and says when to retry', async (kind, most) => {
+    service = await startService();
+    const session = await service.kernel.browsers.create();
+    const sockets: WebSocket[] = [];
+    const refused = await new Promise<IncomingMessage>((resolve) => {
+      const next = (): void => {
+        const socket = new WebSocket(session[kind]);
+        sockets.push(socket);
+        socket.on('error', () => undefined);
+        socket.on('open', next);
+        socket.on('unexpected-response', (_request, response) => {
+          resolve(response);
+        });
+      };
+      next();
+    });
+    expect(sockets).toHaveLength(most + 1);
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '5']);
+    expect(JSON.parse(await text(refused))).toMatchObject({ code: 'rate_limited' });
+    sockets[0]?.close();
+    await eventually(async () => {
+      const socket = new WebSocket(session[kind]);
+      socket.on('error', () => undefined);
+      await new Promise((resolve, reject) => socket.on('open', resolve).on('unexpected-response', reject));
+    });
+    for (const socket of sockets) socket.terminate();
   });
 
   it('answers malformed messages and goes on', async () => {

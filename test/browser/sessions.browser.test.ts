@@ -98,7 +98,7 @@ describe('sessions by the SDK', () => {
       message: containing('start_url'),
     });
     expect(await ask({ proxy_id: 'p' })).toMatchObject({ status: 400, message: containing('proxy_id') });
-    expect(await ask({ gpu: true })).toMatchObject({ status: 501, message: containing('gpu') });
+    expect(await ask({ gpu: true })).toMatchObject({ status: 400, message: containing('gpu') });
   });
 
   it('answers 401 without the key, and 404 for a session that there is not', async () => {

@@ -103,6 +103,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     chromiumPath: inject('chromiumPath'),
     workDir: join(folder, 'browsers'),
     maxSessions: 20,
+    windows: 'on-request',
     policy,
     profiles: store.profiles,
     proxies: store.proxies,
