@@ -3,7 +3,7 @@ import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises
 import { join } from 'node:path';
 import { newApiKey } from '../store/api-key-format.ts';
 import type { Store } from '../store/store.ts';
-import { deriveKey } from '../store/vault/derive.ts';
+import { deriveKey } from '../store/vault/master-key.ts';
 import type { KeyPurpose } from '../store/vault/installation-keys.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';

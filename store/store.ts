@@ -25,7 +25,7 @@ import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.t
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
 import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
 import { sweep } from './sweep.ts';
-import { createLocalKeyWrapper } from './vault/key-wrapper.ts';
+import { createLocalKeyWrapper } from './vault/master-key.ts';
 import { createInstallationKeys, type InstallationKeys } from './vault/installation-keys.ts';
 import {
   rotateAllKeys,

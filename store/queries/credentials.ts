@@ -13,9 +13,8 @@ import {
   type ProjectScope,
   type Scope,
 } from '../scope.ts';
-import { asValues } from '../vault/opened-values.ts';
 import type { SealedPlace } from '../vault/seal.ts';
-import type { Vault } from '../vault/vault.ts';
+import { asValues, type Vault } from '../vault/vault.ts';
 
 /** A stored credential without its values. */
 export interface CredentialRecord {

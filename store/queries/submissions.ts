@@ -1,9 +1,8 @@
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
-import { asValues } from '../vault/opened-values.ts';
 import type { SealedPlace } from '../vault/seal.ts';
-import type { Vault } from '../vault/vault.ts';
+import { asValues, type Vault } from '../vault/vault.ts';
 
 /** Longest life of submitted values: they may hold one-time codes. */
 export const SUBMISSION_MAX_LIFE_MS = 10 * 60_000;

@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Db } from '../database.ts';
-import { deriveKey } from './derive.ts';
-import type { KeyWrapper } from './key-wrapper.ts';
+import { deriveKey, type KeyWrapper } from './master-key.ts';
 import { KEY_BYTES, newKeyId, seal, SealBroken, sealedBy, unseal, type SealedPlace, type SealingKey } from './seal.ts';
 
 /**
@@ -228,4 +228,11 @@ function toBytes(value: unknown): Buffer {
 function fromBytes(bytes: Buffer): unknown {
   const value: unknown = JSON.parse(bytes.toString('utf8'));
   return value;
+}
+
+const Values = z.record(z.string(), z.string());
+
+/** The values of a credential or a submission, from their opened JSON. */
+export function asValues(opened: unknown): Record<string, string> {
+  return Values.parse(opened);
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { createPool, openDatabase } from '../../store/database.ts';
-import { deriveKey } from '../../store/vault/derive.ts';
+import { deriveKey } from '../../store/vault/master-key.ts';
 import { newKeyId, seal, SealBroken, unseal, type SealedPlace } from '../../store/vault/seal.ts';
 import { addConnection, MASTER_KEY, SCOPE, useStore } from './databases.ts';
 

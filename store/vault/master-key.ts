@@ -1,5 +1,14 @@
-import { deriveKey } from './derive.ts';
-import { seal, unseal, type SealedPlace } from './seal.ts';
+import { hkdfSync } from 'node:crypto';
+import { KEY_BYTES, seal, unseal, type SealedPlace } from './seal.ts';
+
+/**
+ * A 32-byte key for one purpose, derived from the master key (HKDF-SHA-256). Keys of different purposes tell nothing of
+ * each other or of the master key.
+ */
+export function deriveKey(masterKey: Buffer, purpose: string): Buffer {
+  if (masterKey.length !== KEY_BYTES) throw new RangeError(`The master key must have ${KEY_BYTES} bytes`);
+  return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `holdfast/${purpose}`, KEY_BYTES));
+}
 
 /** Wraps data keys: the local master key, or a key that never leaves a KMS. */
 export interface KeyWrapper {
