@@ -12,11 +12,7 @@ import { requireFeatures } from '../start/setup/features.ts';
 import { runStaticChecks, type CheckResult } from './setup/static-checks.ts';
 import { say } from '../start/terminal.ts';
 
-/**
- * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import boundaries beside them.
- * Every check runs even when another one failed. Arguments go to vitest (`npm test -- store`); then the static checks are
- * left out, as they are in `npm run test:soak`, which runs the tier of that name and no other. Writes `N passed, N failed` as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
- */
+/** What was counted. */
 interface Tally {
   passed: number;
   failed: number;
@@ -127,6 +123,12 @@ function withTiers([first, ...others]: readonly string[]): string[] {
   return given.some((argument) => argument.startsWith('--project')) ? given : ['--project=!soak', ...given];
 }
 
+/**
+ * `npm test`: brings up what the tests need, then runs all tests, and format, lint, types and import boundaries beside them.
+ * Every check runs even when another one failed. Arguments go to vitest (`npm test -- store`); then the static checks are
+ * left out, as they are in `npm run test:soak`, which runs the tier of that name and no other. Writes `N passed, N failed`
+ * as its last line, and into the file named by HOLDFAST_TEST_SUMMARY.
+ */
 async function main(): Promise<void> {
   const tally: Tally = { passed: 0, failed: 0, failures: [] };
   const args = process.argv.slice(2);
