@@ -1,4 +1,4 @@
-import { sign } from 'aws4';
+import aws4 from 'aws4';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
@@ -36,7 +36,7 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
 
   const call = <Schema extends z.ZodType>(operation: string, input: object, schema: Schema) => {
     if (accessKeyId === undefined || secretAccessKey === undefined) throw refused();
-    const { headers = {}, body } = sign(
+    const { headers = {}, body } = aws4.sign(
       {
         host: base.host,
         path: base.pathname,
