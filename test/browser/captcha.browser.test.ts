@@ -21,6 +21,9 @@ const WIDGETS = {
     <input type=hidden name=cf-turnstile-response></div>`,
   geetest: `<div class=geetest_holder style="width:300px;height:44px"></div><input type=hidden name=geetest_validate>`,
 } as const;
+const SCORED = `<div class=grecaptcha-badge style="width:256px;height:60px">
+  <iframe src="https://www.google.com/recaptcha/api2/anchor?k=1&size=invisible"></iframe>
+  <textarea name=g-recaptcha-response style="display:none"></textarea></div>`;
 const UNSOLVED = {
   press_and_hold: '<div id=px-captcha style="width:300px;height:100px"></div>',
   other: '<iframe src="https://client-api.arkoselabs.com/fc/gc/?token=1"></iframe>',
@@ -28,6 +31,10 @@ const UNSOLVED = {
 const UNSEEN = `<div class=grecaptcha-badge><iframe src="https://www.google.com/recaptcha/api2/anchor?k=1&size=invisible"></iframe>
   <textarea name=g-recaptcha-response style="display:none"></textarea></div>
   <div style="visibility:hidden"><iframe src="https://www.google.com/recaptcha/api2/bframe?k=1"></iframe></div>`;
+
+/** What vendors' frames show of a wrong answer once they are told to, as `check` does. */
+const REFUSALS = `<div class=rc-imageselect-incorrect-response hidden>Please try again.</div><div class=error-text hidden>Please try again.</div>
+  <script>onmessage = () => { for (const part of document.querySelectorAll('div')) part.hidden = false; };</script>`;
 
 it.beforeAll(async ({ service: shared }) => {
   service = shared;
@@ -65,7 +72,7 @@ async function open(telemetry: object): Promise<{ id: string; page: Page; close:
   const page = context?.pages()[0];
   if (context === undefined || page === undefined) throw new Error('no page');
   await context.route(/google\.com|hcaptcha\.com|arkoselabs\.com/, (route) =>
-    route.fulfill({ contentType: 'text/html', body: 'I am not a robot' }),
+    route.fulfill({ contentType: 'text/html', body: `I am not a robot${REFUSALS}` }),
   );
   await page.goto(`${site.origin}/guarded?case=4711`);
   return {
@@ -104,6 +111,47 @@ describe('a challenge that comes into sight', () => {
       }
       expect(new Set(told.map(({ challenge_id: challenge }) => challenge)).size).toBe(told.length);
       expect(JSON.stringify(told)).not.toContain('4711');
+    });
+    await close();
+  });
+
+  it('has failed when its vendor says so, and is another one from then on', async () => {
+    const { id, page, close } = await open({ enabled: true });
+    for (const [type, failed] of [
+      ['recaptcha_v2', 'frames[0].postMessage("", "*")'],
+      ['hcaptcha', 'frames[0].postMessage("", "*")'],
+      ['geetest', 'part.firstChild.innerHTML = "<div class=geetest_fail>Try again</div>"'],
+    ] as const) {
+      const before = (await toldBy(id)).length;
+      await page.evaluate(`globalThis.part = mount(${JSON.stringify(WIDGETS[type])})`);
+      await page.evaluate('wait().then(wait)');
+      await page.evaluate(failed);
+      await eventually(async () => {
+        expect((await toldBy(id)).slice(before)).toMatchObject([{ captcha_type: type, status: 'failure' }]);
+      });
+      await page.evaluate('for (const field of part.querySelectorAll("[name]")) field.value = "tok-4711"');
+      await eventually(async () => {
+        const [first, second, ...others] = (await toldBy(id)).slice(before);
+        expect(second).toMatchObject({ captcha_type: type, status: 'solved' });
+        expect(second?.['challenge_id']).not.toBe(first?.['challenge_id']);
+        expect(others).toEqual([]);
+      });
+      await page.evaluate('part.remove()');
+    }
+    await close();
+  });
+
+  it('is seen where it is scored without being shown', async () => {
+    const { id, page, close } = await open({ enabled: true });
+    await page.evaluate(`document.head.append(Object.assign(document.createElement('script'), {
+      src: 'https://www.google.com/recaptcha/api.js?render=site-key', type: 'text/plain' }))`);
+    await visit(page, SCORED, 'tok-4711');
+    await visit(page, SCORED);
+    await eventually(async () => {
+      expect((await toldBy(id)).map(({ captcha_type: type, status }) => [type, status])).toEqual([
+        ['recaptcha_v3', 'solved'],
+        ['recaptcha_v3', 'abandoned'],
+      ]);
     });
     await close();
   });

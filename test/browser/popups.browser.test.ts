@@ -1,9 +1,11 @@
 import { chromium } from 'playwright-core';
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
+import { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
-import { eventually, startService, startSite } from './service-under-test.ts';
+import { eventually, startSite } from './service-under-test.ts';
+import { it } from './shared-service.ts';
 
 /** Opens a window when its button is clicked, and asks for `/went-on` once that is done: an opener that hangs never does. */
 const OPENER = `<style>button{position:absolute;left:10px;top:10px;width:200px;height:80px}</style><button>log in</button><script>
@@ -20,21 +22,36 @@ requestAnimationFrame(() => fetch('/began-' + (window.preparedBy ?? 'alone')));
 document.querySelector('button').onclick = () => { opener.postMessage('allowed', '*'); close(); };
 </script>`;
 
+/** Ways in which a page opens another, one below the other. */
+const LINKS = `<style>a,button{position:absolute;left:10px;width:200px;height:80px}</style>
+<a style="top:10px" href="/new" target=_blank>link</a>
+<button style="top:110px" onclick="window.open('/new')">open</button>
+<button style="top:210px" onclick="window.open('/new', '', 'noopener')">apart</button>
+<script>addEventListener('load', () => requestAnimationFrame(() => fetch('/drawn')));</script>`;
+/** A tab that shows a challenge, and goes once it is clicked and the challenge has gone. */
+const NEW_TAB = `<title>new</title><style>button{position:absolute;left:10px;top:110px;width:200px;height:80px}</style><button>here</button>
+<div id=px-captcha style="width:300px;height:100px"></div>
+<script>addEventListener('load', () => requestAnimationFrame(() => fetch('/opened')));
+document.querySelector('button').onclick = () => document.querySelector('div').remove();</script>`;
+
+type Telemetry = { enabled: boolean } | { browser: Record<string, { enabled: boolean }> };
+const ON = { enabled: true };
+const TOLD: Telemetry = { browser: { page: ON, interaction: ON, captcha: ON } };
+
 let service: ServiceUnderTest;
 let site: Site;
 let id: string;
 
-beforeAll(async () => {
-  service = await startService();
-  site = await startSite({ '/': OPENER, '/provider': PROVIDER });
+it.beforeAll(async ({ service: shared }) => {
+  service = shared;
+  site = await startSite({ '/': OPENER, '/provider': PROVIDER, '/links': LINKS, '/new': NEW_TAB });
 });
-afterAll(async () => {
-  await service.stop();
+afterAll(() => {
   site.close();
 });
 
-async function openSession(telemetry?: { enabled: boolean }): Promise<string> {
-  const start = { start_url: `${site.origin}/`, viewport: { width: 1000, height: 700 } };
+async function openSession(telemetry?: Telemetry, path = '/'): Promise<string> {
+  const start = { start_url: `${site.origin}${path}`, viewport: { width: 1000, height: 700 } };
   const session = await service.kernel.browsers.create({ ...start, ...(telemetry === undefined ? {} : { telemetry }) });
   id = session.session_id;
   await asked('/drawn');
@@ -110,5 +127,49 @@ describe('a window that a page opens', () => {
       await browser.close();
       await runsBesideItsOpener();
     });
+  });
+});
+
+describe('a tab that comes later tells what the first one tells', () => {
+  /** Clicks into the tab in front, and waits until its click and the end of its challenge are told. */
+  const isToldOf = async (): Promise<void> => {
+    await asked('/opened');
+    // A challenge is looked for by timer: the click that ends it must come after it was seen.
+    await eventually(async () => expect(await toldTypes()).toContain('page_navigation_settled'));
+    await service.kernel.browsers.computer.clickMouse(id, { x: 60, y: 140 });
+    await eventually(async () =>
+      expect(await toldTypes()).toEqual(expect.arrayContaining(['interaction_click', 'captcha_challenge_result'])),
+    );
+  };
+  /** What is told of pages at `/new`. */
+  const toldTypes = async (): Promise<string[]> => {
+    const page = await service.kernel.browsers.telemetry.events(id, {
+      limit: 100,
+      category: ['page', 'interaction', 'captcha'],
+    });
+    const types: string[] = [];
+    for await (const envelope of page) {
+      const { type, data } = TelemetryEnvelope.parse(envelope).event;
+      if (JSON.stringify(data).includes('/new"')) types.push(type);
+    }
+    return types;
+  };
+
+  it.each([
+    ['a link', 50],
+    ['window.open', 150],
+    ['window.open without an opener', 250],
+  ])('opened by %s', async (_, y) => {
+    await openSession(TOLD, '/links');
+    await service.kernel.browsers.computer.clickMouse(id, { x: 60, y });
+    await isToldOf();
+  });
+
+  it('opened by a client', async () => {
+    const client = new WebSocket(await openSession(TOLD));
+    await new Promise((resolve) => client.once('open', resolve));
+    client.send(JSON.stringify({ id: 1, method: 'Target.createTarget', params: { url: `${site.origin}/new` } }));
+    await isToldOf();
+    client.close();
   });
 });

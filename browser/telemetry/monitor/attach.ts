@@ -1,9 +1,11 @@
+import type { Protocol } from 'devtools-protocol';
 import type { CdpCommand, CdpConnection, CdpParams } from '../../cdp/connection.ts';
 import { CdpError } from '../../cdp/connection.ts';
 import { INTERNAL_WORLD } from '../../cdp/messages.ts';
 import { CAPTCHA_SCRIPT } from './captcha.ts';
 import { interactionScript } from './interaction.ts';
 import { NETWORK_BUFFERS } from './network.ts';
+import type { PastEvent } from './page-life.ts';
 
 /** What a monitor takes from the browser. */
 export interface MonitorOptions extends PageScriptOptions {
@@ -76,6 +78,25 @@ export async function enableTarget(
     }
   };
   await Promise.all(steps.map(settle));
+}
+
+/** What has happened to the document of a page before now: a session that asks for such events is told past ones at once. */
+export async function pastOf(
+  cdp: CdpConnection,
+  sessionId: string,
+  { id, loaderId }: Protocol.Page.Frame,
+): Promise<PastEvent[]> {
+  const past: PastEvent[] = [];
+  const stop = cdp.on('Page.lifecycleEvent', (event, from) => {
+    if (from === sessionId && event.frameId === id && event.loaderId === loaderId) past.push(event);
+  });
+  try {
+    await cdp.send('Page.setLifecycleEventsEnabled', { enabled: true }, sessionId);
+  } finally {
+    stop();
+  }
+  await cdp.send('Page.setLifecycleEventsEnabled', { enabled: false }, sessionId);
+  return past;
 }
 
 /**

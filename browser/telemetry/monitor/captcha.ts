@@ -11,13 +11,12 @@ const LAST_WORD_MS = 500;
 /** Challenges that are followed at a time, all pages together: a page could show any number. */
 const MAX_OPEN = 100;
 
-/** What the script says of one widget. */
-export const CaptchaReport = z.object({
-  kind: z.literal('captcha'),
-  id: z.int(),
-  state: z.enum(['open', 'answered', 'gone']),
-  type: z.enum(CAPTCHA_TYPES).optional(),
-});
+/** What the script says of one widget, or of whatever widget its vendor's frame belongs to. */
+export const CaptchaReport = z.discriminatedUnion('state', [
+  z.object({ kind: z.literal('captcha'), state: z.literal('open'), id: z.int(), type: z.enum(CAPTCHA_TYPES) }),
+  z.object({ kind: z.literal('captcha'), state: z.enum(['answered', 'gone']), id: z.int() }),
+  z.object({ kind: z.literal('captcha'), state: z.literal('failed'), type: z.enum(CAPTCHA_TYPES) }),
+]);
 export type CaptchaReport = z.infer<typeof CaptchaReport>;
 
 type Status = TelemetryEventData<'captcha_challenge_result'>['status'];
@@ -60,29 +59,41 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
       ...challenge.website,
     });
   };
-  /** An answer beside several open challenges of one vendor cannot be told to belong to either. */
-  const isAlone = ({ type, targetId }: Challenge): boolean =>
-    [...open.values()].filter((other) => other.type === type && other.targetId === targetId).length === 1;
+  const begin = (key: string, challenge: Pick<Challenge, 'type' | 'sessionId' | 'targetId' | 'website'>): void => {
+    const timer = setTimeout(() => {
+      end(key, 'timeout');
+    }, BUDGET_MS);
+    timer.unref();
+    open.set(key, { ...challenge, id: randomUUID(), since: performance.now(), timer });
+  };
+  /** An outcome beside several open challenges of one vendor cannot be told to belong to either. */
+  const keysOf = (type: CaptchaType, targetId: string): string[] =>
+    [...open].filter(([, one]) => one.type === type && one.targetId === targetId).map(([key]) => key);
   const endAll = (matches: (challenge: Challenge) => boolean): void => {
     for (const [key, challenge] of open) if (matches(challenge)) end(key, 'abandoned');
   };
 
   return {
-    told: ({ sessionId }, page, context, { id, state, type }) => {
-      const key = `${sessionId} ${context} ${id}`;
-      const challenge = open.get(key);
-      if (state === 'open' && type !== undefined && challenge === undefined && open.size < MAX_OPEN) {
-        const timer = setTimeout(() => {
-          end(key, 'timeout');
-        }, BUDGET_MS);
-        timer.unref();
-        const since = performance.now();
-        const { targetId } = page;
-        open.set(key, { id: randomUUID(), type, sessionId, targetId, website: websiteOf(page.url), since, timer });
+    told: ({ sessionId }, page, context, said) => {
+      const { targetId } = page;
+      if (said.state === 'failed') {
+        const [key, ...others] = keysOf(said.type, targetId);
+        const failed = open.get(key ?? '');
+        if (key === undefined || failed === undefined || others.length > 0) return;
+        end(key, 'failure');
+        // Its vendor asks again: what stands there now is another challenge.
+        begin(key, failed);
+        return;
       }
-      if (challenge === undefined) return;
-      if (state === 'answered') end(key, isAlone(challenge) ? 'solved' : 'abandoned');
-      if (state === 'gone') end(key, 'abandoned');
+      const key = `${sessionId} ${context} ${said.id}`;
+      const challenge = open.get(key);
+      if (said.state === 'open') {
+        if (challenge !== undefined || open.size >= MAX_OPEN) return;
+        begin(key, { type: said.type, sessionId, targetId, website: websiteOf(page.url) });
+      } else if (challenge !== undefined) {
+        const isSolved = said.state === 'answered' && keysOf(challenge.type, targetId).length === 1;
+        end(key, isSolved ? 'solved' : 'abandoned');
+      }
     },
     left: ({ sessionId }) => {
       const now = performance.now();
@@ -112,7 +123,8 @@ function websiteOf(url: string): Challenge['website'] {
 
 /**
  * The script that looks for the widgets of the known vendors in a frame, from a world of its own. It tells that a
- * challenge can be seen, that its answer is there, or that it has gone; never what the answer is. It looks by timer at lists
+ * challenge can be seen, that its answer is there, that its vendor refused an answer (which the vendor's own frame shows), or
+ * that it has gone; never what the answer is. reCAPTCHA v3 shows no more than a badge: it counts while that has no answer. It looks by timer at lists
  * that the browser keeps anyway: watching every change of a page would cost the page.
  */
 export const CAPTCHA_SCRIPT = String.raw`(() => {
@@ -121,8 +133,10 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
   const frames = document.getElementsByTagName('iframe');
   const turnstiles = document.getElementsByName('cf-turnstile-response');
   const geetests = [document.getElementsByClassName('geetest_captcha'), document.getElementsByClassName('geetest_holder')];
+  const badges = document.getElementsByClassName('grecaptcha-badge');
   const open = new Map();
   let last = 0;
+  let hasFailed = false;
   const isShown = (element) => {
     const { width, height } = element.getBoundingClientRect();
     return width > 10 && height > 10 && element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -156,6 +170,23 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
     if (isOf(host, 'arkoselabs.com', 'funcaptcha.com')) return { type: 'other', field: null, task: false };
     return null;
   };
+  /** v3 is loaded for one key; v2 says that it is to be drawn, where and when the page wants. */
+  const isScored = () => badges.length > 0 && [...document.scripts].some(({ src }) => {
+    if (!URL.canParse(src)) return false;
+    const { hostname: host, pathname: path, searchParams } = new URL(src);
+    const key = searchParams.get('render');
+    return isOf(host, 'google.com', 'recaptcha.net') && path.startsWith('/recaptcha/') && key !== null && !['explicit', 'onload'].includes(key);
+  });
+  /** Where vendors say that an answer was wrong or could not be judged: in their own frames, GeeTest in the page. */
+  const FAILURES = isOf(location.hostname, 'google.com', 'recaptcha.net') && location.pathname.startsWith('/recaptcha/')
+    ? ['recaptcha_v2', '.rc-anchor-error-msg, .rc-imageselect-incorrect-response, .rc-audiochallenge-error-message, .rc-doscaptcha-header']
+    : isOf(location.hostname, 'hcaptcha.com') ? ['hcaptcha', '.error-text'] : ['geetest', '.geetest_fail, .geetest_panel_error'];
+  const lookForFailure = () => {
+    const [type, selector] = FAILURES;
+    const isFailure = [...document.querySelectorAll(selector)].some((element) => isShown(element) && element.textContent.trim() !== '');
+    if (isFailure && !hasFailed) say({ state: 'failed', type });
+    hasFailed = isFailure;
+  };
   const find = () => {
     const found = [];
     const parts = [...frames].flatMap((frame) => ({ frame, ...partOf(frame) })).filter(({ type }) => type !== undefined);
@@ -174,11 +205,15 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
       const solved = /lock_success/.test(element.className) || hasValue(fieldOf(element, 'geetest_validate'));
       found.push({ element, type: 'geetest', answered: solved });
     }
+    for (const badge of isScored() ? badges : []) {
+      found.push({ element: badge, type: 'recaptcha_v3', answered: hasValue(badge.querySelector('[name="g-recaptcha-response"]')) });
+    }
     const press = document.getElementById('px-captcha');
     if (press !== null) found.push({ element: press, type: 'press_and_hold', answered: false });
     return found;
   };
   const look = () => {
+    lookForFailure();
     const found = find();
     for (const { element, type, answered } of found) {
       const id = open.get(element);

@@ -5,7 +5,7 @@ import type { Chromium } from '../../chromium/launch.ts';
 import { OWN_TARGET_URL } from '../../chromium/pages.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
-import { attachToBrowser, enableTarget, followPages, renewBinding } from './attach.ts';
+import { attachToBrowser, enableTarget, followPages, pastOf, renewBinding } from './attach.ts';
 import { CaptchaReport, createCaptchaWatch } from './captcha.ts';
 import { reportConsoleCall, reportException } from './console.ts';
 import { reportInteraction } from './interaction.ts';
@@ -68,10 +68,24 @@ export function runMonitor(
     // Its sessions on pages end with it.
     if (root !== null) void cdp.send('Target.detachFromTarget', { sessionId: root }).catch(() => undefined);
   };
+  /** A document may have come before its target told of any: what its events would have changed is made up for. */
+  const catchUp = async (target: WatchedTarget, isNew: boolean): Promise<void> => {
+    const { sessionId, loaderId } = target;
+    const { frame } = (await cdp.send('Page.getFrameTree', undefined, sessionId)).frameTree;
+    const past = await pastOf(cdp, sessionId, frame);
+    const isWatched = !stopped && targets.has(sessionId);
+    if (!isWatched || target.loaderId !== loaderId || frame.loaderId === loaderId) return;
+    if (!isNew || frame.url === '' || frame.url === 'about:blank') {
+      renewBinding(cdp, sessionId, wanted, binding);
+      return;
+    }
+    showDocument(target, frame);
+    if (wanted.page) pages.arrived(target, frame, past);
+  };
   const attached = (info: Protocol.Target.TargetInfo, sessionId: string, parent: WatchedTarget | undefined): void => {
     if (info.url.startsWith(OWN_TARGET_URL)) return;
     const isDocument = info.type === 'page' || info.type === 'iframe' || info.type === 'background_page';
-    targets.set(sessionId, {
+    const target: WatchedTarget = {
       sessionId,
       targetId: parent?.targetId ?? info.targetId,
       type: parent?.type ?? targetTypeOf(info.type),
@@ -81,11 +95,14 @@ export function runMonitor(
       loaderId: undefined,
       url: info.url,
       navSeq: 0,
-    });
-    if (info.type === 'page' && settledIn && wanted.page) pages.opened(info);
+    };
+    targets.set(sessionId, target);
+    const isNew = info.type === 'page' && settledIn;
+    if (isNew && wanted.page) pages.opened(info);
     const enabled = enableTarget(cdp, sessionId, isDocument, wanted, binding, (step) => {
       if (!stopped && targets.has(sessionId)) emit('monitor_init_failed', step, { step });
     });
+    if (isDocument) void enabled.then(() => catchUp(target, isNew)).catch(() => undefined);
     if (info.type === 'page') void enabled.then(preparedLatch(info.targetId).open);
   };
   const detached = (sessionId: string): void => {
@@ -106,14 +123,16 @@ export function runMonitor(
     pages.gone(target);
     captchas.gone(target);
   };
-  const navigated = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+  const showDocument = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
     if (target.top && frame.parentId === undefined) target.navSeq += 1;
-    if (frame.id === target.frameId) {
-      target.loaderId = frame.loaderId;
-      target.url = frame.url;
-      renewBinding(cdp, target.sessionId, wanted, binding);
-      captchas.left(target);
-    }
+    if (frame.id !== target.frameId) return;
+    target.loaderId = frame.loaderId;
+    target.url = frame.url;
+    renewBinding(cdp, target.sessionId, wanted, binding);
+    captchas.left(target);
+  };
+  const navigated = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+    showDocument(target, frame);
     if (wanted.page) pages.navigated(target, frame);
   };
 

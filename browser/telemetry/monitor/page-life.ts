@@ -13,10 +13,15 @@ interface Progress {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** What has happened to a document, as the browser names it. */
+export type PastEvent = Pick<Protocol.Page.LifecycleEventEvent, 'name' | 'timestamp'>;
+
 /** Tells how pages come and load. */
 export interface PageWatch {
   opened(targetInfo: Protocol.Target.TargetInfo): void;
   navigated(target: WatchedTarget, frame: Protocol.Page.Frame): void;
+  /** A document that came before anybody watched: `past` is what has happened to it, of which some may have been told. */
+  arrived(target: WatchedTarget, frame: Protocol.Page.Frame, past: readonly PastEvent[]): void;
   contentLoaded(target: WatchedTarget, timestamp: number): void;
   loaded(target: WatchedTarget, timestamp: number): void;
   painted(target: WatchedTarget, event: Protocol.PerformanceTimeline.TimelineEvent): void;
@@ -51,7 +56,29 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
     progress.timer.unref();
   };
 
+  const tellNavigation = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+    const { nav_seq: _, ...place } = placeOf(target, { frameId: frame.id, url: frame.url });
+    emit('page_navigation', 'Page.frameNavigated', {
+      ...place,
+      loader_id: frame.loaderId,
+      ...(frame.parentId === undefined ? {} : { parent_frame_id: frame.parentId }),
+    });
+  };
+  const contentLoaded = (target: WatchedTarget, timestamp: number): void => {
+    if (!target.top) return;
+    progressOf(target).contentLoaded = true;
+    emit('page_dom_content_loaded', 'Page.domContentEventFired', { ...placeOf(target), cdp_timestamp: timestamp });
+  };
+  const loaded = (target: WatchedTarget, timestamp: number): void => {
+    if (!target.top) return;
+    progressOf(target).loaded = true;
+    emit('page_load', 'Page.loadEventFired', { ...placeOf(target), cdp_timestamp: timestamp });
+    waitForRest(target);
+  };
+
   return {
+    contentLoaded,
+    loaded,
     opened: ({ targetId, type, url, title, openerId }) => {
       emit('page_tab_opened', 'Target.attachedToTarget', {
         target_id: targetId,
@@ -63,23 +90,14 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
     },
     navigated: (target, frame) => {
       if (target.top && frame.parentId === undefined) forget(target);
-      const { nav_seq: _, ...place } = placeOf(target, { frameId: frame.id, url: frame.url });
-      emit('page_navigation', 'Page.frameNavigated', {
-        ...place,
-        loader_id: frame.loaderId,
-        ...(frame.parentId === undefined ? {} : { parent_frame_id: frame.parentId }),
-      });
+      tellNavigation(target, frame);
     },
-    contentLoaded: (target, timestamp) => {
-      if (!target.top) return;
-      progressOf(target).contentLoaded = true;
-      emit('page_dom_content_loaded', 'Page.domContentEventFired', { ...placeOf(target), cdp_timestamp: timestamp });
-    },
-    loaded: (target, timestamp) => {
-      if (!target.top) return;
-      progressOf(target).loaded = true;
-      emit('page_load', 'Page.loadEventFired', { ...placeOf(target), cdp_timestamp: timestamp });
-      waitForRest(target);
+    arrived: (target, frame, past) => {
+      tellNavigation(target, frame);
+      for (const { name, timestamp } of past) {
+        if (name === 'DOMContentLoaded' && !progressOf(target).contentLoaded) contentLoaded(target, timestamp);
+        if (name === 'load' && !progressOf(target).loaded) loaded(target, timestamp);
+      }
     },
     painted: (target, { type, frameId, time, duration, lcpDetails: lcp, layoutShiftDetails: shift }) => {
       const common = { ...placeOf(target), source_frame_id: frameId, time: time * 1000 };
