@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { normalizeDomain } from '../contract/addresses.ts';
 import { Credential, CredentialCreate, CredentialUpdate, TotpCode } from '../contract/credentials.ts';
 import { HoldfastError } from '../contract/errors.ts';
+import { readTotpSecret } from '../contract/totp-secret.ts';
 import type { CredentialRecord } from '../store/queries/credentials.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf, type KeyCaller } from './caller.ts';
@@ -100,9 +101,9 @@ function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
 
 /**
  * `PATCH /credentials/{id or name}`: `remove_value_keys` first, then `values` merged. Connections refer to a credential by
- * name, so a new name is carried to those that use it.
+ * name, so a new name is carried to those that use it; a new value is told to them.
  */
-function updateCredential(app: ApiServer, { store, connections }: ApiParts): void {
+function updateCredential(app: ApiServer, { store, connections, answers }: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/credentials/:id_or_name',
@@ -123,10 +124,20 @@ function updateCredential(app: ApiServer, { store, connections }: ApiParts): voi
         defined({ name, values, removeValueKeys, totpSecret, ssoProvider }),
       );
       if (changed === null) throw notFound();
-      if (changed.name !== current.name) {
-        for (const { id } of await store.connections.usingCredential(project, current.name)) {
-          await connections.configure(id, { credential: { name: changed.name } });
-        }
+      const isRenamed = changed.name !== current.name;
+      if (isRenamed || changed.version !== current.version || changed.ssoProvider !== current.ssoProvider) {
+        const users = await store.connections.usingCredential(project, current.name);
+        await Promise.all(
+          users.map(({ id }) =>
+            unlessGone(async () => {
+              const told = isRenamed
+                ? connections.configure(id, { credential: { name: changed.name } })
+                : connections.credentialChanged(id);
+              // `can_reauth` follows at once: whoever reads the connection next sees it.
+              await answers.settled(await told);
+            }),
+          ),
+        );
       }
       return presentCredential(changed, 'single');
     },
@@ -147,7 +158,7 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
     handler: async (request, reply) => {
       const { record, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
-        await unlink(() => connections.configure(id, { credential: null }));
+        await unlessGone(() => connections.configure(id, { credential: null }));
       }
       if (!(await store.credentials.remove(project, record.id))) {
         throw notFound();
@@ -167,17 +178,14 @@ function notFound(): HoldfastError {
   return new HoldfastError('not_found', 'Credential not found; check its id or name, and the project');
 }
 
-/** A connection that is deleted at the same moment needs no unlinking. */
-async function unlink(configure: () => Promise<unknown>): Promise<void> {
+/** A connection that is deleted at the same moment need not be told. */
+async function unlessGone(configure: () => Promise<unknown>): Promise<void> {
   try {
     await configure();
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== 'not_found') throw error;
   }
 }
-
-/** How long a code is good for, in seconds (RFC 6238's default, which sites use). */
-const PERIOD_S = 30;
 
 /** `GET /credentials/{id or name}/totp-code`: the code of this moment; 404 without a secret. */
 function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
@@ -198,8 +206,11 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
         throw new HoldfastError('not_found', 'This credential has no TOTP secret; set `totp_secret` first');
       }
       const now = clock().getTime();
-      const totp = new TOTP({ secret: Secret.fromBase32(secret), period: PERIOD_S, digits: 6, algorithm: 'SHA1' });
-      const periodMs = PERIOD_S * 1000;
+      const parameters = readTotpSecret(secret);
+      if (parameters === null)
+        throw new HoldfastError('not_found', 'The TOTP secret cannot be read; set `totp_secret` again');
+      const totp = new TOTP({ ...parameters, secret: Secret.fromBase32(parameters.secret) });
+      const periodMs = parameters.period * 1000;
       return {
         code: totp.generate({ timestamp: now }),
         expires_at: new Date((Math.floor(now / periodMs) + 1) * periodMs).toISOString(),

@@ -28,8 +28,10 @@ export interface ConnectionsClient {
   submitBySignal(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<void>;
   /** Changes settings. */
   configure(connectionId: string, changes: ConfigureRequest['changes']): Promise<Accepted>;
-  /** Runs a health check now and answers its outcome. `check_in_progress` when one runs, `unavailable` after a minute. */
-  check(connectionId: string): Promise<Accepted>;
+  /** Tells a connection that its credential holds other values: what it can answer is read again. */
+  credentialChanged(connectionId: string): Promise<Accepted>;
+  /** Runs a health check now and answers its outcome; null when it still runs after a minute. `check_in_progress` when one runs. */
+  check(connectionId: string): Promise<Accepted | null>;
   /** Ends the workflow: cancels a running flow and closes its browser. Done when the row is gone. */
   remove(connectionId: string): Promise<void>;
   /**

@@ -51,9 +51,11 @@ export interface ConnectionsClientOptions {
   search?: SearchOptions | null;
   /** How long a message may wait for a worker, in milliseconds. Default 20 seconds. */
   timeoutMs?: number;
+  /** How long `check` waits for its outcome, in milliseconds. Default a minute. */
+  checkWaitMs?: number;
 }
 
-/** How long `check` waits for its outcome, in milliseconds. */
+/** How long `check` waits for its outcome. */
 const CHECK_WAIT_MS = 60_000;
 /** How long one query waits for a worker, in milliseconds, before it is asked again. */
 const QUERY_WAIT_MS = 2_000;
@@ -68,7 +70,15 @@ const GRPC_DEADLINE_EXCEEDED = 4;
 
 /** Makes the typed handle on all connections' workflows. */
 export function createConnectionsClient(options: ConnectionsClientOptions): ConnectionsClient {
-  const { temporal, identityKey, taskQueue = TASK_QUEUE, timeoutMs = 20_000, findDocument, search = null } = options;
+  const {
+    temporal,
+    identityKey,
+    taskQueue = TASK_QUEUE,
+    timeoutMs = 20_000,
+    checkWaitMs = CHECK_WAIT_MS,
+    findDocument,
+    search = null,
+  } = options;
   const handleOf = (connectionId: string): WorkflowHandle<typeof authConnection> =>
     temporal.workflow.getHandle<typeof authConnection>(workflowIdOf(connectionId));
 
@@ -162,8 +172,24 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
     configure: (connectionId, changes) =>
       send(connectionId, (handle) => handle.executeUpdate(configureUpdate, { args: [{ connectionId, changes }] })),
 
-    check: (connectionId) =>
-      send(connectionId, (handle) => handle.executeUpdate(checkUpdate, { args: [{ connectionId }] }), CHECK_WAIT_MS),
+    credentialChanged: (connectionId) =>
+      send(connectionId, (handle) =>
+        handle.executeUpdate(configureUpdate, { args: [{ connectionId, changes: {}, credentialChanged: true }] }),
+      ),
+
+    check: async (connectionId) => {
+      const begun = await send(connectionId, (handle) =>
+        handle.startUpdate(checkUpdate, { args: [{ connectionId }], waitForStage: 'ACCEPTED' }),
+      );
+      const deadline = Date.now() + checkWaitMs;
+      try {
+        return await temporal.connection.withDeadline(deadline, () => begun.result());
+      } catch (error) {
+        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCodeOf(error) === GRPC_DEADLINE_EXCEEDED)
+          return null;
+        throw translate(error);
+      }
+    },
 
     remove: async (connectionId) => {
       await send(connectionId, (handle) => handle.executeUpdate(removeUpdate, { args: [{ connectionId }] }));
@@ -198,7 +224,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
  * The server takes ten updates at a time for a workflow; the others try again until they learn who won.
  */
 async function createOnce(
-  options: Required<Omit<ConnectionsClientOptions, 'findDocument' | 'search'>>,
+  options: Required<Omit<ConnectionsClientOptions, 'findDocument' | 'search' | 'checkWaitMs'>>,
   seed: Omit<ConnectionSeed, 'id'>,
   labels: Pick<WorkflowOptions, 'staticSummary' | 'typedSearchAttributes'>,
 ): Promise<CreateResult> {

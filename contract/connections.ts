@@ -63,9 +63,10 @@ export const ConnectionCreate = z.strictObject({
 });
 export type ConnectionCreate = z.infer<typeof ConnectionCreate>;
 
-/** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list. */
+/** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list, `credential: null` detaches. */
 export const ConnectionUpdate = z.strictObject({
   ...settings,
+  credential: CredentialReference.nullable().optional(),
   login_url: z.union([z.literal(''), HttpUrl]).optional(),
 });
 export type ConnectionUpdate = z.infer<typeof ConnectionUpdate>;
@@ -228,6 +229,8 @@ export const TimelineEvent = z.strictObject({
   website_error: z.string().optional(),
   browser_session_id: z.string().optional(),
   replay_id: z.string().optional(),
+  /** Why there is no replay though the connection asks for one. Ours. */
+  replay_error: z.string().optional(),
   telemetry_captured: z.boolean().optional(),
 });
 export type TimelineEvent = z.infer<typeof TimelineEvent>;

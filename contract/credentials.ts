@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DomainName } from './addresses.ts';
 import { MAX_FIELD_VALUE_LENGTH } from './limits.ts';
+import { normalizeTotpSecret } from './totp-secret.ts';
 
 /** Most values that one credential holds. */
 const MAX_VALUES = 100;
@@ -10,14 +11,18 @@ const Values = z
   .record(z.string().min(1).max(200), z.string().max(MAX_FIELD_VALUE_LENGTH))
   .refine((values) => Object.keys(values).length <= MAX_VALUES, `must hold ${MAX_VALUES} values or fewer`);
 
-/** Base32 in any spacing and case, in its one spelling. */
+/** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm; in its one spelling. */
 const TotpSecret = z
   .string()
   .max(1024)
   .transform((text, ctx) => {
     const secret = normalizeTotpSecret(text);
     if (secret === null) {
-      ctx.addIssue({ code: 'custom', message: 'must be a base32 secret of 16 characters or more (A-Z, 2-7)' });
+      ctx.addIssue({
+        code: 'custom',
+        message:
+          'must be a base32 secret of 16 characters or more (A-Z, 2-7), or an otpauth://totp/ address that holds one',
+      });
       return z.NEVER;
     }
     return secret;
@@ -67,9 +72,3 @@ export type Credential = z.infer<typeof Credential>;
 
 /** Answer of `GET /credentials/{id or name}/totp-code`. */
 export const TotpCode = z.strictObject({ code: z.string(), expires_at: z.string() });
-
-/** A TOTP secret in its one spelling (upper case, no spaces, dashes or padding), or null when it is none. */
-export function normalizeTotpSecret(text: string): string | null {
-  const secret = text.replaceAll(/[\s-]/g, '').replace(/=+$/, '').toUpperCase();
-  return /^[A-Z2-7]{16,}$/.test(secret) ? secret : null;
-}

@@ -85,9 +85,10 @@ export interface SubmitInput extends Addressed {
   selectedChoiceId: string | null;
 }
 
-/** Changed settings; a property that is absent stays, null clears. */
+/** Changed settings; a property that is absent stays, null clears. `credentialChanged`: the attached one holds other values. */
 export interface ConfigureRequest extends Addressed {
   changes: { [K in keyof ConnectionSettings]?: ConnectionSettings[K] | null };
+  credentialChanged?: boolean;
 }
 
 /** What login, submit, configure and check answer: the document as the handler left it. */

@@ -1,4 +1,5 @@
-import { Secret, TOTP, URI } from 'otpauth';
+import { Secret, TOTP } from 'otpauth';
+import { readTotpSecret } from '../../contract/totp-secret.ts';
 import type { Store } from '../../store/store.ts';
 import { failure } from './faults.ts';
 
@@ -26,16 +27,9 @@ export async function nextTotpCode(
   }
 }
 
-/** Reads a secret as callers give it: base32 with or without spaces, or a whole `otpauth://` address. */
-export function totpOf(secret: string): TOTP {
-  try {
-    if (secret.startsWith('otpauth://')) {
-      const parsed = URI.parse(secret);
-      if (parsed instanceof TOTP) return parsed;
-      throw new TypeError('not time-based');
-    }
-    return new TOTP({ secret: Secret.fromBase32(secret.replace(/[\s-]/g, '').toUpperCase()) });
-  } catch {
+function totpOf(text: string): TOTP {
+  const parameters = readTotpSecret(text);
+  if (parameters === null)
     throw failure('internal_error', 'the saved TOTP secret cannot be read; store it again', true);
-  }
+  return new TOTP({ ...parameters, secret: Secret.fromBase32(parameters.secret) });
 }

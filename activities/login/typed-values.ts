@@ -1,3 +1,4 @@
+import { normalizeTotpSecret } from '../../contract/totp-secret.ts';
 import type { CredentialPatch } from '../../store/queries/credentials.ts';
 
 /** A value that a person gave, by the name that it is saved under, and the origin of the document it was typed into. */
@@ -30,6 +31,7 @@ export function patchOf(
   chosen: { provider: string; at: string } | null,
 ): Required<Pick<CredentialPatch, 'values' | 'origins' | 'ssoProvider'>> & Pick<CredentialPatch, 'totpSecret'> {
   const secret = typed.find(({ ref }) => ref === 'totp_secret');
+  const totpSecret = secret === undefined ? null : normalizeTotpSecret(secret.text);
   const decisive = typed.find(({ ref }) => ref === 'password') ?? typed.at(-1);
   const isProviders =
     chosen !== null &&
@@ -40,6 +42,6 @@ export function patchOf(
     values: Object.fromEntries(typed.filter((each) => each !== secret).map(({ ref, text }) => [ref, text])),
     origins: Object.fromEntries(typed.map(({ ref, origin }) => [ref, origin])),
     ssoProvider: isProviders ? chosen.provider : null,
-    ...(secret === undefined ? {} : { totpSecret: secret.text }),
+    ...(totpSecret === null ? {} : { totpSecret }),
   };
 }

@@ -157,7 +157,10 @@ function deleteConnection(app: ApiServer, { store, connections, answers }: ApiPa
   });
 }
 
-/** `POST /auth/connections/{id}/check`: a health check by hand; works with `health_checks: false`. May take a minute. */
+/**
+ * `POST /auth/connections/{id}/check`: a health check by hand; works with `health_checks: false`. Answers what was found; 202
+ * with the connection as it was when the check still runs after a minute.
+ */
 function checkConnection(app: ApiServer, { connections, answers }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -166,11 +169,13 @@ function checkConnection(app: ApiServer, { connections, answers }: ApiParts): vo
       operationId: 'checkAuthConnection',
       tags,
       params: IdParams,
-      response: { 200: ManagedAuth, ...refusals(401, 404, 409) },
+      response: { 200: ManagedAuth, 202: ManagedAuth, ...refusals(401, 404, 409) },
     },
-    handler: async (request) => {
-      const { id } = await answers.find(keyCallerOf(request), request.params.id);
-      return answers.present(await answers.settled(await connections.check(id)), 'api_key');
+    handler: async (request, reply) => {
+      const { id, document } = await answers.find(keyCallerOf(request), request.params.id);
+      const found = await connections.check(id);
+      if (found === null) return reply.code(202).send(answers.present(document, 'api_key'));
+      return reply.code(200).send(answers.present(await answers.settled(found), 'api_key'));
     },
   });
 }

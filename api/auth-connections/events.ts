@@ -4,7 +4,7 @@ import type { ConnectionDocument } from '../../contract/document.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { type EventStream, eventFrame, openEventStream } from '../../http/event-stream.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
-import type { ConnectionRow } from '../../store/queries/connections.ts';
+import type { ConnectionRow, ConnectionState } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { type Caller, callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
@@ -73,6 +73,7 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
   let expiry: NodeJS.Timeout | undefined;
   try {
     let isFirst = true;
+    let running: ConnectionState | null = null;
     for await (const state of recordedStates(parts.store, row, { afterRevision, signal: stream.signal })) {
       clearTimeout(expiry);
       const { flow } = state.document;
@@ -80,6 +81,7 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
       // The current state is told as of now (it may have expired unsaid), a past one as it was.
       const at = isFirst && afterRevision === null ? parts.clock() : state.at;
       isFirst = false;
+      running = flow?.flow_status === 'IN_PROGRESS' ? state : null;
       if (await tell(parts, writer, caller, state, at)) break;
       if (flow?.flow_status !== 'IN_PROGRESS') continue;
       const left = Date.parse(flow.flow_expires_at) - parts.clock().getTime() + EXPIRY_GRACE_MS;
@@ -91,6 +93,9 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
         Math.min(Math.max(left, 0), MAX_DELAY_MS),
       );
     }
+    // The connection was removed, and its states with it: its flow was cancelled, whether or not that was still to be read.
+    if (running !== null && !stream.signal.aborted && (await isGone(parts, row.id)))
+      await tell(parts, writer, caller, canceled(running, parts.clock()), parts.clock());
   } catch (error) {
     await tellFault(parts, writer, error);
   } finally {
@@ -112,6 +117,17 @@ async function tell(
   if (event === null) return false;
   await writer.send(frame(event, state.revision));
   return connection.flow_status !== 'IN_PROGRESS';
+}
+
+async function isGone({ store }: ApiParts, connectionId: string): Promise<boolean> {
+  return (await store.connections.byIdUnscoped(connectionId)) === null;
+}
+
+/** The last state of a flow whose connection is removed. */
+function canceled({ revision, document }: ConnectionState, at: Date): ConnectionState {
+  const { flow } = document;
+  const end = { flow_status: 'CANCELED', interaction: null, external_action_message: null } as const;
+  return { revision: revision + 1, at, document: { ...document, flow: flow === null ? null : { ...flow, ...end } } };
 }
 
 async function tellFault(parts: ApiParts, writer: EventStream, error: unknown): Promise<void> {

@@ -55,7 +55,7 @@ export async function changesOf(
   if (body.login_url !== undefined && body.login_url !== '') checkLoginUrl(deps.addressPolicy, body.login_url);
   // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
-  if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
+  if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);
   const browser = await browserOf(deps, scope, body);
   return defined({
     allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
@@ -85,8 +85,8 @@ export async function browserOf(
   body: BrowserChoices,
 ): Promise<ManagedAuthBrowser | undefined> {
   const proxy = await chosenProxy(deps, scope, body);
-  rejectExport('browser.telemetry', body.browser?.telemetry);
-  rejectExport('browser_telemetry', body.browser_telemetry);
+  rejectUnsupported('browser.telemetry', body.browser?.telemetry);
+  rejectUnsupported('browser_telemetry', body.browser_telemetry);
   const telemetry = body.browser?.telemetry === undefined ? body.browser_telemetry : body.browser.telemetry;
   if (body.browser === undefined && proxy === undefined && telemetry === undefined) return undefined;
   return defined({ ...body.browser, proxy, telemetry });
@@ -110,10 +110,15 @@ async function checkCredential(deps: ApiDeps, scope: ProjectScope, reference: Cr
   }
 }
 
-/** A session could not be opened with it, so the login would fail minutes later without a word of this. */
-function rejectExport(field: string, telemetry: TelemetryRequest | null | undefined): void {
-  if (Object.keys(telemetry?.export ?? {}).length === 0) return;
-  throw invalidField(`${field}.export`, 'is not supported; leave it out and read telemetry from the browser session');
+/** What the session of a login cannot capture is refused here, where the caller learns why. */
+function rejectUnsupported(field: string, telemetry: TelemetryRequest | null | undefined): void {
+  if (Object.keys(telemetry?.export ?? {}).length > 0)
+    throw invalidField(`${field}.export`, 'is not supported; leave it out and read telemetry from the browser session');
+  if (telemetry?.browser?.screenshot?.enabled === true)
+    throw invalidField(
+      `${field}.browser.screenshot`,
+      'would show what a person types into a login; use `record_session` to see what happened',
+    );
 }
 
 function mergeBrowser(current: ConnectionSettings, change: ManagedAuthBrowser): ManagedAuthBrowser {

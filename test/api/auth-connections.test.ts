@@ -200,6 +200,34 @@ describe('update and delete', () => {
     });
   });
 
+  it('refuses pictures of what is typed into a login', async () => {
+    const { call } = fixture();
+    const telemetry = { enabled: true, browser: { screenshot: { enabled: true } } };
+    const create = { domain: 'pictures.example', profile_name: 'ann' };
+    const refused = await call('POST', '/auth/connections', { ...create, browser: { telemetry } });
+    expect([refused.statusCode, refused.json<{ message: string }>().message]).toEqual([
+      400,
+      expect.stringMatching(/^browser\.telemetry\.browser\.screenshot: .*record_session/) as string,
+    ]);
+    const { id } = (await call('POST', '/auth/connections', create)).json<{ id: string }>();
+    const url = `/auth/connections/${id}`;
+    expect((await call('PATCH', url, { browser_telemetry: telemetry })).statusCode).toBe(400);
+    expect((await call('POST', `${url}/login`, { browser: { telemetry } })).statusCode).toBe(400);
+    const without = { telemetry: { browser: { screenshot: { enabled: false } } } };
+    expect((await call('PATCH', url, { browser: without })).statusCode).toBe(200);
+  });
+
+  it('detaches a credential', async () => {
+    const { call } = fixture();
+    await call('POST', '/credentials', { name: 'detached', domain: 'detach.example', values: {} });
+    const body = { domain: 'detach.example', profile_name: 'ann', credential: { name: 'detached' } };
+    const { id } = (await call('POST', '/auth/connections', body)).json<{ id: string }>();
+    const detached = await call('PATCH', `/auth/connections/${id}`, { credential: null });
+    expect(detached.statusCode).toBe(200);
+    expect(detached.json()).not.toHaveProperty('credential');
+    expect((await call('GET', '/credentials/detached')).statusCode).toBe(200);
+  });
+
   it.each(['browser.telemetry', 'browser_telemetry'])('refuses to export telemetry by %s at once', async (field) => {
     const { call } = fixture();
     const telemetry = { enabled: true, export: { s3: {} } };
@@ -259,6 +287,18 @@ describe('login and check', () => {
       ...(payload === undefined ? {} : { payload }),
     });
     expect(response.statusCode).toBe(200);
+  });
+
+  it('says that a check still runs, instead of telling the old state as new', async () => {
+    const { call, connections } = fixture();
+    const { id } = (
+      await call('POST', '/auth/connections', { domain: 'slow-check.example', profile_name: 'ann' })
+    ).json<{ id: string }>();
+    connections.checkIsSlow = true;
+    const checked = await call('POST', `/auth/connections/${id}/check`);
+    connections.checkIsSlow = false;
+    expect([checked.statusCode, checked.json<{ id: string }>().id]).toEqual([202, id]);
+    expect(checked.json()).not.toHaveProperty('last_auth_check_at');
   });
 
   it('checks by hand and lists what happened', async () => {

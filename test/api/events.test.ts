@@ -59,6 +59,22 @@ async function connection(domain: string): Promise<{ id: string; url: string }> 
 }
 
 describe('events', () => {
+  it('end with a cancelled flow when the connection is deleted', async () => {
+    const { call, connections } = fixture();
+    const { id, url } = await connection('deleted.example');
+    await call('POST', `${url}/login`);
+    await connections.moveFlow(id, { flow_step: 'AWAITING_INPUT', interaction: loginInteraction() });
+    const response = await open(`${url}/events`);
+    let deleted = false;
+    const events = await readAll(response, () => {
+      if (!deleted) void call('DELETE', url);
+      deleted = true;
+    });
+    const told = events.filter(({ event }) => event === 'managed_auth_state');
+    expect(told.map(({ data }) => data.flow_status)).toEqual(['IN_PROGRESS', 'CANCELED']);
+    expect(told[1]?.data).not.toHaveProperty('interaction_id');
+  });
+
   it('flush headers at once, wait for a flow, tell every state in order and end with it', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('stream.example');

@@ -10,13 +10,15 @@ import type { Store } from '../../store/store.ts';
 /** Stands in for the workflows: the same promises, one process, no Temporal. Tests drive its flows by hand. */
 export interface FakeConnections extends ConnectionsClient {
   /** How often each message was sent. */
-  calls: { create: number; submit: number; applied: number };
+  calls: { create: number; submit: number; applied: number; credentialChanged: number };
   /** Moves the current flow on and records it. */
   moveFlow(id: string, change: Partial<FlowState>): Promise<ConnectionDocument>;
   /** Changes the document in any way and records it. */
   change(id: string, change: Partial<ConnectionDocument>, timeline?: TimelineEvent[]): Promise<ConnectionDocument>;
   /** Every message fails with this until it is null again. */
   failWith: HoldfastError | null;
+  /** A check does not end while somebody waits for it. */
+  checkIsSlow: boolean;
 }
 
 /** A pause that asks for a user and a password and offers three choices. */
@@ -52,7 +54,7 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
   const documents = new Map<string, ConnectionDocument>();
   const places = new Map<string, Promise<ConnectionDocument>>();
   const applied = new Set<string>();
-  const calls = { create: 0, submit: 0, applied: 0 };
+  const calls = { create: 0, submit: 0, applied: 0, credentialChanged: 0 };
 
   function get(id: string): ConnectionDocument {
     if (fake.failWith !== null) throw fake.failWith;
@@ -90,6 +92,7 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
 
   const fake: FakeConnections = {
     calls,
+    checkIsSlow: false,
     failWith: null,
     async create(seed) {
       calls.create += 1;
@@ -126,7 +129,12 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
       ) as ConnectionSettings;
       return accepted(await record({ ...document, settings }));
     },
+    async credentialChanged(id) {
+      calls.credentialChanged += 1;
+      return accepted(await record(get(id)));
+    },
     async check(id) {
+      if (fake.checkIsSlow) return null;
       return accepted(await record({ ...get(id), last_auth_check_at: clock().toISOString() }));
     },
     async remove(id) {

@@ -72,7 +72,42 @@ describe('credentials', () => {
     expect(code).toBe(new TOTP({ secret: Secret.fromBase32(SECRET) }).generate({ timestamp: end - 1 }));
   });
 
+  it('take the address that an authenticator app reads, with its period, digits and algorithm', async () => {
+    const { call } = fixture();
+    const address = `otpauth://totp/Shop:ann?secret=${SECRET.toLowerCase()}&issuer=Shop&period=60&digits=8&algorithm=SHA256`;
+    const body = { name: 'by address', domain: 'otp.example', values: {}, totp_secret: address };
+    expect((await call('POST', '/credentials', body)).statusCode).toBe(201);
+    const told = (await call('GET', '/credentials/by%20address/totp-code')).json<{
+      code: string;
+      expires_at: string;
+    }>();
+    const end = Date.parse(told.expires_at);
+    expect(end % 60_000).toBe(0);
+    const totp = new TOTP({ secret: Secret.fromBase32(SECRET), period: 60, digits: 8, algorithm: 'SHA256' });
+    expect(told.code).toBe(totp.generate({ timestamp: end - 1 }));
+  });
+
+  it('tell the connections that use them of new values, and of nothing else', async () => {
+    const { call, connections } = fixture();
+    await call('POST', '/credentials', { name: 'told', domain: 'told.example', values: { a: '1' } });
+    const body = { domain: 'told.example', profile_name: 'ann', credential: { name: 'told' } };
+    await call('POST', '/auth/connections', body);
+    const before = connections.calls.credentialChanged;
+    await call('PATCH', '/credentials/told', { values: { a: '2' } });
+    expect(connections.calls.credentialChanged).toBe(before + 1);
+    await call('PATCH', '/credentials/told', { values: { a: '2' } });
+    expect(connections.calls.credentialChanged).toBe(before + 1);
+  });
+
   it.each([
+    [
+      { name: 'x', domain: 'x.example', values: {}, totp_secret: 'otpauth://hotp/x?secret=JBSWY3DPEHPK3PXP' },
+      'totp_secret',
+    ],
+    [
+      { name: 'x', domain: 'x.example', values: {}, totp_secret: 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&digits=20' },
+      'totp_secret',
+    ],
     [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'not base32 !' }, 'totp_secret'],
     [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'JBSWY3D' }, 'totp_secret'],
     [{ name: '', domain: 'x.example', values: {} }, 'name'],

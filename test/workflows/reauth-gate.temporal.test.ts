@@ -62,6 +62,19 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(passwords()).toBe(3);
   });
 
+  it('says at once that it can be logged in again when the credential is told to have changed', async () => {
+    const id = await loginByCredential(tests);
+    tests.world.health = [EXPIRED];
+    tests.world.answers = [CODE_PAGE];
+    await tests.env.sleep('20 minutes');
+    expect(tests.world.rows.get(id)?.can_reauth).toBe(false);
+    tests.world.credential = { ...STORED, version: 2 };
+    const checks = tests.world.checks;
+    await tests.client.credentialChanged(id);
+    await until(tests, id, ({ can_reauth: can }) => can);
+    expect(tests.world.checks).toBe(checks);
+  });
+
   it('asks for the same again after a person has logged in with it', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];

@@ -83,6 +83,7 @@ export function registerHandlers(state: ConnectionState): void {
     configureUpdate,
     (request) => {
       applySettings(state, request.changes);
+      if (request.credentialChanged === true) state.credentialStale = true;
       return accepted(state);
     },
     {
