@@ -49,6 +49,8 @@ export interface FlowSession {
   telemetryCaptured?: boolean;
   /** Its recording; null when there is none. Absent in histories that are older than it. */
   replayId?: string | null;
+  /** Why there is none though one was asked for. Absent in histories that are older than it. */
+  replayError?: string | null;
 }
 
 /** A page as it was read, with what the attached credential can answer at that moment. */
@@ -131,6 +133,8 @@ export interface HealthOutcome {
   telemetryCaptured?: boolean;
   /** Its recording; null when there is none. Absent in histories that are older than it. */
   replayId?: string | null;
+  /** Why there is none though one was asked for. Absent in histories that are older than it. */
+  replayError?: string | null;
   credential: CredentialFacts | null;
 }
 

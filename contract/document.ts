@@ -12,7 +12,7 @@ import {
   type TimelineEvent,
 } from './connections.ts';
 import { Interaction } from './interaction.ts';
-import { ReadField } from './reading.ts';
+import { ReadChoice, ReadField } from './reading.ts';
 import { TelemetryRequest } from './telemetry.ts';
 
 /** Settings of a connection with every default applied. No secret is in here. */
@@ -46,6 +46,8 @@ export const FlowState = z.object({
   telemetry_captured: z.boolean().optional(),
   /** Recording of the session in `browser_session_id`, when there is one. */
   replay_id: z.string().nullable().optional(),
+  /** Why there is none though one was asked for. */
+  replay_error: z.string().nullable().optional(),
   live_view_url: z.string().nullable(),
   interaction: Interaction.nullable(),
   external_action_message: z.string().nullable(),
@@ -76,9 +78,15 @@ export const RequiredField = ReadField.pick({
 });
 export type RequiredField = z.infer<typeof RequiredField>;
 
+/** A choice that a login took: what it is known by when the site offers it again. */
+export const TakenChoice = ReadChoice.pick({ type: true, label: true, provider: true, masked_destination: true });
+export type TakenChoice = z.infer<typeof TakenChoice>;
+
 /** What the last good login needed, by kind; recorded so that the reauth gate need not guess. */
 export const LoginRequirements = z.object({
   fields: z.array(RequiredField),
+  /** Choices that were taken: a REAUTH takes them again. Absent in rows that are older than it. */
+  choices: z.array(TakenChoice).optional(),
   /** True when a person had to act elsewhere (mail link, push). */
   externalAction: z.boolean(),
 });
@@ -103,6 +111,8 @@ export const ReauthMemory = z.object({
   requirements: LoginRequirements.nullable(),
   obstacle: ReauthObstacle.nullable(),
   backOff: ReauthBackOff.nullable(),
+  /** The credential whose authenticator codes the site refused. Absent in rows that are older than it. */
+  refusedCodes: CredentialVersion.nullable().optional(),
   /** Every field that good logins answered: each keeps its `ref`. Absent in rows that are older than it. */
   fields: z.array(RequiredField).optional(),
 });

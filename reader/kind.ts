@@ -2,6 +2,7 @@ import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/r
 import { asksNewPassword, type SeenFrame } from './clusters.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import {
+  approvalInstruction,
   asksByHttp,
   isErrorPage,
   outsideInstruction,
@@ -40,6 +41,8 @@ export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: 
   if (isErrorPage(url)) return is('unavailable', 'the error page of the browser');
   const topic = topicOf(frames);
   if (showsPuzzle(frames)) return is('captcha', 'a puzzle lies over the page');
+  if (waitsBesideCode(fields) && approvalInstruction(frames) !== null)
+    return is('external_action', 'asks to agree on another device, and takes a code instead');
   if (fields.some((field) => field.type !== 'text')) return is('form', 'has the fields of a login');
   if (top.status >= 500) return is('unavailable', `status ${top.status}`);
   if (showsChallenge(frames, topic, said)) return is('captcha', 'a challenge and little else');
@@ -63,6 +66,13 @@ export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: 
   if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
     return is('unavailable', 'an empty page');
   return is('other', 'asks for nothing of a login');
+}
+
+/** True for fields that take a code alone, and none that was sent: beside it a question on a phone may wait. */
+function waitsBesideCode(fields: readonly ReadField[]): boolean {
+  const isCode = ({ type }: ReadField): boolean => type === 'code' || type === 'totp_code';
+  const wasSent = ({ channel }: ReadField): boolean => channel === 'sms' || channel === 'call' || channel === 'email';
+  return fields.length > 0 && fields.every((field) => isCode(field) && !wasSent(field));
 }
 
 /** A home page may offer a provider, too; where it links to a login page, the login is there. */

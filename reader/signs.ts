@@ -110,13 +110,30 @@ function isSignOut(button: ClickableFacts): boolean {
 
 /** The instruction of a page that waits for something outside of it, or null. */
 export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
+  return instructionOf(frames, OUTSIDE);
+}
+
+function instructionOf(frames: readonly SeenFrame[], words: RegExp): string | null {
   const texts = frames
     .flatMap((frame) => frame.facts.texts)
     .filter((text) => text.within === 'none' && text.region !== 'consent' && text.region !== 'footer');
-  const told = texts.filter((text) => OUTSIDE.test(normalize(text.text)));
+  const told = texts.filter((text) => words.test(normalize(text.text)));
   const [first] = told;
   if (!first) return null;
   return [...new Set(told.slice(0, 3).map((text) => text.text))].join(' ').slice(0, 500);
+}
+
+/** Words of a question on another device: on a page that takes a code, too, `check your phone` may speak of the code. */
+const APPROVAL = anyOf(
+  'approve the sign in, approve sign in, approve your sign in, approve the request, approve this request, approve the login, approve this login, approve or deny, waiting for approval, waiting for you to approve, tap yes, tap approve',
+  'sent a notification, sent you a notification, notification sent, notification was sent, push sent, sent a push, sent you a push, approve the notification, approving the notification, check for a prompt, respond to the notification, pushed a login request',
+  'bestatigen sie die anmeldung, benachrichtigung gesendet, benachrichtigung geschickt, approuvez la demande, notification envoyee, aprueba la solicitud, notificacion enviada, approva la richiesta, aprove a solicitacao',
+  'подтвердите вход, 承認してください, 通知を送信, 在手机上确认',
+);
+
+/** What a page says that waits for an answer on another device, or null. */
+export function approvalInstruction(frames: readonly SeenFrame[]): string | null {
+  return instructionOf(frames, APPROVAL);
 }
 
 /** The badge of an invisible reCAPTCHA, a border included, asks for nothing. */

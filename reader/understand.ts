@@ -7,7 +7,7 @@ import { kindOf } from './kind.ts';
 import { chooseLogin, type Choice } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
-import { outsideInstruction } from './signs.ts';
+import { approvalInstruction, outsideInstruction } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
 import { readWebsiteError } from './website-error.ts';
 
@@ -46,6 +46,7 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
   const signInLink = readSignInLink(frames);
   const beingSent = form === undefined && isBeingSent(frames);
   const { kind, why } = kindOf({ url, frames, fields, choices, signInLink, beingSent });
+  const takesValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
   const isForm = kind === 'form';
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
   const lockOut =
@@ -54,12 +55,13 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
     url,
     kind,
     title: frames[0]?.facts.title ?? '',
-    fields: isForm ? fields : [],
-    submit: isForm ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
+    fields: takesValues ? fields : [],
+    submit: takesValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
     ...(lockOut === undefined ? {} : { lock_out: lockOut }),
-    external_action_message: kind === 'external_action' ? outsideInstruction(frames) : null,
+    external_action_message:
+      kind === 'external_action' ? (approvalInstruction(frames) ?? outsideInstruction(frames)) : null,
     sign_in_link: isForm || kind === 'logged_in' ? null : signInLink,
   };
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];

@@ -30,7 +30,7 @@ export async function checkHealth(
   await requireProxy(deps, target);
   const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
   try {
-    const replayId = await recordSession(deps.service, target, session.session_id, CHECK_SESSION_SECONDS, signal);
+    const recorded = await recordSession(deps.service, target, session.session_id, CHECK_SESSION_SECONDS, signal);
     const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
     const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress), (url) =>
       readAnonymously(deps, target, `${name}-stranger`, url, signal),
@@ -43,7 +43,7 @@ export async function checkHealth(
       outcome: verdict,
       errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
       telemetryCaptured: isCaptured(session),
-      replayId,
+      ...recorded,
       browserSessionId: session.session_id,
       credential: await credentialFacts(deps, target),
     };

@@ -38,7 +38,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           sessionId: session.session_id,
           liveViewUrl: session.browser_live_view_url ?? null,
           telemetryCaptured: isCaptured(session),
-          replayId: await recordSession(deps.service, target, session.session_id, FLOW_SESSION_SECONDS, signal),
+          ...(await recordSession(deps.service, target, session.session_id, FLOW_SESSION_SECONDS, signal)),
         };
       }),
     ),

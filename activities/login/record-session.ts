@@ -9,11 +9,22 @@ import type { SessionTarget } from '../../browser-client/sessions.ts';
 /** What a recording's id looks like: names of files in a session are whatever its programs made of them. */
 const RECORDING_ID = /^rep_[a-z0-9]{25}$/;
 
+/** The recording of a session, or why there is none; both null where none was asked for. */
+export interface Recorded {
+  replayId: string | null;
+  /** For the timeline: what whoever runs the browser service can do about it. */
+  replayError: string | null;
+}
+
+const NO_PROCESSES =
+  'Not recorded: no program runs in sessions of the browser service, and it has no recorder of its own; install ffmpeg there';
+const NO_RECORDER =
+  'Not recorded: no recorder starts in sessions of the browser service; install ffmpeg and Xvfb where it runs';
+
 /**
- * Has a session of a login recorded where its connection asks for that; answers the recording's id. Null when nothing is
- * recorded: a recorder that fails, or a service that has none, never fails a login. May run again: a recording that an
- * earlier try has started goes on. A recorder runs inside the session; where none can (no window, no ffmpeg, processes
- * refused) the service is asked for a replay of its own.
+ * Has a session of a login recorded where its connection asks for that. A recorder that fails, or a service that has none,
+ * never fails a login. May run again: a recording that an earlier try has started goes on. A recorder runs inside the
+ * session; where none can (no window, no ffmpeg, processes refused) the service is asked for a replay of its own.
  */
 export async function recordSession(
   service: BrowserService,
@@ -21,13 +32,13 @@ export async function recordSession(
   sessionId: string,
   maxSeconds: number,
   signal: AbortSignal,
-): Promise<string | null> {
-  if (login.recordSession !== true) return null;
+): Promise<Recorded> {
+  if (login.recordSession !== true) return { replayId: null, replayError: null };
   const target = { projectId: login.projectId, sessionId };
-  return (
-    (await unlessItFails(signal, () => recordInside(service, target, maxSeconds, signal))) ??
-    (await unlessItFails(signal, () => recordOutside(service, target, signal)))
-  );
+  const inside = await unlessItFails(signal, () => recordInside(service, target, maxSeconds, signal));
+  const replayId = inside?.id ?? (await unlessItFails(signal, () => recordOutside(service, target, signal)));
+  const why = inside === null ? NO_PROCESSES : NO_RECORDER;
+  return { replayId, replayError: replayId === null ? why : null };
 }
 
 /**
@@ -66,11 +77,11 @@ async function recordInside(
   target: SessionTarget,
   maxSeconds: number,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<{ id: string | null }> {
   const begun = (await recordedIn(service, target)).find((id) => RECORDING_ID.test(id));
-  if (begun !== undefined) return begun;
+  if (begun !== undefined) return { id: begun };
   const id = newId('rep');
-  return (await startRecorder(service, target, id, maxSeconds, signal)) ? id : null;
+  return { id: (await startRecorder(service, target, id, maxSeconds, signal)) ? id : null };
 }
 
 async function recordOutside(

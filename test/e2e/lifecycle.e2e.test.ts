@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { customerNumberOf } from '../../sandbox/users.ts';
+import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf } from './person.ts';
 
@@ -47,6 +48,101 @@ describe('two fields that both say who somebody is', () => {
     await person.login();
     expect((await person.asked()).fields?.map(({ ref }) => ref)).toEqual(['customer_number', 'user_id']);
     expect((await practice.counts('carol')).posts).toBe(0);
+  });
+});
+
+describe('a question on the phone beside a field for a code', () => {
+  const atPhone = async (user: string) => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/push-code') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: user, password: practice.user(user).password });
+    return { person, pause: await person.askedElsewhere() };
+  };
+
+  test('goes on by itself when the person has agreed', async () => {
+    const { person, pause } = await atPhone('grace');
+    expect(pause.external_action_message).toMatch(/phone/i);
+    expect(typesOf(pause.fields)).toBe('totp_code');
+    expect(pause.discovered_fields).toHaveLength(1);
+    expect(await on.practice.approve('grace')).toBe(1);
+    expect(await person.loggedIn()).toMatchObject({ can_reauth_reason: 'requires_external_action' });
+  });
+
+  test('takes the code instead', async () => {
+    const { person } = await atPhone('heidi');
+    await person.give({ totp_code: authenticatorCode(on.practice.user('heidi').totpSecret) });
+    await person.loggedIn();
+  });
+});
+
+describe('a site that takes no more attempts', () => {
+  test.for(['locked', 'attempts'] as const)('is left alone (%s) until a person has logged in', async (why) => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user(why === 'locked' ? 'alice' : 'frank');
+    await kernel.credentials.create({ name: why, domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: why } });
+    await person.login();
+    expect((await person.loggedIn()).can_reauth).toBe(true);
+    await practice.lock(username, why);
+    await practice.expire(username);
+    await on.connections.check(person.id);
+    expect(await person.ended()).toMatchObject({
+      flow_type: 'REAUTH',
+      flow_status: 'FAILED',
+      error_code: 'max_attempts_reached',
+      website_error: expect.stringMatching(why === 'locked' ? /locked/ : /Too many/) as string,
+      can_reauth: false,
+      can_reauth_reason: 'requires_customer_input',
+    });
+    const { passwords } = await practice.counts(username);
+    await on.connections.check(person.id);
+    expect((await practice.counts(username)).passwords).toBe(passwords);
+    await practice.lock(username, null);
+    await person.login();
+    expect((await person.loggedIn()).can_reauth).toBe(true);
+  });
+});
+
+describe('an account picker', () => {
+  test('is answered in a REAUTH as the login answered it', async () => {
+    const { practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/picker') });
+    await person.login();
+    await person.asked();
+    await person.choose(({ label }) => label.includes('Bob'));
+    await person.asked();
+    await person.give({ password: practice.user('bob').password });
+    expect((await person.loggedIn()).can_reauth).toBe(true);
+    await practice.expire('bob');
+    await on.connections.check(person.id);
+    expect(await person.loggedIn()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
+  });
+});
+
+describe('codes of a saved secret that the site refuses', () => {
+  test('are tried once more, and then count as refused', async () => {
+    const { kernel, practice } = on;
+    const { username, password, totpSecret } = practice.user('carol');
+    await kernel.credentials.create({
+      name: 'codes',
+      domain: practice.domain,
+      values: { username, password },
+      totp_secret: totpSecret,
+    });
+    const person = await newcomer(on, { login_url: practice.page('/login/totp'), credential: { name: 'codes' } });
+    await practice.refuseCodes('carol', 1);
+    await person.login();
+    await person.loggedIn();
+    const before = await practice.counts('carol');
+    await practice.refuseCodes('carol', 9);
+    await practice.expire('carol');
+    await on.connections.check(person.id);
+    expect(await person.ended()).toMatchObject({ flow_status: 'FAILED', error_code: 'totp_code_rejected' });
+    expect(await person.read()).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_customer_input' });
+    expect((await practice.counts('carol')).codes - before.codes).toBe(2);
+    await practice.refuseCodes('carol', 0);
   });
 });
 

@@ -13,6 +13,8 @@ const REPLAYS: PeerManners['replays'] = { GET: [200, []], POST: [201, { replay_i
 const RECORDED = { recordSession: true };
 
 let peer: RecordingPeer;
+/** What the last one said of its failure. */
+let told: string | null;
 afterEach(() => peer.stop());
 
 async function record(
@@ -21,7 +23,9 @@ async function record(
   signal = new AbortController().signal,
 ): Promise<string | null> {
   peer = await startRecordingPeer(manners);
-  return await recordSession(peer.service, loginTarget(more), 'b/1', 60, signal);
+  const { replayId, replayError } = await recordSession(peer.service, loginTarget(more), 'b/1', 60, signal);
+  told = replayError;
+  return replayId;
 }
 
 /** What is kept of the session in the end. */
@@ -65,6 +69,7 @@ describe('the recorder of a login', () => {
 
   it.each([{ recordSession: false }, {}])('is not for others', async (more) => {
     expect(await record({ replays: REPLAYS }, more)).toBeNull();
+    expect(told).toBeNull();
     expect(await keep(more)).toEqual([]);
     expect(peer.asked).toEqual([]);
   });
@@ -72,7 +77,8 @@ describe('the recorder of a login', () => {
   it('goes on when an earlier try has started it, and its video is kept though its process is not known', async () => {
     const id = await record();
     peer.files.delete(`${FOLDER}/${String(id)}.json`);
-    expect(await recordSession(peer.service, loginTarget(RECORDED), 'b/1', 60, new AbortController().signal)).toBe(id);
+    const again = await recordSession(peer.service, loginTarget(RECORDED), 'b/1', 60, new AbortController().signal);
+    expect(again).toEqual({ replayId: id, replayError: null });
     const [[, recording] = []] = await keep();
     expect(recording).toMatchObject({ id, startedAt: recording?.finishedAt });
     expect(peer.signals).toEqual([]);
@@ -137,6 +143,12 @@ describe('where no recorder runs inside the session', () => {
     ['answers nonsense', { GET: [200, { replays: [] }], POST: [201, { replay_id: 'rep_new' }] }],
   ])('no login fails where the service %s', async (_, replays) => {
     expect(await record({ spawn: 500, ...(replays === undefined ? {} : { replays }) })).toBeNull();
+    expect(told).toMatch(/^Not recorded: no program runs in sessions/);
+  });
+
+  it('a recorder that does not start is told apart from programs that are refused', async () => {
+    expect(await record({ endsAtOnce: true })).toBeNull();
+    expect(told).toMatch(/^Not recorded: no recorder starts in sessions .* install ffmpeg and Xvfb/);
   });
 
   it('ends with the activity that asked for it', async () => {

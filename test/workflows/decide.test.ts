@@ -32,8 +32,11 @@ function situation(
     observation: { reading, credential },
     last: null,
     refused: null,
+    refusedCodes: null,
+    codeRefusals: 0,
     rejections: 0,
     entered: 0,
+    taken: [],
     fields: NOTHING_KNOWN,
     ...more,
   };
@@ -206,6 +209,73 @@ describe('what a login does next', () => {
   it('offers a method without a type of its own as a sign-in option, never as a switch', () => {
     const shown = presentInteraction('int_1', [], identifyChoices([choice('mfa_method', 'Backup code')]));
     expect(shown).toMatchObject({ mfa_options: [], sign_in_options: [{ label: 'Backup code' }] });
+  });
+
+  it.each([
+    ['account_locked', /locked the account/],
+    ['rate_limited', /no more attempts/],
+  ] as const)('leaves a site alone that is %s, whoever is there', (why, words) => {
+    const shut = { ...LOGIN_PAGE, website_error: 'No.', lock_out: why };
+    for (const mode of ['attended', 'unattended'] as const)
+      expect(decide(situation(shut, { mode }, STORED))).toMatchObject({
+        do: 'fail',
+        code: 'max_attempts_reached',
+        message: expect.stringMatching(words) as string,
+      });
+  });
+
+  it('tries the next code of the saved secret after one that was refused, and no third', () => {
+    const code = page('form', { fields: [field('totp_code', 'otp')] });
+    const withSecret = { ...STORED, hasTotpSecret: true };
+    const last = entered('credential', code);
+    const after = (codeRefusals: number, more: Partial<Situation> = {}) =>
+      decide(situation(code, { last, codeRefusals, mode: 'unattended', ...more }, withSecret));
+    expect(after(1)).toMatchObject({ do: 'enter', answer: { entries: [{ source: { kind: 'totp' } }] } });
+    expect(after(2)).toMatchObject({ do: 'fail', code: 'totp_code_rejected' });
+    expect(after(1, { mode: 'attended', last: { ...last, by: 'person' } })).toMatchObject({ do: 'ask' });
+    const both = { ...last, typed: { ...last.typed, password: true } };
+    expect(after(1, { last: both })).toMatchObject({ do: 'fail' });
+    const refusedCodes = { credentialId: 'cred_1', version: 3 };
+    expect(after(0, { last: null, refusedCodes })).toMatchObject({
+      do: 'fail',
+      code: 'totp_code_rejected',
+    });
+    expect(after(0, { last: null, refusedCodes: { ...refusedCodes, version: 2 } })).toMatchObject({ do: 'enter' });
+  });
+
+  it('waits for a push beside a field for a code, and offers the field meanwhile', () => {
+    const push = page('external_action', { fields: [field('totp_code', 'otp')] });
+    expect(decide(situation(push, {}, STORED))).toMatchObject({
+      do: 'wait',
+      question: { fields: [{ ref: 'code', reason: 'missing' }], submit: { selector: '#go' } },
+    });
+    const last = { ...entered('person', push), typed: { password: false, code: true, totp: false } };
+    expect(decide(situation(push, { last }, STORED))).toMatchObject({ question: { fields: [{ reason: 'rejected' }] } });
+    const withSecret = { ...STORED, hasTotpSecret: true };
+    expect(decide(situation(push, { mode: 'unattended' }, withSecret))).toMatchObject({ do: 'enter' });
+    expect(decide(situation(push, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'external_action_required' });
+  });
+
+  it('takes the account that the last login took, with nobody there, once, and never agrees to something again', () => {
+    const accounts = page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] });
+    const taken = [{ type: 'account', label: 'Ben', masked_destination: null }] as const;
+    const unattended = { mode: 'unattended', taken } as const;
+    expect(decide(situation(accounts, unattended, STORED))).toMatchObject({
+      do: 'enter',
+      answer: { choice: { label: 'Ben' } },
+    });
+    expect(decide(situation(accounts, { taken }, STORED))).toMatchObject({ do: 'ask' });
+    const last = { ...entered('person', accounts), fingerprint: choiceFingerprint(accounts.choices) };
+    expect(decide(situation(accounts, { ...unattended, last }, STORED))).toMatchObject({
+      code: 'account_choice_required',
+    });
+    const gone = page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Cleo')] });
+    expect(decide(situation(gone, unattended, STORED))).toMatchObject({ code: 'account_choice_required' });
+    const terms = page('choice', { choices: [choice('other', 'I agree')] });
+    const agreed = [{ type: 'other', label: 'I agree', masked_destination: null }] as const;
+    expect(decide(situation(terms, { mode: 'unattended', taken: agreed }, STORED))).toMatchObject({
+      code: 'customer_input_required',
+    });
   });
 
   it('stops a login that goes on for ever', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { CodeChannel } from '../../contract/reading.ts';
 import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/reauth-back-off.ts';
+import { field } from './scripted-world.ts';
 import { evaluateReauthGate, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
 
 const CREDENTIAL: CredentialFacts = {
@@ -19,6 +20,7 @@ function gate(more: Partial<GateInput> = {}) {
     reference: { name: 'saved' },
     credential: CREDENTIAL,
     refused: null,
+    refusedCodes: null,
     obstacle: null,
     requirements: { fields: [], externalAction: false },
     ...more,
@@ -37,6 +39,7 @@ describe('the gate after a REAUTH that met what it could not answer', () => {
     ['customer_input_required', 'requires_customer_input'],
     ['credentials_invalid', 'requires_customer_input'],
     ['totp_code_rejected', 'requires_customer_input'],
+    ['max_attempts_reached', 'requires_customer_input'],
   ] as const)('is closed by %s as %s', (code, reason) => {
     expect(obstacleOf(code)).toBe(reason);
     expect(gate({ obstacle: { reason, credential: AT_3 } })).toEqual({ canReauth: false, reason });
@@ -74,6 +77,51 @@ describe('the gate before a code', () => {
     expect(gate({ ...asks('code', 'unknown'), credential }).canReauth).toBe(true);
     expect(gate(asks('code', 'unknown'))).toEqual({ canReauth: false, reason: 'requires_customer_input' });
     expect(gate({ ...asks('code', 'sms'), credential })).toEqual({ canReauth: false, reason: 'requires_sms_code' });
+  });
+});
+
+describe('the reason of the gate', () => {
+  const took = (type: 'code' | 'totp_code' | 'text', channel?: 'sms' | 'email' | 'call' | 'unknown') => ({
+    requirements: {
+      fields: [{ ...field(type, 'x', channel === undefined ? {} : { channel }), ref: 'x', step: 1 }],
+      externalAction: false,
+    },
+  });
+  it.each<[string, Partial<GateInput>]>([
+    ['no_prior_successful_login', { hadLogin: false, reference: undefined }],
+    ['no_credential', { reference: undefined }],
+    ['no_credential', { credential: null }],
+    ['no_credential', { credential: { ...CREDENTIAL, valueKeys: [] } }],
+    ['external_credential', { reference: { provider: 'vault', auto: true }, credential: null }],
+    ['external_credential', { reference: { provider: 'vault', auto: true }, requirements: null }],
+    ['requires_customer_input', { refused: AT_3, requirements: null }],
+    ['no_requirements_recorded', { requirements: null }],
+    ['requires_external_action', { requirements: { fields: [], externalAction: true } }],
+    ['requires_totp_without_secret', took('totp_code')],
+    ['requires_sms_code', took('code', 'sms')],
+    ['requires_email_code', took('code', 'email')],
+    ['requires_customer_input', took('code', 'call')],
+    ['requires_customer_input', took('code', 'unknown')],
+    ['requires_customer_input', took('text')],
+    ['requirements_satisfiable', {}],
+  ])('is %s (%#)', (reason, facts) => {
+    const may = ['external_credential', 'no_requirements_recorded', 'requirements_satisfiable'].includes(reason);
+    expect(gate(facts)).toEqual({ canReauth: may, reason });
+  });
+});
+
+describe('the gate after codes that were refused', () => {
+  const totp = { ...field('totp_code', 'otp'), ref: 'code', step: 2 };
+  const requirements = { fields: [totp], externalAction: false };
+  const credential = { ...CREDENTIAL, hasTotpSecret: true };
+
+  it('is closed until the credential changes', () => {
+    expect(gate({ requirements, credential }).canReauth).toBe(true);
+    expect(gate({ requirements, credential, refusedCodes: AT_3 })).toEqual({
+      canReauth: false,
+      reason: 'requires_customer_input',
+    });
+    expect(gate({ requirements, credential: { ...credential, version: 4 }, refusedCodes: AT_3 }).canReauth).toBe(true);
   });
 });
 

@@ -120,7 +120,8 @@ export function createScriptedWorld(): ScriptedWorld {
       openSession: ({ target, flowId, attempt }) => {
         const number = String(world.sessions.push(`${flowId}-${String(attempt)}`));
         const replayId = target.recordSession === true && world.recorderWorks ? `rep_${number}` : null;
-        return Promise.resolve({ sessionId: `brw_${number}`, liveViewUrl: null, replayId });
+        const replayError = target.recordSession === true && replayId === null ? 'Not recorded: why' : null;
+        return Promise.resolve({ sessionId: `brw_${number}`, liveViewUrl: null, replayId, replayError });
       },
       discoverLogin: async () =>
         Promise.resolve({ reading: passed(next(world.discovered)), credential: world.credential }),

@@ -104,6 +104,8 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
     target: targetOf(state, kind === 'login' ? requested.request : null),
     expiresAt: running.expiresAt,
     refused: memory.refused,
+    refusedCodes: memory.refusedCodes ?? null,
+    takenChoices: memory.requirements?.choices ?? [],
     knownFields: memory.fields ?? memory.requirements?.fields ?? [],
     saveCredentials: kind === 'login' && settings.save_credentials,
   };
@@ -197,24 +199,30 @@ function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, end: Fl
 function memoryAfter({ document, credential }: ConnectionState, kind: RunningFlow['kind'], end: FlowEnd): ReauthMemory {
   const known = memoryOf(document);
   const { status, result } = end;
-  const before = result === null ? known : { ...known, refused: result.refused };
+  const before =
+    result === null ? known : { ...known, refused: result.refused, refusedCodes: result.refusedCodes ?? null };
   if (status === 'SUCCESS') {
     if (result === null) return before;
     // A site that asked for no login has said nothing of what one needs.
-    const { fields, externalAction } = result.requirements;
+    const { fields, externalAction, choices = [] } = result.requirements;
+    const hasAsked = fields.length > 0 || externalAction || choices.length > 0;
+    const types = new Set(choices.map(({ type }) => type));
+    // A picker that was not shown this time may be shown the next.
+    const unmet = (before.requirements?.choices ?? []).filter(({ type }) => !types.has(type));
     const asked = result.loginPageUrl !== null || externalAction;
     return {
       ...before,
-      requirements: fields.length > 0 || externalAction ? result.requirements : before.requirements,
+      requirements: hasAsked ? { ...result.requirements, choices: [...unmet, ...choices] } : before.requirements,
       obstacle: asked ? null : before.obstacle,
       fields: rememberFields(known.fields ?? known.requirements?.fields ?? [], fields),
       backOff: null,
     };
   }
-  if (kind === 'login') return before;
   const tried = result?.credential ?? credential;
   const version = tried === null ? null : versionOf(tried);
   const reason = typeof result?.errorCode === 'string' ? obstacleOf(result.errorCode) : null;
+  // What a person meets says little of what nobody would, but that the site takes no attempts: not ours either.
+  if (kind === 'login' && result?.errorCode !== 'max_attempts_reached') return before;
   if (reason !== null) return { ...before, obstacle: { reason, credential: version }, backOff: null };
   const { health_check_interval: interval } = document.settings;
   return { ...before, backOff: backOffAfter(before.backOff, version, interval, Date.now()) };

@@ -63,6 +63,7 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
     ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
     ...(found.browserSessionId === undefined ? {} : { browser_session_id: found.browserSessionId }),
     ...(typeof found.replayId === 'string' ? { replay_id: found.replayId } : {}),
+    ...(typeof found.replayError === 'string' ? { replay_error: found.replayError } : {}),
   };
   touch(state, { status, last_auth_check_at: nowIso }, [event]);
   if (found.outcome === 'expired') requestReauth(state);

@@ -197,6 +197,7 @@ export function touch(state: ConnectionState, change: Partial<ConnectionDocument
     reference: document.settings.credential,
     credential: state.credential,
     ...memoryOf(document),
+    refusedCodes: memoryOf(document).refusedCodes ?? null,
   });
   state.document = {
     ...document,
@@ -258,5 +259,6 @@ export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
     ...(flow.browser_session_id === null ? {} : { browser_session_id: flow.browser_session_id }),
     ...(flow.telemetry_captured === true ? { telemetry_captured: true } : {}),
     ...(typeof flow.replay_id === 'string' ? { replay_id: flow.replay_id } : {}),
+    ...(typeof flow.replay_error === 'string' ? { replay_error: flow.replay_error } : {}),
   };
 }

@@ -1,6 +1,12 @@
 import type { ChosenProvider, CredentialFacts, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { FlowErrorCode, FlowStatus } from '../../contract/connections.ts';
-import type { CredentialVersion, FlowState, LoginRequirements, RequiredField } from '../../contract/document.ts';
+import type {
+  CredentialVersion,
+  FlowState,
+  LoginRequirements,
+  RequiredField,
+  TakenChoice,
+} from '../../contract/document.ts';
 import type { SubmitInput } from '../messages.ts';
 import type { LastEntry } from '../policy/decide.ts';
 import type { BrowserActivities } from './activities.ts';
@@ -14,6 +20,7 @@ export type FlowPatch = Partial<
     | 'live_view_url'
     | 'telemetry_captured'
     | 'replay_id'
+    | 'replay_error'
     | 'interaction'
     | 'external_action_message'
     | 'sso_provider'
@@ -32,8 +39,12 @@ export interface FlowContext {
   expiresAt: string;
   saveCredentials: boolean;
   refused: CredentialVersion | null;
+  /** The credential whose authenticator codes the site refused. Absent in histories that are older than it. */
+  refusedCodes?: CredentialVersion | null;
   /** Fields of earlier logins. Absent in histories that are older than it. */
   knownFields?: RequiredField[];
+  /** Choices that the last good login took. Absent in histories that are older than it. */
+  takenChoices?: TakenChoice[];
   browser: BrowserActivities;
   /** Makes a step visible to callers. */
   report(patch: FlowPatch): void;
@@ -52,6 +63,8 @@ export interface FlowResult {
   loginPageUrl: string | null;
   /** A credential version that the site refused, new or as it was given. */
   refused: CredentialVersion | null;
+  /** The same of codes of its secret. Absent in histories that are older than it. */
+  refusedCodes?: CredentialVersion | null;
   requirements: LoginRequirements;
   /** The credential as the last page met it. Absent in histories that are older than it. */
   credential?: CredentialFacts | null;
@@ -71,7 +84,9 @@ export interface Progress {
   last: LastEntry | null;
   entered: number;
   rejections: number;
+  codeRefusals: number;
   refused: CredentialVersion | null;
+  refusedCodes: CredentialVersion | null;
   requirements: LoginRequirements;
   /** The credential as it was when the page was last read. */
   credential: CredentialFacts | null;
@@ -82,7 +97,7 @@ export interface Progress {
 }
 
 /** The beginning of a flow. */
-export function newProgress(refused: CredentialVersion | null): Progress {
+export function newProgress({ refused, refusedCodes = null }: Pick<FlowContext, 'refused' | 'refusedCodes'>): Progress {
   return {
     sessionId: null,
     sessions: 0,
@@ -90,7 +105,9 @@ export function newProgress(refused: CredentialVersion | null): Progress {
     last: null,
     entered: 0,
     rejections: 0,
+    codeRefusals: 0,
     refused,
+    refusedCodes,
     requirements: { fields: [], externalAction: false },
     credential: null,
     loginPageUrl: null,

@@ -147,6 +147,11 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
 }
 
 function noteRequirements(progress: Progress, answer: Answer): void {
+  if (answer.choice !== null) {
+    const { type, label, provider, masked_destination } = answer.choice;
+    const taken = { type, label, masked_destination, ...(provider === undefined ? {} : { provider }) };
+    progress.requirements.choices = [...(progress.requirements.choices ?? []), taken];
+  }
   for (const { field, ref, source } of answer.entries) {
     const { discovered_type, name, label, hint, channel } = field;
     // A code that the saved secret answers is the authenticator's, whatever the page calls it.

@@ -1,6 +1,6 @@
 import { CancellationScope, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
 import type { LoginTarget } from '../../contract/activities.ts';
-import type { CredentialVersion, RequiredField } from '../../contract/document.ts';
+import type { CredentialVersion, RequiredField, TakenChoice } from '../../contract/document.ts';
 import { createBrowserActivities } from './activities.ts';
 import type { FlowEnd } from './context.ts';
 import { movesBetweenVersions } from '../versioning.ts';
@@ -13,8 +13,12 @@ export interface FlowInput {
   target: LoginTarget;
   expiresAt: string;
   refused: CredentialVersion | null;
+  /** The credential whose authenticator codes the site refused. Absent in histories that are older than it. */
+  refusedCodes?: CredentialVersion | null;
   /** Fields of earlier logins. Absent in histories that are older than it. */
   knownFields?: RequiredField[];
+  /** Choices that the last good login took. Absent in histories that are older than it. */
+  takenChoices?: TakenChoice[];
   saveCredentials: boolean;
 }
 

@@ -3,7 +3,7 @@ import { assertNever } from '../../contract/assert-never.ts';
 import type { Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import { versionOf } from '../policy/credential-version.ts';
-import { decide, wasRejected } from '../policy/decide.ts';
+import { decide, isCodeAlone, MAX_CODE_REFUSALS, wasRejected } from '../policy/decide.ts';
 import { newProgress, stepInput, type FlowContext, type FlowResult, type Progress } from './context.ts';
 import { enter } from './enter.ts';
 import { failureCode, failureMessage } from './failures.ts';
@@ -15,7 +15,7 @@ import { abandon, discover, guarded } from './session.ts';
  * cancellation (expiry, deletion); either way its browser session is closed and what it kept is destroyed or saved.
  */
 export async function runFlow(context: FlowContext): Promise<FlowResult> {
-  const progress = newProgress(context.refused);
+  const progress = newProgress(context);
   let result: FlowResult | null = null;
   try {
     result = await walk(context, progress);
@@ -41,6 +41,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       mode: context.mode,
       observation,
       ...progress,
+      taken: context.takenChoices ?? [],
       fields: { now: progress.requirements.fields, earlier: context.knownFields ?? [] },
     });
     switch (decision.do) {
@@ -65,6 +66,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           finished,
           loginPageUrl: progress.loginPageUrl,
           refused: progress.entered > 0 ? null : progress.refused,
+          refusedCodes: progress.refusedCodes,
           requirements: progress.requirements,
           credential: progress.credential,
         };
@@ -99,12 +101,18 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
   }
 }
 
-/** A refused password of the credential is remembered under its version, whoever runs the next flow. */
+/** A refused password of the credential, and codes of its secret, are remembered under its version, whoever runs the next flow. */
 function noteRefusal(observation: Observation, progress: Progress, rejected: boolean): void {
   const { last } = progress;
-  if (!rejected || last === null) return;
+  // A site that lets nobody in has not looked at the password.
+  if (!rejected || last === null || observation.reading.lock_out !== undefined) return;
   if (last.by === 'person') progress.rejections += 1;
   const { credential } = observation;
+  if (isCodeAlone(last)) {
+    progress.codeRefusals += 1;
+    if (progress.codeRefusals >= MAX_CODE_REFUSALS && credential !== null)
+      progress.refusedCodes = versionOf(credential);
+  }
   if (last.by === 'credential' && last.typed.password && credential !== null) progress.refused = versionOf(credential);
 }
 
@@ -122,6 +130,7 @@ function failed(
     finished: null,
     loginPageUrl: progress.loginPageUrl,
     refused: progress.refused,
+    refusedCodes: progress.refusedCodes,
     requirements: progress.requirements,
     credential: progress.credential,
   };

@@ -32,6 +32,7 @@ export async function discover(context: FlowContext, progress: Progress): Promis
       live_view_url: session.liveViewUrl,
       ...(session.telemetryCaptured === true ? { telemetry_captured: true } : {}),
       replay_id: session.replayId ?? null,
+      ...(session.replayError === undefined ? {} : { replay_error: session.replayError }),
     });
     const { sessionId } = session;
     const observation = await guarded(progress, () =>

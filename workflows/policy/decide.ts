@@ -1,8 +1,8 @@
 import { assertNever } from '../../contract/assert-never.ts';
 import type { Answer, CredentialFacts, FieldEntry, Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
-import type { CredentialVersion } from '../../contract/document.ts';
-import type { CodeChannel, ReadChoice, ReadField } from '../../contract/reading.ts';
+import type { CredentialVersion, TakenChoice } from '../../contract/document.ts';
+import type { CodeChannel, PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';
 import { isAtVersion } from './credential-version.ts';
 import { matchKeys, nameFields, type FieldMemory } from './field-refs.ts';
 import { identifyChoices, identifyFields, type AskedChoice, type AskedField } from './interaction.ts';
@@ -26,10 +26,16 @@ export interface Situation {
   observation: Observation;
   last: LastEntry | null;
   refused: CredentialVersion | null;
+  /** The credential whose authenticator codes the site refused. */
+  refusedCodes: CredentialVersion | null;
+  /** How many codes of the saved secret were refused in this flow, one after the other. */
+  codeRefusals: number;
   /** How many times a person's answer was refused in this flow. */
   rejections: number;
   /** How many answers were entered in this flow. */
   entered: number;
+  /** Choices that the last good login took. */
+  taken: readonly TakenChoice[];
   /** Fields that have their `ref` already. */
   fields: FieldMemory;
 }
@@ -63,6 +69,8 @@ export function decide(given: Situation): Decision {
   if (situation.entered >= MAX_ENTRIES) return fail('max_steps_exceeded', 'The login took too many steps.');
   if (situation.rejections >= MAX_REJECTIONS)
     return fail('max_attempts_reached', 'The site refused the answers too often; start a new login later.');
+  const lockOut = lockOutOf(reading);
+  if (lockOut !== null) return lockOut;
   switch (reading.kind) {
     case 'logged_in':
       return { do: 'finish' };
@@ -102,6 +110,17 @@ export function decide(given: Situation): Decision {
   }
 }
 
+/** A site that lets nobody in for now is left alone, with a person there as well: every further try makes it worse. */
+function lockOutOf({ kind, lock_out: why }: PageReading): Decision | null {
+  if (why === undefined || kind === 'logged_in' || kind === 'blocked' || kind === 'unavailable') return null;
+  return why === 'account_locked'
+    ? fail('max_attempts_reached', 'The site has locked the account; unlock it there, then log in again')
+    : fail(
+        'max_attempts_reached',
+        'The site takes no more attempts for now; wait as long as it says, then log in again',
+      );
+}
+
 /** Codes whose page does not say how they are sent come the way that was chosen before. */
 function withChosenChannel(observation: Observation, last: LastEntry | null): Observation {
   const channel = SENT_BY.find((each) => each === last?.method);
@@ -127,12 +146,15 @@ export function afterLostSession(last: LastEntry, sessions: number): LastEntry |
   return hadSecret && sessions > MAX_SESSIONS_WITH_SECRETS ? { ...last, certain: false } : null;
 }
 
+const ASKS_FOR_VALUES = new Set<PageReading['kind']>(['form', 'external_action']);
+
 /** True when the page asks again for what was entered last: the site refused it. */
 export function wasRejected(observation: Observation, last: LastEntry | null): boolean {
-  if (last === null || !last.certain || observation.reading.kind !== 'form') return false;
+  if (last === null || !last.certain || !ASKS_FOR_VALUES.has(observation.reading.kind)) return false;
   // The first fields were taken: a code has joined them in the same form.
   if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
-  if (fingerprintOf(observation.reading.fields) === last.fingerprint) return true;
+  const { fields } = observation.reading;
+  if (fields.length > 0 && fingerprintOf(fields) === last.fingerprint) return true;
   return (
     observation.reading.website_error !== null &&
     last.typed.password &&
@@ -162,16 +184,14 @@ function decideForm(situation: Situation): Decision {
   const refused = credential !== null && isAtVersion(credential, situation.refused);
   // A value that was typed already is not typed again unseen: not after a refusal, not after an entering of unknown end.
   const spent = last !== null && (rejected || !last.certain);
+  const canReuse = (field: ReadField): boolean => !spent && !(refused && (field.type === 'password' || rejected));
   const known: FieldEntry[] = [];
   const asked: AskedField[] = [];
   const named = nameFields(reading.fields, situation.fields);
   const keys = credential === null ? [] : matchKeys(named, credential);
   for (const [index, { id, ref, field }] of identifyFields(named).entries()) {
     if (field.held === true) continue;
-    const source =
-      credential === null || (refused && field.type === 'password') || (refused && rejected) || spent
-        ? null
-        : sourceFor(field, credential, keys[index] ?? null);
+    const source = asksForCode(field.type) ? codeSource(field, situation) : canReuse(field) ? keySource(keys[index]) : null;
     if (source !== null) known.push({ field, ref, source });
     else
       asked.push({
@@ -201,13 +221,32 @@ function isRejectedField(field: ReadField, situation: Situation, rejected: boole
   return !typed.password && !typed.code;
 }
 
-function sourceFor(field: ReadField, credential: CredentialFacts, key: string | null): FieldEntry['source'] | null {
-  // A code that nothing says was sent may be the authenticator's: the saved secret is tried, and once only.
-  if (asksForCode(field.type) && (field.channel ?? 'unknown') === 'unknown' && credential.hasTotpSecret)
-    return { kind: 'totp' };
-  if (field.type === 'totp_code' && credential.hasTotpSecret) return { kind: 'totp' };
-  return key === null ? null : { kind: 'credential', key };
+function keySource(key: string | null | undefined): FieldEntry['source'] | null {
+  return typeof key === 'string' ? { kind: 'credential', key } : null;
 }
+
+/**
+ * The saved secret, where it may answer a code. A code that nothing says was sent may be the authenticator's: it is tried
+ * there once. An authenticator's code that was refused may have come a moment late: the next one is tried, and no third.
+ */
+function codeSource(field: ReadField, situation: Situation): FieldEntry['source'] | null {
+  const { observation, last, refusedCodes, codeRefusals } = situation;
+  const { credential } = observation;
+  if (credential?.hasTotpSecret !== true || isAtVersion(credential, refusedCodes)) return null;
+  const isAuthenticators = field.type === 'totp_code' || (field.channel ?? 'unknown') === 'unknown';
+  const isFirst = last === null || (last.certain && !wasRejected(observation, last));
+  const isRetry =
+    field.type === 'totp_code' && last?.certain === true && isCodeAlone(last) && codeRefusals < MAX_CODE_REFUSALS;
+  return isAuthenticators && (isFirst || isRetry) ? { kind: 'totp' } : null;
+}
+
+/** True of an answer that was a code of the saved secret, with no password that may have been what was refused. */
+export function isCodeAlone({ by, typed }: LastEntry): boolean {
+  return by === 'credential' && typed.totp && !typed.password;
+}
+
+/** So many codes of the saved secret in a row that are refused mean that it is the wrong secret. */
+export const MAX_CODE_REFUSALS = 2;
 
 function decideChoice(situation: Situation): Decision {
   const { reading, credential } = situation.observation;
@@ -224,6 +263,8 @@ function decideChoice(situation: Situation): Decision {
   const password = choices.find((choice) => choice.mfa_type === 'password' || choice.uses === 'password');
   if (credential?.valueKeys.includes('password') === true && password !== undefined && fresh)
     return pick(password, reading.submit);
+  const again = situation.mode === 'unattended' && fresh ? choiceTakenBefore(choices, situation.taken) : null;
+  if (again !== null) return pick(again, reading.submit);
   if (situation.mode === 'attended')
     return {
       do: 'ask',
@@ -234,6 +275,24 @@ function decideChoice(situation: Situation): Decision {
   return choices.some((choice) => choice.type === 'mfa_method')
     ? fail('mfa_required', 'The site asks to choose a second factor.')
     : fail('account_choice_required', 'The site asks to choose among accounts or ways to sign in.');
+}
+
+/** The choice that the last login took of those that are offered: of several, the one that it took last. */
+function choiceTakenBefore(choices: ReadChoice[], taken: readonly TakenChoice[]): ReadChoice | null {
+  const known = taken.findLast((each) => choices.some((choice) => isSameChoice(each, choice)));
+  const [same, another] = known === undefined ? [] : choices.filter((choice) => isSameChoice(known, choice));
+  return another === undefined ? (same ?? null) : null;
+}
+
+/** What agrees to something was agreed to by a person, for that once: it is no choice to take again. */
+function isSameChoice(taken: TakenChoice, choice: ReadChoice): boolean {
+  return (
+    choice.type !== 'other' &&
+    taken.type === choice.type &&
+    taken.provider === choice.provider &&
+    taken.label === choice.label &&
+    taken.masked_destination === choice.masked_destination
+  );
 }
 
 /** A passkey stays on the person's own device: choosing it leads nowhere. */
@@ -257,17 +316,26 @@ function pick(choice: ReadChoice, submit: Answer['submit']): Decision {
 }
 
 function decideExternal(situation: Situation): Decision {
-  const { reading } = situation.observation;
-  if (situation.mode === 'unattended')
+  const { observation, mode, last } = situation;
+  const { reading } = observation;
+  const named = nameFields(reading.fields, situation.fields);
+  const [only, ...others] = named;
+  const source = only === undefined || others.length > 0 ? null : codeSource(only.field, situation);
+  // A code that nobody need be asked for is sooner there than somebody with a phone.
+  if (only !== undefined && source !== null)
+    return { do: 'enter', answer: { entries: [{ ...only, source }], submit: reading.submit, choice: null } };
+  if (mode === 'unattended')
     return fail('external_action_required', 'The site asks for something that only a person can do elsewhere.');
-  const fields = identifyFields(nameFields(reading.fields, situation.fields)).map((field) => ({
-    ...field,
-    reason: 'missing' as const,
-  }));
+  const reason = wasRejected(observation, last) && last?.typed.code === true ? 'rejected' : 'missing';
   return {
     do: 'wait',
     message: reading.external_action_message ?? 'Confirm the sign-in as the site asks (on your phone or by mail).',
-    question: { fields, choices: identifyChoices(reading.choices), known: [], submit: reading.submit },
+    question: {
+      fields: identifyFields(named).map((field) => ({ ...field, reason })),
+      choices: identifyChoices(reading.choices),
+      known: [],
+      submit: reading.submit,
+    },
   };
 }
 
@@ -275,8 +343,13 @@ function failUnanswered(asked: AskedField[], situation: Situation, rejected: boo
   const { last } = situation;
   if (last !== null && !last.certain)
     return fail('browser_error', 'The browser was lost while a credential was entered; whether it arrived is unknown.');
-  if (rejected && last?.typed.totp === true)
-    return fail('totp_code_rejected', 'The site refused the code of the saved secret.');
+  const { credential } = situation.observation;
+  const hasRefusedCodes = credential?.hasTotpSecret === true && isAtVersion(credential, situation.refusedCodes);
+  if (
+    (rejected && last?.typed.totp === true) ||
+    (hasRefusedCodes && asked.some(({ field }) => field.type === 'totp_code'))
+  )
+    return fail('totp_code_rejected', 'The site refused the codes of the saved secret; save the right one');
   if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand.');
   if (rejected) return fail('credentials_invalid', 'The site refused what the credential holds.');

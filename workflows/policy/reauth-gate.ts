@@ -11,6 +11,7 @@ export interface GateInput {
   reference: CredentialReference | undefined;
   credential: CredentialFacts | null;
   refused: CredentialVersion | null;
+  refusedCodes: CredentialVersion | null;
   obstacle: ReauthObstacle | null;
   requirements: LoginRequirements | null;
 }
@@ -21,7 +22,38 @@ export interface GateVerdict {
   reason: CanReauthReason;
 }
 
-/** The reauth gate (interface.md, `can_reauth_reason`). Pure. */
+/**
+ * The reauth gate (`can_reauth_reason`). Pure. The first row that holds says it:
+ *
+ * | fact                                                                          | `can_reauth_reason`             | may |
+ * | ----------------------------------------------------------------------------- | ------------------------------- | --- |
+ * | nobody has logged in yet                                                      | `no_prior_successful_login`     | no  |
+ * | no credential is attached                                                     | `no_credential`                 | no  |
+ * | it lies in an external store, which nobody has asked yet                      | `external_credential`           | yes |
+ * | it is gone, or empty                                                          | `no_credential`                 | no  |
+ * | the site refused its password                                                 | `requires_customer_input`       | no  |
+ * | the last REAUTH stood before an authenticator code, with no secret            | `requires_totp_without_secret`  | no  |
+ * | … before a code by text message                                               | `requires_sms_code`             | no  |
+ * | … before a code by e-mail                                                     | `requires_email_code`           | no  |
+ * | … before a push, a mailed link, a passkey                                     | `requires_external_action`      | no  |
+ * | … before a picker, unknown fields, a refusal, a locked account                | `requires_customer_input`       | no  |
+ * | the site asked the last login for nothing, and it lies in an external store   | `external_credential`           | yes |
+ * | the site asked the last login for nothing, so that nothing is known of it     | `no_requirements_recorded`      | yes |
+ * | the last login took an action elsewhere                                       | `requires_external_action`      | no  |
+ * | … an authenticator code, and there is no secret                               | `requires_totp_without_secret`  | no  |
+ * | … an authenticator code, and the site refused those of the secret             | `requires_customer_input`       | no  |
+ * | … a code by text message                                                      | `requires_sms_code`             | no  |
+ * | … a code by e-mail                                                            | `requires_email_code`           | no  |
+ * | … a code by phone call                                                        | `requires_customer_input`       | no  |
+ * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`       | no  |
+ * | … a value that the credential does not hold                                   | `requires_customer_input`       | no  |
+ * | the credential answers everything that the last login took                    | `requirements_satisfiable`      | yes |
+ *
+ * What REAUTH met, and what was refused, counts for the version of the credential that it met it with. Never said are
+ * `cua_has_credential` (no agent logs in), `has_credential` (a credential is always held against what is known), and those of
+ * stored plans: `viable_plans_found`, `no_viable_plans`,
+ * `viable_plans_require_external_action`.
+ */
 export function evaluateReauthGate(input: GateInput): GateVerdict {
   const { credential, obstacle, requirements } = input;
   if (!input.hadLogin) return no('no_prior_successful_login');
@@ -43,6 +75,7 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
     if (field.type === 'code' && channel === 'unknown' && credential.hasTotpSecret) continue;
     if (field.type === 'totp_code') {
       if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
+      if (isAtVersion(credential, input.refusedCodes)) return no('requires_customer_input');
     } else if (field.type === 'code') {
       return no(CODE_REASONS[channel]);
     }
@@ -80,6 +113,7 @@ export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
     case 'customer_input_required':
     case 'credentials_invalid':
     case 'totp_code_rejected':
+    case 'max_attempts_reached':
       return 'requires_customer_input';
     default:
       return null;
