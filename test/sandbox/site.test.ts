@@ -87,6 +87,52 @@ it('offers a choice of second factors and takes the code in boxes', async () => 
   expect((await visitor.go('/login/mfa-choice/code', digits)).url).toBe('/account');
 });
 
+it('knows a customer by a number and a user ID', async () => {
+  const right = { kdnr: '471111', uid: 'bob', pin: user('bob').password };
+  expect((await createVisitor(site.url).go('/login/customer', { ...right, kdnr: 'bob' })).text).toContain(
+    'do not match',
+  );
+  expect((await createVisitor(site.url).go('/login/customer', right)).url).toBe('/account');
+});
+
+it('sends a code to the phone that was chosen, and none for a backup code', async () => {
+  const visitor = createVisitor(site.url);
+  await visitor.go('/login/two-phones', { 'user[login]': 'dave', 'user[password]': user('dave').password });
+  await visitor.go('/login/two-phones/choose', { to: 'backup' });
+  expect(await control(site.url, '/test/sms?user=dave')).toMatchObject({ code: null, to: null });
+  await visitor.go('/login/two-phones/choose', { to: 'second' });
+  const { code, to } = await control(site.url, '/test/sms?user=dave');
+  expect(to).toBe('•••-•••-••63');
+  expect((await visitor.go('/login/two-phones/code', { answer: String(code) })).url).toBe('/account');
+});
+
+it('waits for a push beside a field for a code, and takes either', async () => {
+  const { totpSecret, password } = user('grace');
+  const begin = async () => {
+    const visitor = createVisitor(site.url);
+    await visitor.go('/login/push-code', { 'user[login]': 'grace', 'user[password]': password });
+    return visitor;
+  };
+  const approved = await begin();
+  await control(site.url, '/test/approve', { user: 'grace' });
+  expect((await approved.go('/login/push-code/wait')).url).toBe('/account');
+  const typed = await begin();
+  const otp = new TOTP({ secret: Secret.fromBase32(totpSecret) }).generate();
+  expect((await typed.go('/login/push-code/wait', { otp: '000000' })).url).toBe('/login/push-code/wait');
+  expect((await typed.go('/login/push-code/wait', { otp })).url).toBe('/account');
+});
+
+it.each([
+  ['locked', 'account has been locked'],
+  ['attempts', 'Too many attempts'],
+])('takes no password of a user who is locked out (%s)', async (why, words) => {
+  const login = () => createVisitor(site.url).go('/login', { username: 'alice', password: user('alice').password });
+  await control(site.url, '/test/lock', { user: 'alice', why });
+  expect((await login()).text).toContain(words);
+  await control(site.url, '/test/lock', { user: 'alice' });
+  expect((await login()).url).toBe('/account');
+});
+
 it('waits for a push and for a mailed link', async () => {
   const push = createVisitor(site.url);
   await push.go('/login/push', { 'user[login]': 'heidi', 'user[password]': user('heidi').password });
