@@ -191,7 +191,11 @@ function decideForm(situation: Situation): Decision {
   const keys = credential === null ? [] : matchKeys(named, credential);
   for (const [index, { id, ref, field }] of identifyFields(named).entries()) {
     if (field.held === true) continue;
-    const source = asksForCode(field.type) ? codeSource(field, situation) : canReuse(field) ? keySource(keys[index]) : null;
+    const source = asksForCode(field.type)
+      ? codeSource(field, situation)
+      : canReuse(field)
+        ? keySource(keys[index])
+        : null;
     if (source !== null) known.push({ field, ref, source });
     else
       asked.push({

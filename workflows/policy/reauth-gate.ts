@@ -47,12 +47,12 @@ export interface GateVerdict {
  * | … a code by phone call                                                        | `requires_customer_input`       | no  |
  * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`       | no  |
  * | … a value that the credential does not hold                                   | `requires_customer_input`       | no  |
+ * | it answers everything that the last login took, and lies in an external store | `external_credential`           | yes |
  * | the credential answers everything that the last login took                    | `requirements_satisfiable`      | yes |
  *
  * What REAUTH met, and what was refused, counts for the version of the credential that it met it with. Never said are
  * `cua_has_credential` (no agent logs in), `has_credential` (a credential is always held against what is known), and those of
- * stored plans: `viable_plans_found`, `no_viable_plans`,
- * `viable_plans_require_external_action`.
+ * stored plans: `viable_plans_found`, `no_viable_plans`, `viable_plans_require_external_action`.
  */
 export function evaluateReauthGate(input: GateInput): GateVerdict {
   const { credential, obstacle, requirements } = input;
