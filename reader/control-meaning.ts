@@ -4,10 +4,12 @@ import {
   CAPTCHA_FIELD,
   CODE,
   EMAIL,
+  NAME,
   NEW_PASSWORD,
   NEWSLETTER,
   OTHER_CODE,
   PASSWORD,
+  PERSON,
   PHONE,
   SEARCH,
   USER,
@@ -178,9 +180,6 @@ function isIdentifier(words: string): boolean {
   return USER.test(words) || EMAIL.test(words) || PHONE.test(words);
 }
 
-const PROFILE_WORDS =
-  /(?<![a-z])(first|last|full|given|family|company|display|middle|sur) ?names?(?![a-z])|(?<![a-z])(vorname|nachname|prenom|apellidos?|cognome|company|organi[sz]ation|firma|message|subject|comment|address|city|birth\w*)(?![a-z])|фамилия|名字|姓名|氏名|お名前|이름/;
-
 function isProfile(words: string): boolean {
-  return PROFILE_WORDS.test(words);
+  return PERSON.test(words) || (NAME.test(words) && !isIdentifier(words));
 }

@@ -4,6 +4,7 @@ import type { ClickableFacts, Region } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { isProviderButton } from './sso.ts';
 import { wordsOf as buttonWords } from './senders.ts';
+import { isSignOut } from './signs.ts';
 import { findSubmit, type Submit } from './submit.ts';
 import {
   EMAIL,
@@ -101,6 +102,9 @@ function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | un
     if (surplus < 0) return no(signs.against.join('; '));
     if (surplus > 0) return { isLogin: true, reasons: signs.for };
   }
+  // Who can sign out is inside: what still asks for a name there binds a phone, sets up a server.
+  if (names > 0 && cluster.frame.facts.clickables.some((each) => each.visible && isSignOut(each)))
+    return no('stands beside a control that signs out');
   // Nothing speaks against it: a secret beside a name, or alone, is asked from those who have one.
   if (secrets.length > 0) return { isLogin: true, reasons: ['a password, and nothing of a sign-up'] };
   if (count('code') > 0 && names + count('profile', 'other') <= 1)

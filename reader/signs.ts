@@ -98,7 +98,8 @@ const OWN_SETTINGS =
 const GREETING =
   /^(hello|hi|welcome|hallo|bonjour|hola|ciao|olá|hej|cześć),? (?!back|to|zurück|new|guest|there|everyone|and)\p{Lu}[\p{L}.'-]+( \p{Lu}[\p{L}.'-]+)?[!,.]?$/iu;
 
-function isSignOut(button: ClickableFacts): boolean {
+/** True for a control that ends the session of whoever is signed in. */
+export function isSignOut(button: ClickableFacts): boolean {
   if (button.inText || button.region === 'footer') return false;
   const said = normalize(`${button.text} | ${button.ariaLabel} | ${button.title}`);
   if (said.length <= 60 && SIGN_OUT.test(said)) return true;

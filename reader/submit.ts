@@ -27,13 +27,13 @@ export function findSubmit(cluster: Cluster): Submit | undefined {
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
     best(inside, cluster, 'in the form, after the fields') ??
+    (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends what signs in` }) ??
     best(
       all.filter((each) => isNear(each, cluster)),
       cluster,
       'right under the fields',
     ) ??
-    best(named, cluster, 'named as a button of the form') ??
-    (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends what signs in` })
+    best(named, cluster, 'named as a button of the form')
   );
 }
 
@@ -89,6 +89,8 @@ function rate(button: ClickableFacts, lastField: number): number {
   else if (CONTINUE.test(said)) points += 3;
   if (SUBMIT_NAME.test(named)) points += 2;
   if (button.order > lastField) points += 1;
+  // Whatever it says, a link that runs a script and stands after the fields is likely to send them.
+  if (button.order > lastField && /^javascript:.*\w/i.test(button.href)) points += 1;
   if (isLink(button)) points -= leadsAway(button) ? (signsIn && isShapedAsButton(button) ? 3 : 6) : 0;
   else if (!asks && button.type !== 'submit' && button.type !== 'image')
     points += button.tag === 'button' || button.tag === 'input' ? 1 : -1;

@@ -54,6 +54,22 @@ export const PASSWORD = anyOf(
   'парола, лозинка, رمز عبور, گذرواژه, كلمة السر, סיסמא, पासवर्ड, পাসওয়ার্ড, 密\u3000码, 網路密碼, συνθηματικό',
 );
 
+/** What a site wants to know of a person who joins: names, birth, address. */
+export const PERSON = anyOf(
+  'first name, firstname, last name, lastname, full name, fullname, given name, family name, display name, middle name, surname, sur name, company name, company, organization, organisation, message, subject, comment, address, city, birth*, date of birth, dob',
+  'vorname, nachname, familienname, anrede, geburtsdatum, strasse, hausnummer, firma, voornaam, achternaam, geboortedatum, straat, fornamn, efternamn, fodelsedatum, fornavn, etternavn, efternavn, fodselsdato, etunimi, sukunimi, syntymaaika',
+  'prenom, nom de famille, civilite, date de naissance, ville, apellido*, fecha de nacimiento, direccion, ciudad, cognome, data di nascita, indirizzo, sobrenome, apelido, nome completo, nombre completo, data de nascimento, endereco, cidade, prenume, data nasterii',
+  'nazwisko, data urodzenia, prijmeni, priezvisko, datum narozeni, datum narodenia, vezeteknev, keresztnev, teljes nev, szuletesi datum, soyad*, ad soyad, dogum tarihi, ho ten, ho va ten, ngay sinh, dia chi, nama lengkap, nama depan, tanggal lahir, prezime',
+  'фамилия, фио, отчество, дата рождения, прізвище, дата народження, фамилно име, επώνυμο, ονοματεπώνυμο, ημερομηνία γέννησης, 姓名, 名字, 氏名, お名前, 生年月日, 出生日期, 住所, 地址, 성명, 이름, 생년월일, 주소',
+  'الاسم الأول, الاسم الكامل, اسم العائلة, تاريخ الميلاد, שם פרטי, שם משפחה, שם מלא, תאריך לידה, نام خانوادگی, تاریخ تولد, นามสกุล, วันเกิด, पूरा नाम, उपनाम, जन्म तिथि',
+);
+
+/** A name; that of an account has a word for it beside. */
+export const NAME = anyOf(
+  'your name, naam, namn, navn, nimi, nom, nombre, nombres, nome, nume, imie, jmeno, meno, nev, ad, adi, adiniz, isim, nama, ime, ten',
+  "имя, ім'я, име, όνομα, الاسم, שם, نام, ชื่อ, नाम",
+);
+
 /** A password that is to be set, not given. */
 export const NEW_PASSWORD = anyOf(
   'new password, confirm password, repeat password, retype password, password confirmation, password again',
@@ -204,7 +220,7 @@ export const SIGN_IN = anyOf(
   'giris yap, oturum ac*',
   'dang nhap, masuk, prijava, prijavi se, logi sisse, войти, вход, авторизация, увійти, вхід, σύνδεση, είσοδος',
   'ログイン, サインイン, 登录, 登陆, 登入, 로그인, تسجيل الدخول, دخول, כניסה, התחבר, เข้าสู่ระบบ, लॉग इन, साइन इन',
-  'je me connecte, connectez-vous, identification, espace client, acces client, acceso clientes, accede, ingresa, entra, acessar, acesse, identifica t, inicia sessio, belepes, belep*, intra in cont, conecteaza, prihlas*, prisijung*, pieslegties, ieiet, logg inn, uye girisi, log masuk',
+  'je me connecte, connectez-vous, identification, espace client, acces client, acceso clientes, accede, ingresa, entra, acessar, acesse, identifica t, inicia sessio, belepes, belep*, intra in cont, conecteaza, prihlas*, prisijung*, wejscie, wejdz, pieslegties, ieiet, logg inn, uye girisi, log masuk',
   'войдите, увійдіть, влизане, пријава, 登 录, 登 入, 會員登入, ورود, ورود به حساب, تسجيل دخول, سجل الدخول, התחברות, लॉगिन, লগইন, লগ ইন, ลงชื่อเข้าใช้, ล็อกอิน, συνδεθείτε',
 );
 

@@ -38,7 +38,7 @@ export function nearText(control: Element): string {
       if (before instanceof Element && holdsControl(before)) return level === 0 ? after(control) : '';
       const text = before instanceof Element ? textOf(before) : oneLine(before.textContent, 80);
       if (before.nodeType === Node.COMMENT_NODE || !text) continue;
-      if (before instanceof Element && before.matches(NO_LABEL)) return '';
+      if (before instanceof Element && before.matches(NO_LABEL)) return isParagraphLabel(before, text) ? text : '';
       return text.length <= 80 ? text : '';
     }
     const floating = level < 2 ? after(at) : '';
@@ -47,6 +47,11 @@ export function nearText(control: Element): string {
     if (at && (at.tagName === 'FORM' || at.tagName === 'BODY')) return '';
   }
   return '';
+}
+
+/** A word or two in a paragraph of their own name the field below; a sentence says something of the whole form. */
+function isParagraphLabel(element: Element, text: string): boolean {
+  return element.tagName === 'P' && text.length <= 32 && !/[.!?。]$/.test(text);
 }
 
 /** A floating label stands after its control. */
