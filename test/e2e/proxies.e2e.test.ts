@@ -96,7 +96,7 @@ describe('a login through a proxy', () => {
     await person.login();
     const end = await person.ended();
     expect(end).toMatchObject({ flow_status: 'FAILED', error_code: 'network_error', proxy_id: id });
-    expect(end.error_message).toContain('not there any more');
+    expect(end.error_message).toContain('no longer exists');
     expect((await refusalOf(kernel.auth.connections.login(person.id, { proxy: { id } }))).status).toBe(400);
   });
 

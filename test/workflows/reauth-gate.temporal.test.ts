@@ -103,7 +103,7 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(passwords()).toBe(1 + reauths().length);
     expect(tests.world.rows.get(id)).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: true });
     expect(reauths()[1]?.error_message).toMatch(
-      /^The site refuses the browser\. Logging in again has failed 2 times in a row; the next try is due at 20\d\d-.*Z$/,
+      /^The site blocks the browser; try again later or use a proxy\. Logging in again has failed 2 times in a row; the next try is due at 20\d\d-.*Z$/,
     );
     const before = reauths().length;
     await tests.client.check(id);

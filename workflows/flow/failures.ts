@@ -40,8 +40,8 @@ export function failureCode(error: unknown): FlowErrorCode {
 /** What a person reads of a flow that a failure ended. */
 export function failureMessage(error: unknown): string {
   if (failureCodeOf(error) === 'address_refused')
-    return 'The login page leads to an address that is not public; if it may be visited, list its host in HOLDFAST_ALLOW_PRIVATE_HOSTS.';
-  return proxyMessage(error) ?? providerMessage(error) ?? 'The login could not go on; try again.';
+    return 'The login page leads to an address that is not public; if it may be visited, list its host in HOLDFAST_ALLOW_PRIVATE_HOSTS';
+  return proxyMessage(error) ?? providerMessage(error) ?? 'The login failed; start a new one';
 }
 
 /** What is wrong with the connection's proxy, and what to do; null when something else failed. */
@@ -65,9 +65,9 @@ const PROVIDER_MESSAGES: Record<CredentialProviderFault, string> = {
 };
 
 const PROXY_MESSAGES: Record<ProxyFailure, string> = {
-  proxy_unknown: "The connection's proxy is not there any more; choose another one in `browser.proxy`.",
-  proxy_unreachable: "The connection's proxy does not answer; check it with POST /proxies/{id}/check.",
-  proxy_address_refused: "The connection's proxy has a private address, which the operator has not listed.",
+  proxy_unknown: "The connection's proxy no longer exists; choose another one in `browser.proxy`",
+  proxy_unreachable: "The connection's proxy does not answer; check it with POST /proxies/{id}/check",
+  proxy_address_refused: "The connection's proxy has a private address; list it in HOLDFAST_ALLOW_PRIVATE_HOSTS",
   proxy_credentials_refused:
-    "The connection's proxy refuses its user name or password; make it anew with the right ones.",
+    "The connection's proxy refuses its user name or password; recreate it with the right ones",
 };

@@ -77,7 +77,12 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       case 'ask': {
         const next = await ask(context, progress, observation, decision.question);
         if (next === null)
-          return failed(progress, 'awaiting_input_timeout', 'Nobody answered within ten minutes.', null);
+          return failed(
+            progress,
+            'awaiting_input_timeout',
+            'Nobody answered within ten minutes; start a new login',
+            null,
+          );
         observation = next;
         continue;
       }
@@ -87,7 +92,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           return failed(
             progress,
             'external_action_timeout',
-            'What the site asked for was not done within ten minutes.',
+            'The action that the site asked for was not taken within ten minutes; start a new login',
             null,
           );
         observation = next;

@@ -66,9 +66,10 @@ export const MAX_REJECTIONS = 6;
 export function decide(given: Situation): Decision {
   const situation = { ...given, observation: withChosenChannel(given.observation, given.last) };
   const { reading } = situation.observation;
-  if (situation.entered >= MAX_ENTRIES) return fail('max_steps_exceeded', 'The login took too many steps.');
+  if (situation.entered >= MAX_ENTRIES)
+    return fail('max_steps_exceeded', 'The login took too many steps; start a new one');
   if (situation.rejections >= MAX_REJECTIONS)
-    return fail('max_attempts_reached', 'The site refused the answers too often; start a new login later.');
+    return fail('max_attempts_reached', 'The site refused the answers too often; start a new login later');
   const lockOut = lockOutOf(reading);
   if (lockOut !== null) return lockOut;
   switch (reading.kind) {
@@ -83,29 +84,26 @@ export function decide(given: Situation): Decision {
     case 'passkey':
       return reading.choices.some((choice) => !isPasskeyMethod(choice))
         ? decideChoice(situation)
-        : fail('unsupported_auth_method', 'The site goes on only with a passkey, which Holdfast cannot use.');
+        : fail('unsupported_auth_method', 'The site accepts only a passkey; enable another sign-in method');
     case 'captcha':
-      return fail('captcha_blocked', 'The site shows a captcha.');
+      return fail('captcha_blocked', 'The site shows a captcha; try again later or use a proxy');
     case 'password_change':
-      return fail(
-        'website_error',
-        'The site wants a new password to be set first: set it in a browser of your own, then log in again.',
-      );
+      return fail('website_error', 'The site requires a new password; set it in your own browser, then log in again');
     case 'http_login':
       return fail(
         'unsupported_auth_method',
-        'The site asks by HTTP authentication, in a window of the browser itself, which Holdfast cannot answer.',
+        'The site uses HTTP authentication, which is not supported; set `login_url` to a page with a login form',
       );
     case 'blocked':
-      return fail('bot_detected', 'The site refuses the browser.');
+      return fail('bot_detected', 'The site blocks the browser; try again later or use a proxy');
     case 'unavailable':
-      return fail('network_error', 'The site cannot be reached or answers with an error.');
+      return fail('network_error', 'The site cannot be reached or answers with an error; try again later');
     case 'other':
       return situation.entered === 0
-        ? fail('login_form_not_found', 'No login form was found; set `login_url` to the page that has it.')
+        ? fail('login_form_not_found', 'No login form was found; set `login_url` to the page that has it')
         : fail(
             reading.website_error === null ? 'stuck_in_loop' : 'website_error',
-            'After the last answer the site shows neither a form nor a logged-in page.',
+            'After the last answer the site shows neither a form nor a logged-in page; start a new login',
           );
   }
 }
@@ -256,7 +254,7 @@ function decideChoice(situation: Situation): Decision {
   const { reading, credential } = situation.observation;
   const choices =
     reading.kind === 'passkey' ? reading.choices.filter((choice) => !isPasskeyMethod(choice)) : reading.choices;
-  if (choices.length === 0) return fail('login_form_not_found', 'The page offers nothing to fill in or to choose.');
+  if (choices.length === 0) return fail('login_form_not_found', 'The page has no field and no choice; set `login_url`');
   const preferred = preferredProvider(choices, credential);
   if (preferred !== null && situation.last === null) return pick(preferred, reading.submit);
   const fresh = situation.last?.fingerprint !== choiceFingerprint(reading.choices);
@@ -275,10 +273,10 @@ function decideChoice(situation: Situation): Decision {
       question: { fields: [], choices: identifyChoices(choices), known: [], submit: reading.submit },
     };
   if (choices.every((choice) => choice.type === 'other'))
-    return fail('customer_input_required', 'The site asks to agree to something before it goes on.');
+    return fail('customer_input_required', 'The site asks for consent before it continues; log in once by hand');
   return choices.some((choice) => choice.type === 'mfa_method')
-    ? fail('mfa_required', 'The site asks to choose a second factor.')
-    : fail('account_choice_required', 'The site asks to choose among accounts or ways to sign in.');
+    ? fail('mfa_required', 'The site asks to choose a second factor; log in once by hand')
+    : fail('account_choice_required', 'The site asks to choose how to sign in; log in once by hand');
 }
 
 /** The choice that the last login took of those that are offered: of several, the one that it took last. */
@@ -329,11 +327,11 @@ function decideExternal(situation: Situation): Decision {
   if (only !== undefined && source !== null)
     return { do: 'enter', answer: { entries: [{ ...only, source }], submit: reading.submit, choice: null } };
   if (mode === 'unattended')
-    return fail('external_action_required', 'The site asks for something that only a person can do elsewhere.');
+    return fail('external_action_required', 'The site asks for an action elsewhere; log in once by hand');
   const reason = wasRejected(observation, last) && last?.typed.code === true ? 'rejected' : 'missing';
   return {
     do: 'wait',
-    message: reading.external_action_message ?? 'Confirm the sign-in as the site asks (on your phone or by mail).',
+    message: reading.external_action_message ?? 'Confirm the sign-in as the site asks (on your phone or by email)',
     question: {
       fields: identifyFields(named).map((field) => ({ ...field, reason })),
       choices: identifyChoices(reading.choices),
@@ -346,7 +344,7 @@ function decideExternal(situation: Situation): Decision {
 function failUnanswered(asked: AskedField[], situation: Situation, rejected: boolean, refused: boolean): Decision {
   const { last } = situation;
   if (last !== null && !last.certain)
-    return fail('browser_error', 'The browser was lost while a credential was entered; whether it arrived is unknown.');
+    return fail('browser_error', 'The browser was lost while a credential was entered; start a new login');
   const { credential } = situation.observation;
   const hasRefusedCodes = credential?.hasTotpSecret === true && isAtVersion(credential, situation.refusedCodes);
   if (
@@ -355,26 +353,30 @@ function failUnanswered(asked: AskedField[], situation: Situation, rejected: boo
   )
     return fail('totp_code_rejected', 'The site refused the codes of the saved secret; save the right one');
   if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
-    return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand.');
-  if (rejected) return fail('credentials_invalid', 'The site refused what the credential holds.');
+    return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand');
+  if (rejected)
+    return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand');
   const code = asked.find(({ field }) => asksForCode(field.type))?.field;
   if (code !== undefined) return failOfCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
-  return fail('customer_input_required', 'The site asks for values that the credential does not hold.');
+  return fail('customer_input_required', 'The credential lacks values that the site asks for; add them');
 }
 
 /** What a code that nobody is there to give ends a flow with. */
 function failOfCode(channel: CodeChannel): Decision {
   switch (channel) {
     case 'totp':
-      return fail('totp_required', 'The site asks for an authenticator code; no secret is saved.');
+      return fail('totp_required', 'The site asks for an authenticator code; save its TOTP secret');
     case 'email':
-      return fail('email_code_required', 'The site asks for a code that it sent by mail.');
+      return fail('email_code_required', 'The site asks for a code that it sent by email; log in once by hand');
     case 'sms':
-      return fail('sms_code_required', 'The site asks for a code that it sent by text message.');
+      return fail('sms_code_required', 'The site asks for a code that it sent by text message; log in once by hand');
     case 'call':
-      return fail('customer_input_required', 'The site asks for a code that it gives by phone call.');
+      return fail(
+        'customer_input_required',
+        'The site asks for a code that it gives by phone call; log in once by hand',
+      );
     case 'unknown':
-      return fail('customer_input_required', 'The site asks for a code and does not say how it was sent.');
+      return fail('customer_input_required', 'The site asks for a code from an unknown sender; log in once by hand');
     default:
       return assertNever(channel);
   }
