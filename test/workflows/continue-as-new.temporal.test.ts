@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
+import type { ConnectionDocument } from '../../contract/document.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, STORED, submitAll, until, waits } from './scenarios.ts';
-import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+import { ended, loginByChoice, STORED, submitAll, until, waits } from './scenarios.ts';
+import { choice, CODE_PAGE, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 let tests: WorkflowTests;
 
@@ -46,6 +47,81 @@ it('loses no submission and no timeline event when it continues as new at every 
   await until(tests, id, () => timeline().some(({ status }) => status === 'SUCCESS'));
   expect(timeline()).toEqual([expect.objectContaining({ type: 'login', status: 'SUCCESS', step: 'COMPLETED' })]);
   expect(await runOf(id)).not.toBe(inFlow);
+});
+
+it('loses no choice', async () => {
+  const id = await loginByChoice(tests, tests.createRestless());
+  expect(tests.world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
+  expect(tests.world.entered.map(({ answer }) => answer.choice?.label)).toEqual(['Ben']);
+  await until(tests, id, () => timeline().some(({ status }) => status === 'SUCCESS'));
+  expect(timeline()).toHaveLength(1);
+});
+
+it('goes on waiting for what is done elsewhere, and takes another way that the page offers meanwhile', async () => {
+  const id = await tests.createRestless();
+  const push = page('external_action', { choices: [choice('mfa_method', 'Text me', { mfa_type: 'sms' })] });
+  tests.world.discovered = [push];
+  tests.world.shown = push;
+  tests.world.answers = [push, INSIDE];
+  await tests.client.login(id);
+  const paused = ({ flow }: ConnectionDocument) =>
+    flow?.flow_step === 'AWAITING_EXTERNAL_ACTION' && flow.interaction !== null;
+  const { flow } = await until(tests, id, paused);
+  const run = await runOf(id);
+  // Looks at the page go on over the runs that a setting each begins.
+  await tests.client.configure(id, { auto_reauth: false });
+  await expect.poll(() => runOf(id)).not.toBe(run);
+  await tests.client.submit(id, {
+    submissionId: null,
+    interactionId: flow?.interaction?.interaction_id ?? '',
+    fieldIds: [],
+    selectedChoiceId: flow?.interaction?.choices[0]?.id ?? '',
+  });
+  const first = flow?.interaction?.interaction_id;
+  await until(tests, id, (now) => paused(now) && now.flow?.interaction?.interaction_id !== first);
+  tests.world.shown = INSIDE;
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.entered.map(({ answer }) => answer.choice?.label)).toEqual(['Text me']);
+});
+
+it('removes the connection in the middle of a flow, and tells how the flow ended', async () => {
+  const id = await tests.createRestless();
+  await tests.client.login(id);
+  const { flow } = await until(tests, id, waits);
+  await tests.client.configure(id, { auto_reauth: false });
+  await tests.client.remove(id);
+  expect(tests.world.rows.has(id)).toBe(false);
+  expect(timeline()).toEqual([expect.objectContaining({ type: 'login', status: 'CANCELED' })]);
+  const child = tests.env.client.workflow.getHandle(flow?.flow_id ?? '');
+  await expect.poll(async () => (await child.describe()).status.name).toBe('COMPLETED');
+  expect(tests.world.closed).toEqual(['brw_1']);
+  await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+it('checks and takes settings in the middle of a flow, and cancels it when it is cancelled itself', async () => {
+  const id = await tests.createRestless();
+  await tests.client.login(id);
+  await until(tests, id, waits);
+  const run = await runOf(id);
+  tests.world.health = [{ outcome: 'inconclusive', errorCode: 'network_error', credential: null }];
+  await tests.client.check(id);
+  await tests.client.configure(id, { health_check_interval: 7200 });
+  await tests.client.check(id);
+  await expect.poll(() => runOf(id)).not.toBe(run);
+  await until(tests, id, ({ settings }) => settings.health_check_interval === 7200);
+  expect(tests.world.rows.get(id)?.flow?.flow_step).toBe('AWAITING_INPUT');
+  await tests.env.client.workflow.getHandle(workflowIdOf(id)).cancel();
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('CANCELED');
+  await until(tests, id, () => timeline().length === 3);
+  expect(timeline().map(({ type, status }) => [type, status])).toEqual([
+    ['login', 'CANCELED'],
+    ['health_check', 'NEEDS_AUTH'],
+    ['health_check', 'NEEDS_AUTH'],
+  ]);
+  expect(tests.world.checks).toBe(2);
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_after');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
 it('keeps the health timer across runs', async () => {

@@ -5,14 +5,15 @@ import { connectionIdFor, workflowIdOf } from '../../client/identity.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import type { authConnection as entity } from '../../workflows/index.ts';
-import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
+import { bundleWorkflows, startWorkers, type WorkersOptions } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { WORKFLOWS } from '../../workflows/messages.ts';
 import { startDevServer, startTimeSkippingServer } from '../setup/temporal-server.ts';
 import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
-const IDENTITY_KEY = Buffer.alloc(32, 9);
+export const IDENTITY_KEY = Buffer.alloc(32, 9);
 
 /** Settings of a connection under test. */
 export function settings(more: Partial<ConnectionSettings> = {}): ConnectionSettings {
@@ -53,9 +54,15 @@ let names = 0;
  * Starts one; one environment per test file. On the time-skipping server, or on a whole one, which keeps its promises when an
  * entity continues as new while a child of it is open, or is ended from outside.
  */
-export async function startWorkflowTests(kind: 'time-skipping' | 'whole' = 'time-skipping'): Promise<WorkflowTests> {
+export async function startWorkflowTests(
+  kind: 'time-skipping' | 'whole' = 'time-skipping',
+  concurrency: NonNullable<WorkersOptions['concurrency']> = {},
+): Promise<WorkflowTests> {
   const options = { client: { dataConverter: createDataConverter(PAYLOAD_KEY) } };
-  const env = kind === 'whole' ? await startDevServer(options) : await startTimeSkippingServer(options);
+  const env =
+    kind === 'whole'
+      ? await startDevServer({ ...options, server: { searchAttributes: [...SEARCH_ATTRIBUTES] } })
+      : await startTimeSkippingServer(options);
   const world = createScriptedWorld();
   bundle ??= bundleWorkflows();
   const workflowBundle = await bundle;
@@ -68,6 +75,7 @@ export async function startWorkflowTests(kind: 'time-skipping' | 'whole' = 'time
       payloadKey: PAYLOAD_KEY,
       records: world.records,
       browsing: world.browsing,
+      concurrency,
     });
   let worker = await start();
   const created: string[] = [];
@@ -76,6 +84,7 @@ export async function startWorkflowTests(kind: 'time-skipping' | 'whole' = 'time
     identityKey: IDENTITY_KEY,
     taskQueue: 'test',
     findDocument: (id) => Promise.resolve(world.rows.get(id) ?? null),
+    search: kind === 'whole' ? { domains: 'hashed' } : null,
   });
   return {
     env,

@@ -26,7 +26,8 @@ export async function until(
   throw new Error(`never: ${JSON.stringify(tests.world.rows.get(id))}`);
 }
 
-export const waits = (document: ConnectionDocument): boolean => document.flow?.flow_step === 'AWAITING_INPUT';
+export const waits = ({ flow }: ConnectionDocument): boolean =>
+  flow?.flow_status === 'IN_PROGRESS' && flow.flow_step === 'AWAITING_INPUT';
 export const ended = (document: ConnectionDocument): boolean =>
   document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
 
@@ -105,8 +106,8 @@ export async function loginInTwoSteps(tests: WorkflowTests): Promise<string> {
 }
 
 /** A login that offers accounts to choose from. */
-export async function loginByChoice(tests: WorkflowTests): Promise<string> {
-  const id = await tests.create();
+export async function loginByChoice(tests: WorkflowTests, created = tests.create()): Promise<string> {
+  const id = await created;
   tests.world.discovered = [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] })];
   await tests.client.login(id);
   const { flow } = await until(tests, id, waits);

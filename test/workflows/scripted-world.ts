@@ -78,6 +78,13 @@ export interface ScriptedWorld {
   entered: EnterInput[];
   sessions: string[];
   recorderWorks: boolean;
+  /** While it is set, every write of a state fails with it. */
+  storeFault: ApplicationFailure | null;
+  /** Writes of states that were tried. */
+  writes: number;
+  /** Health checks end only when it has settled; `checksBegun` counts those that have not ended, too. */
+  holdChecks: Promise<void>;
+  checksBegun: number;
   closed: (string | null)[];
   checks: number;
   rows: Map<string, ConnectionDocument>;
@@ -111,6 +118,10 @@ export function createScriptedWorld(): ScriptedWorld {
     entered: [],
     sessions: [],
     recorderWorks: true,
+    storeFault: null,
+    writes: 0,
+    holdChecks: Promise.resolve(),
+    checksBegun: 0,
     closed: [],
     checks: 0,
     rows: new Map(),
@@ -142,6 +153,8 @@ export function createScriptedWorld(): ScriptedWorld {
         return Promise.resolve();
       },
       checkHealth: async ({ target }) => {
+        world.checksBegun += 1;
+        await world.holdChecks;
         world.checks += 1;
         const outcome = next(world.health);
         const replay = target.recordSession === true ? { browserSessionId: 'brw_check', replayId: 'rep_check' } : {};
@@ -160,6 +173,8 @@ export function createScriptedWorld(): ScriptedWorld {
         return Promise.resolve({ existingId: null });
       },
       recordConnection: async ({ document, timeline }) => {
+        world.writes += 1;
+        if (world.storeFault !== null) throw world.storeFault;
         world.rows.set(document.id, document);
         world.states.push(document);
         for (const event of timeline) world.timeline.set(event.id, event);
