@@ -1,3 +1,4 @@
+import { checkAnswer, type AnswerFault } from './answer-check.ts';
 import { assertNever } from './assert-never.ts';
 import type { ConnectionSubmit } from './connections.ts';
 import { HoldfastError, type ErrorCode, type ErrorDetail } from './errors.ts';
@@ -46,9 +47,7 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
     modes.push(['sso_provider', { mode: 'sso_provider', provider: body.sso_provider }]);
   }
   const [first, second] = modes;
-  if (first === undefined) {
-    throw refusal('invalid_input', 'field_values: is empty; submit field_values or selected_choice_id');
-  }
+  if (first === undefined) throw faultError({ code: 'invalid_input', ids: [] }, 'field_values');
   if (second !== undefined) {
     throw refusal('invalid_input', `${second[0]}: cannot be combined with ${first[0]}; submit one form at a time`);
   }
@@ -67,31 +66,10 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
 export function answerFor(mode: SubmitMode, interaction: Interaction): InteractionAnswer {
   const answer = { interactionId: interaction.interaction_id, values: {}, choiceId: null };
   switch (mode.mode) {
-    case 'canonical': {
-      const { values, choiceId } = mode;
-      const known = interaction.fields.map(({ id }) => id);
-      refuseUnknown('field_values', Object.keys(values), known);
-      if (choiceId !== null && !interaction.choices.some(({ id }) => id === choiceId)) {
-        throw refusal('unknown_choice', 'selected_choice_id: is not a choice of the pending interaction');
-      }
-      // A choice leads away from the form beside it, so the form need not be complete.
-      if (choiceId === null) refuseMissing('field_values', values, interaction);
-      return { ...answer, values, choiceId };
-    }
-    case 'fields': {
-      const names = interaction.discovered_fields.map(({ name }) => name);
-      refuseUnknown('fields', Object.keys(mode.values), names);
-      const values = Object.fromEntries(
-        Object.entries(mode.values).map(([name, value]) => {
-          const id = interaction.fields[names.indexOf(name)]?.id;
-          if (id === undefined)
-            throw refusal('unknown_field', `fields.${name}: is not a field of the pending interaction`);
-          return [id, value];
-        }),
-      );
-      refuseMissing('fields', values, interaction);
-      return { ...answer, values };
-    }
+    case 'canonical':
+      return checked({ ...answer, values: mode.values, choiceId: mode.choiceId }, interaction, 'field_values');
+    case 'fields':
+      return checked({ ...answer, values: valuesById(mode.values, interaction) }, interaction, 'fields');
     case 'mfa_option': {
       return { ...answer, choiceId: requireChoice('mfa_option_id', mfaChoice(interaction, mode.option)) };
     }
@@ -130,22 +108,42 @@ function requireChoice(property: string, id: string | undefined): string {
   return id;
 }
 
-function refuseUnknown(property: string, given: string[], known: string[]): void {
-  const unknown = given.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw refusal(
-    'unknown_field',
-    ...unknown.map((name) => `${property}.${cut(name)}: is not a field of the pending interaction`),
-  );
+/** Older clients name fields as the page does; both lists name the same fields in the same order. */
+function valuesById(values: Record<string, string>, interaction: Interaction): Record<string, string> {
+  const names = interaction.discovered_fields.map(({ name }) => name);
+  const idOf = (name: string): string | undefined => interaction.fields[names.indexOf(name)]?.id;
+  const unknown = Object.keys(values).filter((name) => idOf(name) === undefined);
+  if (unknown.length > 0) throw faultError({ code: 'unknown_field', ids: unknown }, 'fields');
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [idOf(name) ?? name, value]));
 }
 
-function refuseMissing(property: string, values: Record<string, string>, interaction: Interaction): void {
-  const missing = interaction.fields.flatMap((field, index) => {
-    if (field.required === false || (values[field.id] ?? '') !== '') return [];
-    return property === 'fields' ? [interaction.discovered_fields[index]?.name ?? field.id] : [field.id];
-  });
-  if (missing.length === 0) return;
-  throw refusal('missing_field', ...missing.map((name) => `${property}.${name}: is required`));
+/** The answer when it fits the interaction. `property` is where the caller gave its values, for the words of a refusal. */
+function checked(
+  answer: InteractionAnswer,
+  interaction: Interaction,
+  property: 'field_values' | 'fields',
+): InteractionAnswer {
+  const fieldIds = Object.keys(answer.values);
+  const emptyIds = fieldIds.filter((id) => answer.values[id] === '');
+  const fault = checkAnswer(interaction, { fieldIds, emptyIds, choiceId: answer.choiceId });
+  if (fault === null) return answer;
+  if (property === 'field_values') throw faultError(fault, property);
+  const nameOf = (id: string): string =>
+    interaction.discovered_fields[interaction.fields.findIndex((field) => field.id === id)]?.name ?? id;
+  throw faultError({ ...fault, ids: fault.ids.map(nameOf) }, property);
+}
+
+function faultError({ code, ids }: AnswerFault, property: 'field_values' | 'fields'): HoldfastError {
+  switch (code) {
+    case 'unknown_field':
+      return refusal(code, ...ids.map((id) => `${property}.${cut(id)}: is not a field of the pending interaction`));
+    case 'missing_field':
+      return refusal(code, ...ids.map((id) => `${property}.${id}: is required`));
+    case 'unknown_choice':
+      return refusal(code, 'selected_choice_id: is not a choice of the pending interaction');
+    case 'invalid_input':
+      return refusal(code, `${property}: is empty; submit field_values or selected_choice_id`);
+  }
 }
 
 function refusal(code: ErrorCode, ...messages: string[]): HoldfastError {

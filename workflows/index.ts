@@ -1,3 +1,22 @@
+import type { WorkflowDefinitionOptions } from '@temporalio/common';
+import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
+import { authConnection } from './connection/connection.ts';
+import { login, reauth } from './flow/flow-workflows.ts';
+
 /** The workflows that a worker bundles; names are those of messages.ts. */
-export { authConnection } from './connection/connection.ts';
-export { login, reauth } from './flow/flow-workflows.ts';
+export { authConnection, login, reauth };
+
+// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on.
+setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), authConnection);
+setWorkflowOptions(movesBetweenVersions('PINNED'), login);
+setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
+
+/** How a workflow moves between worker versions; nothing where workers have none, for then the server refuses to hear of it. */
+function movesBetweenVersions(
+  versioningBehavior: NonNullable<WorkflowDefinitionOptions['versioningBehavior']>,
+): () => WorkflowDefinitionOptions {
+  return () => {
+    const isVersioned = (workflowInfo().currentDeploymentVersion?.deploymentName ?? '') !== '';
+    return isVersioned ? { versioningBehavior } : {};
+  };
+}

@@ -1,20 +1,37 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { ApplicationFailure } from '@temporalio/common';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
+import { connectionIdFor } from '../../client/identity.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import type { ConnectionDocument, ConnectionSettings, FlowState } from '../../contract/document.ts';
-import { HoldfastError } from '../../contract/errors.ts';
+import type { ConnectionDocument, FlowState } from '../../contract/document.ts';
+import { HoldfastError, isErrorCode } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import type { Store } from '../../store/store.ts';
+import { patchFlow } from '../../workflows/connection/flows.ts';
+import {
+  accepted,
+  applyLogin,
+  applySettings,
+  applySubmit,
+  checkAddressed,
+  checkLogin,
+  checkSubmit,
+} from '../../workflows/connection/requests.ts';
+import { initialState, touch, type ConnectionState } from '../../workflows/connection/state.ts';
+import type { Accepted } from '../../workflows/messages.ts';
 
-/** Stands in for the workflows: the same promises, one process, no Temporal. Tests drive its flows by hand. */
+/**
+ * Stands in for Temporal: the entity's own functions decide what every message does and record it in the store, in one process.
+ * Nothing runs by itself: tests take the part of its flows and of its health checks.
+ */
 export interface FakeConnections extends ConnectionsClient {
-  /** How often each message was sent. */
-  calls: { create: number; submit: number; applied: number; credentialChanged: number };
+  /** How often answers were sent, how often one was handed on to a flow, and how often a credential was said to have changed. */
+  calls: { submit: number; applied: number; credentialChanged: number };
   /** Moves the current flow on and records it. */
-  moveFlow(id: string, change: Partial<FlowState>): Promise<ConnectionDocument>;
+  moveFlow(id: string, change: Partial<FlowState>): Promise<Accepted>;
   /** Changes the document in any way and records it. */
-  change(id: string, change: Partial<ConnectionDocument>, timeline?: TimelineEvent[]): Promise<ConnectionDocument>;
+  change(id: string, change: Partial<ConnectionDocument>, timeline?: TimelineEvent[]): Promise<Accepted>;
   /** Every message fails with this until it is null again. */
   failWith: HoldfastError | null;
   /** A check does not end while somebody waits for it. */
@@ -51,148 +68,105 @@ export function loginInteraction(id: string = newId('int')): Interaction {
 }
 
 export function createFakeConnections(store: () => Store, clock: () => Date): FakeConnections {
-  const documents = new Map<string, ConnectionDocument>();
-  const places = new Map<string, Promise<ConnectionDocument>>();
-  const applied = new Set<string>();
-  const calls = { create: 0, submit: 0, applied: 0, credentialChanged: 0 };
+  const entities = new Map<string, ConnectionState>();
+  const identityKey = randomBytes(32);
+  const calls = { submit: 0, applied: 0, credentialChanged: 0 };
 
-  function get(id: string): ConnectionDocument {
+  function entityOf(id: string): ConnectionState {
     if (fake.failWith !== null) throw fake.failWith;
-    const document = documents.get(id);
-    if (document === undefined) throw new HoldfastError('not_found', 'No such connection.');
-    return document;
+    const state = entities.get(id);
+    if (state === undefined) throw new HoldfastError('not_found', 'No such connection');
+    return state;
   }
 
-  async function record(document: ConnectionDocument, timeline: TimelineEvent[] = []): Promise<ConnectionDocument> {
-    const next = { ...document, revision: document.revision + 1 };
-    documents.set(next.id, next);
-    const { id, revision } = next;
-    await store().connections.record({ id, revision, document: next, timeline, createdAt: clock() });
-    return next;
+  /** Has the entity work on something, and records what came of it. */
+  async function act(id: string, work: (state: ConnectionState) => void): Promise<Accepted> {
+    const state = entityOf(id);
+    try {
+      work(state);
+    } catch (error) {
+      if (!(error instanceof ApplicationFailure) || typeof error.type !== 'string' || !isErrorCode(error.type))
+        throw error;
+      throw new HoldfastError(error.type, error.message);
+    }
+    const { document, pendingTimeline } = state;
+    const timeline = [...pendingTimeline.values()];
+    pendingTimeline.clear();
+    await store().connections.record({ id, revision: document.revision, document, timeline, createdAt: clock() });
+    return accepted(state);
   }
-
-  async function insert(seed: Parameters<ConnectionsClient['create']>[0]): Promise<ConnectionDocument> {
-    const document = newDocument(seed, clock());
-    documents.set(document.id, document);
-    const { outcome } = await store().connections.insert({
-      id: document.id,
-      organizationId: seed.organizationId,
-      projectId: seed.projectId,
-      profileName: seed.settings.profile_name,
-      domain: seed.settings.domain,
-      document,
-      revision: document.revision,
-      createdAt: clock(),
-    });
-    if (outcome !== 'inserted') throw new Error('inserted twice');
-    return document;
-  }
-
-  const accepted = (document: ConnectionDocument) => ({ revision: document.revision, document });
 
   const fake: FakeConnections = {
     calls,
     checkIsSlow: false,
     failWith: null,
-    async create(seed) {
-      calls.create += 1;
+    async create({ organizationId, projectId, settings }) {
       if (fake.failWith !== null) throw fake.failWith;
-      const place = JSON.stringify([seed.projectId, seed.settings.profile_name, seed.settings.domain]);
-      const existing = places.get(place);
-      if (existing !== undefined) return { outcome: 'exists', document: await existing };
-      const made = insert(seed);
-      places.set(place, made);
-      return { outcome: 'created', document: await made };
+      const { profile_name: profileName, domain } = settings;
+      const id = connectionIdFor(identityKey, { projectId, profileName, domain });
+      const seed = { id, organizationId, projectId, settings };
+      const state = initialState({ schemaVersion: 2, begin: { how: 'new', seed } }, clock().toISOString());
+      const { document } = state;
+      const row = { id, organizationId, projectId, profileName, domain, document, revision: 1, createdAt: clock() };
+      const inserted = await store().connections.insert(row);
+      if (inserted.outcome === 'exists')
+        return { outcome: 'exists', document: { ...document, id: inserted.existingId } };
+      state.inserted = true;
+      entities.set(id, state);
+      return { outcome: 'created', document };
     },
-    async login(id) {
-      const document = get(id);
-      if (document.flow?.flow_status === 'IN_PROGRESS') throw new HoldfastError('flow_in_progress', 'One runs.');
-      return accepted(await record({ ...document, flow: newFlow(clock()) }));
-    },
-    async submit(id, input) {
+    login: (connectionId, { loginId = randomUUID(), ...overrides } = {}) =>
+      act(connectionId, (state) => {
+        const request = { connectionId, loginId, ...overrides };
+        checkLogin(state, request);
+        applyLogin(state, request, () => newId('flow'));
+      }),
+    submit: (connectionId, input) => {
       calls.submit += 1;
-      const document = get(id);
-      if (input.submissionId !== null && applied.has(input.submissionId)) return accepted(document);
-      const waiting = document.flow?.interaction;
-      if (!document.flow || !waiting) throw new HoldfastError('not_awaiting_input', 'Nothing waits.');
-      if (waiting.interaction_id !== input.interactionId) throw new HoldfastError('stale_interaction', 'Too late.');
-      if (input.submissionId !== null) applied.add(input.submissionId);
-      calls.applied += 1;
-      const flow = { ...document.flow, interaction: null, flow_step: 'SUBMITTING' as const };
-      return accepted(await record({ ...document, flow }));
+      return act(connectionId, (state) => {
+        const before = state.outbox.length;
+        checkSubmit(state, { connectionId, ...input });
+        applySubmit(state, { connectionId, ...input });
+        calls.applied += state.outbox.length - before;
+      });
     },
     submitBySignal: async () => undefined,
-    async configure(id, changes) {
-      const document = get(id);
-      const settings = Object.fromEntries(
-        Object.entries({ ...document.settings, ...changes }).filter(([, value]) => value !== null),
-      ) as ConnectionSettings;
-      return accepted(await record({ ...document, settings }));
-    },
-    async credentialChanged(id) {
+    configure: (connectionId, changes) =>
+      act(connectionId, (state) => {
+        checkAddressed(state, { connectionId });
+        applySettings(state, { connectionId, changes });
+      }),
+    credentialChanged: (connectionId) => {
       calls.credentialChanged += 1;
-      return accepted(await record(get(id)));
+      return act(connectionId, (state) => {
+        applySettings(state, { connectionId, changes: {}, credentialChanged: true });
+      });
     },
-    async check(id) {
-      if (fake.checkIsSlow) return null;
-      return accepted(await record({ ...get(id), last_auth_check_at: clock().toISOString() }));
-    },
+    check: (connectionId) =>
+      fake.checkIsSlow
+        ? Promise.resolve(null)
+        : fake.change(connectionId, { last_auth_check_at: clock().toISOString() }),
     async remove(id) {
-      const document = get(id);
-      documents.delete(id);
-      const { profile_name: profile, domain } = document.settings;
-      places.delete(JSON.stringify([document.project_id, profile, domain]));
+      const { document } = entityOf(id);
+      entities.delete(id);
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store().connections.remove(scope, id);
     },
     revive: async () => false,
-    read: async (id) => get(id),
+    read: async (id) => entityOf(id).document,
     async *follow(id) {
-      yield get(id);
+      yield entityOf(id).document;
     },
-    async moveFlow(id, change) {
-      const document = get(id);
-      if (document.flow === null) throw new Error('no flow runs');
-      return record({ ...document, flow: { ...document.flow, ...change } });
-    },
-    change: async (id, change, timeline) => record({ ...get(id), ...change }, timeline),
+    moveFlow: (id, change) =>
+      act(id, (state) => {
+        const { flow } = state.document;
+        if (flow === null) throw new Error('no flow runs');
+        patchFlow(state, flow.flow_id, change);
+      }),
+    change: (id, change, timeline) =>
+      act(id, (state) => {
+        touch(state, change, timeline);
+      }),
   };
   return fake;
-}
-
-function newDocument(seed: Parameters<ConnectionsClient['create']>[0], now: Date): ConnectionDocument {
-  return {
-    schema_version: 1,
-    id: `conn_${randomBytes(12).toString('hex')}`,
-    organization_id: seed.organizationId,
-    project_id: seed.projectId,
-    revision: 1,
-    created_at: now.toISOString(),
-    settings: seed.settings,
-    status: 'NEEDS_AUTH',
-    post_login_url: null,
-    can_reauth: false,
-    can_reauth_reason: 'no_prior_successful_login',
-    last_auth_check_at: null,
-    flow: null,
-  };
-}
-
-function newFlow(now: Date): FlowState {
-  return {
-    flow_id: newId('flow'),
-    flow_type: 'LOGIN',
-    flow_status: 'IN_PROGRESS',
-    flow_step: 'DISCOVERING',
-    flow_expires_at: new Date(now.getTime() + 20 * 60_000).toISOString(),
-    started_at: now.toISOString(),
-    browser_session_id: 'brw_1',
-    live_view_url: null,
-    interaction: null,
-    external_action_message: null,
-    sso_provider: null,
-    error_code: null,
-    error_message: null,
-    website_error: null,
-  };
 }

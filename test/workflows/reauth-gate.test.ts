@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { CodeChannel } from '../../contract/reading.ts';
-import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/reauth-back-off.ts';
+import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/intervals.ts';
 import { field } from './scripted-world.ts';
 import { evaluateReauthGate, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
 
@@ -156,7 +156,7 @@ describe('the back-off of a REAUTH that fails', () => {
 
   it('is told with its count and its end', () => {
     const backOff = backOffAfter({ failures: 1, nextAt: '', credential: AT_3 }, AT_3, 1000, NOW);
-    expect(withBackOff('The site is down.', backOff)).toBe(
+    expect(withBackOff('The site is down', backOff)).toBe(
       'The site is down. Logging in again has failed 2 times in a row; the next try is due at 2026-01-01T00:30:00.000Z',
     );
   });

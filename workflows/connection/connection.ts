@@ -3,12 +3,9 @@ import {
   CancellationScope,
   condition,
   makeContinueAsNewFunc,
-  setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { movesBetweenVersions } from '../versioning.ts';
-import { deliverAnswers } from './answers.ts';
-import { abandonFlow, runFlows, stopFlow } from './flows.ts';
+import { abandonFlow, deliverAnswers, runFlows, stopFlow } from './flows.ts';
 import { registerHandlers } from './handlers.ts';
 import { runHealthChecks } from './health.ts';
 import { insertRow, recordChanges, removeRow } from './recorder.ts';
@@ -32,8 +29,6 @@ export async function authConnection(input: ConnectionInput): Promise<void> {
   });
   await CancellationScope.nonCancellable(() => live(state, input));
 }
-
-setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), authConnection);
 
 async function live(state: ConnectionState, input: ConnectionInput): Promise<void> {
   if (!state.inserted) await insertRow(state);

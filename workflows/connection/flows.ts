@@ -4,6 +4,7 @@ import {
   isCancellation,
   ParentClosePolicy,
   startChild,
+  uuid4,
 } from '@temporalio/workflow';
 import type { FlowType } from '../../contract/connections.ts';
 import type { FlowState, ReauthMemory } from '../../contract/document.ts';
@@ -11,10 +12,11 @@ import { FLOW_LIFETIME_MS } from '../../contract/limits.ts';
 import type { FlowEnd } from '../flow/context.ts';
 import type { FlowInput } from '../flow/flow-workflows.ts';
 import type { login, reauth } from '../flow/flow-workflows.ts';
+import { answerSignal } from '../message-definitions.ts';
 import { WORKFLOWS } from '../messages.ts';
 import { versionOf } from '../policy/credential-version.ts';
 import { rememberFields } from '../policy/field-refs.ts';
-import { backOffAfter, withBackOff } from '../policy/reauth-back-off.ts';
+import { backOffAfter, withBackOff } from '../policy/intervals.ts';
 import { obstacleOf } from '../policy/reauth-gate.ts';
 import {
   flowEvent,
@@ -29,6 +31,11 @@ import {
 
 /** How long after its expiry, or after it was told to stop, a flow may take to close its browser and say how it ended. */
 const CLOSE_WITHIN_MS = 60_000;
+
+/** A new id of a flow, which is that of its workflow, too. */
+export function newFlowId(): string {
+  return `flow_${uuid4().replaceAll('-', '')}`;
+}
 
 /** A flow that has just started, as callers see it before its first step. */
 export function newFlow(flowType: FlowType, flowId: string, now: number): FlowState {
@@ -241,4 +248,20 @@ async function cancelChild(flowId: string): Promise<void> {
   await getExternalWorkflowHandle(flowId)
     .cancel()
     .catch(() => undefined);
+}
+
+/** Hands accepted answers, and word of withdrawn interactions, on to the flow that waits, in order. */
+export async function deliverAnswers(state: ConnectionState): Promise<void> {
+  for (;;) {
+    await condition(() => state.outbox.length > 0);
+    const [answer] = state.outbox;
+    if (answer === undefined) continue;
+    try {
+      await getExternalWorkflowHandle(answer.flowId).signal(answerSignal, answer);
+    } catch (error) {
+      if (isCancellation(error)) throw error;
+      // The flow has ended: its end is on its way, and nobody waits for the answer.
+    }
+    state.outbox.shift();
+  }
 }

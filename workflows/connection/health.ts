@@ -4,9 +4,8 @@ import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
 import { proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
-import { nextCheckDelayMs } from '../policy/intervals.ts';
-import { isBackingOff, withBackOff } from '../policy/reauth-back-off.ts';
-import { requestFlow } from './flows.ts';
+import { isBackingOff, nextCheckDelayMs, withBackOff } from '../policy/intervals.ts';
+import { newFlowId, requestFlow } from './flows.ts';
 import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
 
 /** Checks the session on its schedule and whenever it is asked to, during flows too. */
@@ -57,7 +56,7 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
     previous_status: previous,
     ...(found.errorCode === null ? {} : { error_code: found.errorCode }),
     ...(found.outcome === 'inconclusive'
-      ? { error_message: 'The check was inconclusive: the status stays as it was.' }
+      ? { error_message: 'The check was inconclusive; the status is unchanged' }
       : {}),
     ...(found.outcome === 'expired' && backOff !== null ? { error_message: withBackOff(null, backOff) } : {}),
     ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
@@ -104,5 +103,5 @@ function requestReauth(state: ConnectionState): void {
   const busy = flow?.flow_status === 'IN_PROGRESS' || state.requestedFlow !== null;
   if (busy || !settings.auto_reauth || !settings.health_checks || !state.document.can_reauth) return;
   if (backOffNow(state) !== null) return;
-  requestFlow(state, { kind: 'reauth', flowId: `flow_${uuid4().replaceAll('-', '')}` });
+  requestFlow(state, { kind: 'reauth', flowId: newFlowId() });
 }

@@ -1,9 +1,8 @@
-import { CancellationScope, isCancellation, setWorkflowOptions } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { CredentialVersion, RequiredField, TakenChoice } from '../../contract/document.ts';
 import { createBrowserActivities } from './activities.ts';
 import type { FlowEnd } from './context.ts';
-import { movesBetweenVersions } from '../versioning.ts';
 import { linkToEntity } from './entity-link.ts';
 import { runFlow } from './run-flow.ts';
 
@@ -31,10 +30,6 @@ export async function login(input: FlowInput): Promise<void> {
 export async function reauth(input: FlowInput): Promise<void> {
   await runAsChild(input, 'unattended');
 }
-
-// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on.
-setWorkflowOptions(movesBetweenVersions('PINNED'), login);
-setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
 
 async function runAsChild(input: FlowInput, mode: 'attended' | 'unattended'): Promise<void> {
   const scope = new CancellationScope();

@@ -1,3 +1,7 @@
+import type { CredentialFacts } from '../../contract/activities.ts';
+import type { CredentialVersion, ReauthBackOff } from '../../contract/document.ts';
+import { isAtVersion } from './credential-version.ts';
+
 /** Share by which a health check's time is moved at random, so that checks of many connections spread. */
 export const JITTER = 0.1;
 
@@ -9,4 +13,44 @@ export function nextCheckDelayMs(intervalSeconds: number, random: number): numbe
 /** Milliseconds before the next look at a page that waits for something outside: prompt at first, then ever less often. */
 export function nextLookDelayMs(looks: number): number {
   return Math.min(8000, Math.round(1000 * 1.25 ** Math.max(0, looks - 10)));
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The back-off after a REAUTH that failed for a reason which may pass: one check interval, doubled with each failure in a
+ * row, at most a day. Pure.
+ * @param before the back-off that the failed REAUTH ended, if any.
+ * @param credential what it tried: failures of another version do not count.
+ */
+export function backOffAfter(
+  before: ReauthBackOff | null,
+  credential: CredentialVersion | null,
+  intervalSeconds: number,
+  nowMs: number,
+): ReauthBackOff {
+  const same =
+    before?.credential?.credentialId === credential?.credentialId &&
+    before?.credential?.version === credential?.version;
+  const failures = before !== null && same ? before.failures + 1 : 1;
+  const pause = Math.min(DAY_MS, intervalSeconds * 1000 * 2 ** (failures - 1));
+  // Less what a check may come early: the check that is due then is the one that tries.
+  return { failures, nextAt: new Date(nowMs + pause * (1 - JITTER)).toISOString(), credential };
+}
+
+/** True while no REAUTH is to start. A credential that has changed since deserves a try at once. Pure. */
+export function isBackingOff(
+  backOff: ReauthBackOff | null,
+  credential: CredentialFacts | null,
+  nowMs: number,
+): boolean {
+  if (backOff === null || nowMs >= Date.parse(backOff.nextAt)) return false;
+  return credential === null || backOff.credential === null || isAtVersion(credential, backOff.credential);
+}
+
+/** What the timeline says of a REAUTH that failed, or was not tried: `message`, how often it failed, and when it is due. */
+export function withBackOff(message: string | null, { failures, nextAt }: ReauthBackOff): string {
+  const times = failures === 1 ? 'once' : `${String(failures)} times in a row`;
+  const words = `Logging in again has failed ${times}; the next try is due at ${nextAt}`;
+  return message === null ? words : `${message}. ${words}`;
 }

@@ -1,0 +1,37 @@
+import type { Interaction } from './interaction.ts';
+
+/** Which fields an answer has values for, and which choice it picks. The values themselves are not needed. */
+export interface AnswerOutline {
+  fieldIds: readonly string[];
+  /** Those of `fieldIds` whose value is empty. */
+  emptyIds?: readonly string[];
+  choiceId: string | null;
+}
+
+/** What is wrong with an answer, and the ids of the fields or the choice that it is about. */
+export interface AnswerFault {
+  code: 'unknown_field' | 'unknown_choice' | 'missing_field' | 'invalid_input';
+  ids: string[];
+}
+
+/**
+ * Why an answer does not fit the interaction, or null when it does. Pure, and the only place that knows: the API asks it
+ * before anything is sealed, the workflow asks it again of its own state, which may be newer.
+ */
+export function checkAnswer(
+  { fields, choices }: Pick<Interaction, 'fields' | 'choices'>,
+  { fieldIds, emptyIds = [], choiceId }: AnswerOutline,
+): AnswerFault | null {
+  const unknown = fieldIds.filter((given) => fields.every(({ id }) => id !== given));
+  if (unknown.length > 0) return { code: 'unknown_field', ids: unknown };
+  if (choiceId !== null) {
+    // A choice leads away from the form beside it, so the form need not be complete.
+    const isOffered = choices.some(({ id }) => id === choiceId);
+    return isOffered ? null : { code: 'unknown_choice', ids: [choiceId] };
+  }
+  const missing = fields.filter(
+    ({ id, required }) => required !== false && (!fieldIds.includes(id) || emptyIds.includes(id)),
+  );
+  if (missing.length > 0) return { code: 'missing_field', ids: missing.map(({ id }) => id) };
+  return fieldIds.length === 0 ? { code: 'invalid_input', ids: [] } : null;
+}
