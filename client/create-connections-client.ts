@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
-  isGrpcServiceError,
   WithStartWorkflowOperation,
   WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
   type WorkflowHandle,
   type WorkflowOptions,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { HoldfastError, isErrorCode } from '../contract/errors.ts';
+import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
 import type { authConnection } from '../workflows/index.ts';
 import type { ConnectionInput } from '../workflows/connection/state.ts';
@@ -34,6 +31,7 @@ import {
 import type { ConnectionsClient } from './connections-client.ts';
 import { connectionIdFor, workflowIdOf } from './identity.ts';
 import { searchAttributesOf, type SearchOptions } from './search-attributes.ts';
+import { GRPC, grpcCodeOf, metEndOfRun, translate, unavailable } from './temporal-errors.ts';
 
 /** What {@link createConnectionsClient} needs. */
 export interface ConnectionsClientOptions {
@@ -63,10 +61,6 @@ const QUERY_WAIT_MS = 2_000;
 const MAX_RESENDS = 5;
 /** How long one wait for events may take, in milliseconds; the server answers sooner. */
 const LONG_POLL_MS = 60_000;
-const GRPC_RESOURCE_EXHAUSTED = 8;
-const GRPC_ABORTED = 10;
-const GRPC_UNAVAILABLE = 14;
-const GRPC_DEADLINE_EXCEEDED = 4;
 
 /** Makes the typed handle on all connections' workflows. */
 export function createConnectionsClient(options: ConnectionsClientOptions): ConnectionsClient {
@@ -185,7 +179,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       try {
         return await temporal.connection.withDeadline(deadline, () => begun.result());
       } catch (error) {
-        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCodeOf(error) === GRPC_DEADLINE_EXCEEDED)
+        if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCodeOf(error) === GRPC.deadlineExceeded)
           return null;
         throw translate(error);
       }
@@ -257,7 +251,7 @@ async function createOnce(
       if (Date.now() > deadline) throw unavailable();
     } catch (error) {
       const code = grpcCodeOf(error);
-      const again = (code === GRPC_RESOURCE_EXHAUSTED || code === GRPC_ABORTED) && Date.now() < deadline;
+      const again = (code === GRPC.resourceExhausted || code === GRPC.aborted) && Date.now() < deadline;
       if (!again) throw translate(error);
     }
     await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
@@ -292,45 +286,8 @@ function workflowChanges(temporal: Client, workflowId: string, signal: AbortSign
         if (isNews === true || nextPageToken === undefined) return;
       } catch (error) {
         if (signal?.aborted === true) return;
-        if (grpcCodeOf(error) !== GRPC_DEADLINE_EXCEEDED) throw translate(error);
+        if (grpcCodeOf(error) !== GRPC.deadlineExceeded) throw translate(error);
       }
     }
   };
-}
-
-/** Turns what Temporal throws into the registry's codes. */
-function translate(error: unknown): unknown {
-  if (error instanceof HoldfastError) return error;
-  if (error instanceof WorkflowNotFoundError) return new HoldfastError('not_found', 'No such connection');
-  if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-    const { type, message } = error.cause;
-    if (typeof type === 'string' && isErrorCode(type)) return new HoldfastError(type, message);
-    // The workflow ended while the update was under way: the connection is gone.
-    return new HoldfastError('not_found', 'No such connection');
-  }
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return unavailable();
-  const grpc = grpcCodeOf(error);
-  if (grpc === GRPC_RESOURCE_EXHAUSTED)
-    return new HoldfastError('rate_limited', 'Too many requests for one connection at once; try again', {
-      retryAfterSeconds: 1,
-    });
-  if (grpc === GRPC_UNAVAILABLE || grpc === GRPC_DEADLINE_EXCEEDED) return unavailable();
-  return error;
-}
-
-/** True when a message met a run that was handing over. Every message may be sent again: what was applied is known. */
-function metEndOfRun(error: unknown): boolean {
-  if (!(error instanceof WorkflowUpdateFailedError)) return grpcCodeOf(error) === GRPC_ABORTED;
-  return !(error.cause instanceof ApplicationFailure) || error.cause.type === 'AcceptedUpdateCompletedWorkflow';
-}
-
-function grpcCodeOf(error: unknown): number | null {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) if (isGrpcServiceError(at)) return at.code;
-  return null;
-}
-
-function unavailable(): HoldfastError {
-  return new HoldfastError('unavailable', 'No worker or no Temporal server answered in time; try again', {
-    retryAfterSeconds: 2,
-  });
 }

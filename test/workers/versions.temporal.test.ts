@@ -6,7 +6,7 @@ import { createHealth } from '../../start/health.ts';
 import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
-import { until } from '../e2e/until.ts';
+import { until } from '../e2e/process-tree.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
