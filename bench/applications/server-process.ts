@@ -22,7 +22,7 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a server and waits until `url` answers with a status below 500. */
+/** Starts a server and waits until `url` answers, with a status below 500 that is not 404. */
 export async function startServer(
   command: string,
   args: readonly string[],
@@ -64,7 +64,8 @@ export async function startServer(
 async function answers(url: string): Promise<boolean> {
   try {
     const { status } = await fetch(url, { signal: AbortSignal.timeout(5000), redirect: 'manual' });
-    return status < 500;
+    // A proxy before the application answers earlier than it does: with 404, for it knows no way yet.
+    return status < 500 && status !== 404;
   } catch {
     return false;
   }
