@@ -1,21 +1,28 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ConnectionsClient } from '../../client/connections-client.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
+import type { ConnectionDocument } from '../../contract/document.ts';
 import { createHealth } from '../../start/health.ts';
 import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
-import { until } from '../e2e/process-tree.ts';
+import { until } from '../e2e/until.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
-import { createScriptedWorld } from '../workflows/scripted-world.ts';
+import { CODE_PAGE, createScriptedWorld, INSIDE, type ScriptedWorld } from '../workflows/scripted-world.ts';
 
 /** Worker deployments need a whole server: the time-skipping one does not know them. */
 let env: TestWorkflowEnvironment;
+let client: ConnectionsClient;
+let workflowBundle: WorkflowBundleWithSourceMap;
 
 beforeAll(async () => {
   env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
+  client = createConnectionsClient({ temporal: env.client, identityKey: Buffer.alloc(32, 9), taskQueue: TASK_QUEUE });
+  workflowBundle = await bundleWorkflows();
 }, 120_000);
 
 afterAll(async () => {
@@ -23,23 +30,13 @@ afterAll(async () => {
 });
 
 it('moves a sleeping connection on to the version that was made current', { timeout: 120_000 }, async () => {
-  const client = createConnectionsClient({
-    temporal: env.client,
-    identityKey: Buffer.alloc(32, 9),
-    taskQueue: TASK_QUEUE,
-  });
   const first = await startVersion('1');
-  const { document } = await client.create({
-    organizationId: 'org_default',
-    projectId: 'prj_default',
-    settings: settings({ health_checks: false }),
-  });
+  const id = await createConnection('asleep');
   await first.stop();
 
   const second = await startVersion('2');
-  await client.configure(document.id, { auto_reauth: false });
-  const { raw } = await env.client.workflow.getHandle(workflowIdOf(document.id)).describe();
-  expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('2');
+  await client.configure(id, { auto_reauth: false });
+  expect(await versionOf(workflowIdOf(id))).toBe('2');
   const health = createHealth({
     store: { ping: () => Promise.resolve() },
     connection: env.connection,
@@ -50,15 +47,79 @@ it('moves a sleeping connection on to the version that was made current', { time
   await second.stop();
 });
 
+it(
+  'ends an open login on the version that it began on, while its connection moves on',
+  { timeout: 120_000 },
+  async () => {
+    const first = await startVersion('3');
+    const id = await createConnection('logging in');
+    await client.login(id);
+    const { flow } = await waiting(id, 'field_user');
+    const flowId = flow?.flow_id ?? '';
+
+    const second = await startVersion('4');
+    await client.configure(id, { auto_reauth: false });
+    expect(await versionOf(workflowIdOf(id))).toBe('4');
+    first.world.answers = [CODE_PAGE, INSIDE];
+    await submit(id, 'sub_1', ['field_user', 'field_password']);
+    await waiting(id, 'field_code');
+    await submit(id, 'sub_2', ['field_code']);
+    await until(
+      'the end of the login',
+      () => client.read(id),
+      ({ flow: now }) => now?.flow_status === 'SUCCESS',
+    );
+    expect(await versionOf(flowId)).toBe('3');
+    expect(first.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);
+    expect(second.world.entered).toEqual([]);
+    expect(second.world.rows.get(id)?.status).toBe('AUTHENTICATED');
+
+    await client.login(id);
+    const next = await waiting(id, 'field_user');
+    expect(await versionOf(next.flow?.flow_id ?? '')).toBe('4');
+    await client.remove(id);
+    await Promise.all([first.stop(), second.stop()]);
+  },
+);
+
+async function createConnection(profile: string): Promise<string> {
+  const { document } = await client.create({
+    organizationId: 'org_default',
+    projectId: 'prj_default',
+    settings: settings({ profile_name: profile, health_checks: false }),
+  });
+  return document.id;
+}
+
+/** The connection once its flow asks for a field. */
+async function waiting(id: string, fieldId: string): Promise<ConnectionDocument> {
+  return await until(
+    fieldId,
+    () => client.read(id),
+    ({ flow }) => flow?.interaction?.fields[0]?.id === fieldId,
+  );
+}
+
+async function submit(id: string, submissionId: string, fieldIds: string[]): Promise<void> {
+  const interactionId = (await client.read(id)).flow?.interaction?.interaction_id ?? '';
+  await client.submit(id, { submissionId, interactionId, fieldIds, selectedChoiceId: null });
+}
+
+/** The build that a workflow ran its last task on. */
+async function versionOf(workflowId: string): Promise<string | null | undefined> {
+  const { raw } = await env.client.workflow.getHandle(workflowId).describe();
+  return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
+}
+
 const DEPLOYMENT = 'logins';
 
 /** A worker of a version, made the current one as an operator would. */
-async function startVersion(buildId: string): Promise<{ stop(): Promise<void> }> {
+async function startVersion(buildId: string): Promise<{ world: ScriptedWorld; stop(): Promise<void> }> {
   const world = createScriptedWorld();
   const worker = await startWorkers({
     connection: env.nativeConnection,
     namespace: 'default',
-    workflowBundle: await bundleWorkflows(),
+    workflowBundle,
     payloadKey: PAYLOAD_KEY,
     version: { deploymentName: DEPLOYMENT, buildId },
     records: world.records,
@@ -67,12 +128,11 @@ async function startVersion(buildId: string): Promise<{ stop(): Promise<void> }>
   const { workflowService } = env.connection;
   const current = { namespace: 'default', deploymentName: DEPLOYMENT, buildId };
   // The server knows a version once its worker has polled.
-  await until(
-    () => workflowService.setWorkerDeploymentCurrentVersion(current).catch(() => null),
-    30_000,
-    'the version',
-  );
-  return {
-    stop: () => worker.close(),
-  };
+  const isCurrent = () =>
+    workflowService.setWorkerDeploymentCurrentVersion(current).then(
+      () => true,
+      () => false,
+    );
+  await until('the version', isCurrent, (done) => done);
+  return { world, stop: () => worker.close() };
 }
