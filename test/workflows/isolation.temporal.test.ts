@@ -1,8 +1,9 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
-import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, loginByCredential, submitAll, until, waits } from './scenarios.ts';
+import { domainHash } from '../../client/search-attributes.ts';
+import { IDENTITY_KEY, startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 /** One browser for people and one for checks: whoever held one that nobody needs would be in the way of everybody. */
@@ -80,4 +81,28 @@ it('answers while the store is away, and writes everything once it is back', asy
     tests.world.storeFault = null;
   }
   await until(tests, id, (document) => waits(document) && !document.settings.auto_reauth);
+});
+
+it('is found in Temporal by organization, by status and by the hash of its domain', async () => {
+  tests.world.credential = STORED;
+  const find = async (query: string): Promise<string[]> => {
+    const found: string[] = [];
+    for await (const { workflowId } of tests.env.client.workflow.list({
+      query: `${query} AND ExecutionStatus = 'Running'`,
+    }))
+      found.push(workflowId);
+    return found;
+  };
+  const domain = 'search.example';
+  const id = await tests.create({ domain, credential: { name: 'saved' } });
+  const other = await tests.create();
+  const ours = `HoldfastOrganization = 'org_default' AND HoldfastDomain = '${domainHash(IDENTITY_KEY, domain)}'`;
+  await expect.poll(() => find(`${ours} AND HoldfastStatus = 'NEEDS_AUTH'`)).toEqual([workflowIdOf(id)]);
+  await tests.client.login(id);
+  await until(tests, id, ended);
+  await expect.poll(() => find(`${ours} AND HoldfastStatus = 'AUTHENTICATED'`)).toEqual([workflowIdOf(id)]);
+  expect(await find(`HoldfastDomain = '${domain}'`)).toEqual([]);
+  await expect.poll(() => find(`HoldfastStatus = 'NEEDS_AUTH'`)).toContain(workflowIdOf(other));
+  const { raw } = await tests.env.client.workflow.getHandle(workflowIdOf(id)).describe();
+  expect(JSON.stringify(raw)).not.toContain(domain);
 });
