@@ -33,17 +33,6 @@ export interface CredentialRecord {
   updatedAt: Date;
 }
 
-/** What the workflow may know of a credential: no value. */
-export interface CredentialSummary {
-  id: string;
-  name: string;
-  version: number;
-  valueKeys: string[];
-  hasTotpSecret: boolean;
-  ssoProvider: string | null;
-  origins: Record<string, string>;
-}
-
 /** The secrets of a credential. For activities alone; never log, never return from an activity. */
 export interface OpenedCredential {
   values: Record<string, string>;
@@ -89,9 +78,6 @@ export interface CredentialQueries {
   remove(scope: Scope, idOrName: string): Promise<boolean>;
   /** Null when it is gone. */
   open(id: string): Promise<OpenedCredential | null>;
-  /** Merges values into a credential (what a person typed in a login that went well). Null when it is gone. */
-  mergeValues(id: string, values: Record<string, string>): Promise<CredentialSummary | null>;
-  summary(id: string): Promise<CredentialSummary | null>;
 }
 
 type Row = Selectable<Database['credentials']>;
@@ -240,36 +226,22 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
         origins: row.value_origins,
       };
     },
-    mergeValues: async (id, values) => {
-      const row = await change(id, { values });
-      return row === undefined ? null : summarize(row);
-    },
-    summary: async (id) => {
-      const row = await byId(id);
-      return row === undefined ? null : summarize(row);
-    },
   };
 }
 
 function present(row: Row): CredentialRecord {
   return {
-    ...summarize(row),
-    projectId: row.project_id,
-    domain: row.domain,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
-}
-
-function summarize(row: Row): CredentialSummary {
-  return {
     id: row.id,
+    projectId: row.project_id,
     name: row.name,
-    version: row.version,
+    domain: row.domain,
+    ssoProvider: row.sso_provider,
     valueKeys: row.value_keys,
     hasTotpSecret: row.sealed_totp_secret !== null,
-    ssoProvider: row.sso_provider,
     origins: row.value_origins,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   };
 }
 

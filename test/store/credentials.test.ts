@@ -77,9 +77,11 @@ describe('credentials', () => {
     const { store } = context();
     const { id } = await store.credentials.create(SCOPE, { name: 'merge', domain: 'm.example', values: {} });
     await Promise.all(
-      Array.from({ length: 20 }, (_, index) => store.credentials.mergeValues(id, { [`k${index}`]: `${index}` })),
+      Array.from({ length: 20 }, (_, index) =>
+        store.credentials.patch(SCOPE, id, { values: { [`k${index}`]: `${index}` } }),
+      ),
     );
-    expect(await store.credentials.summary(id)).toMatchObject({ version: 21 });
+    expect(await store.credentials.find(SCOPE, id)).toMatchObject({ version: 21 });
     expect(Object.keys((await store.credentials.open(id))?.values ?? {})).toHaveLength(20);
   });
 

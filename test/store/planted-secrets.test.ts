@@ -97,7 +97,6 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
     totpSecret: secret('totpSecret'),
   });
   await store.credentials.patch(SCOPE, id, { values: { other: secret('patched') } });
-  await store.credentials.mergeValues(id, { merged: secret('merged') });
   const profile = await store.profiles.findOrCreate(SCOPE, 'planted');
   await store.profiles.save(SCOPE.projectId, profile.id, () => ({ cookies: [secret('cookie')] }));
   const proxy = {
