@@ -71,7 +71,8 @@ export function createBitwarden(account: ProviderAccount, dispatcher: Dispatcher
         password: item.login?.password ?? '',
         totp: item.login?.totp ?? '',
       };
-      return secretsOf({ ...login, ...Object.fromEntries(named) }, Date.parse(item.revisionDate ?? '') || 0);
+      const urls = (item.login?.uris ?? []).flatMap(({ uri }) => uri ?? []);
+      return secretsOf({ ...login, ...Object.fromEntries(named) }, Date.parse(item.revisionDate ?? '') || 0, urls);
     },
   };
 }

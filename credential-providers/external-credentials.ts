@@ -9,6 +9,7 @@ import type { EgressPolicy } from '../egress/policy.ts';
 import { createAwsSecretsManager } from './aws-secrets-manager.ts';
 import { createBitwarden } from './bitwarden.ts';
 import { noSuchItem } from './http.ts';
+import { siteAddress } from './item-fields.ts';
 import { createOnePassword } from './onepassword.ts';
 import { SecretStoreError, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
 import { createVault } from './vault.ts';
@@ -39,15 +40,21 @@ export interface ExternalTarget {
   domain: string;
 }
 
+/** An item as a login sees it before anything is typed. `sites` is empty where the item names none. */
+export interface FoundItem {
+  facts: CredentialFacts;
+  sites: string[];
+}
+
 /**
  * Credentials in external secret stores. What leads to an item and which values it has is remembered in this process for the
  * provider's `cache_ttl_seconds`; values are fetched whenever they are typed and never kept. All operations may be retried;
  * they throw {@link SecretStoreError}.
  */
 export interface ExternalCredentials {
-  /** What the item of a reference can answer: names of its values, no value. */
-  facts(target: ExternalTarget, reference: ExternalReference): Promise<CredentialFacts>;
-  /** The secrets of the item that `facts` has named. For the activity that types them. */
+  /** What the item of a reference can answer (names of its values, no value), and the addresses it says it is for. */
+  find(target: ExternalTarget, reference: ExternalReference): Promise<FoundItem>;
+  /** The secrets of the item that `find` has named. For the activity that types them. */
   open(target: ExternalTarget, credentialId: string): Promise<ItemSecrets>;
   /** Tries a provider's token. */
   test(organizationId: string, providerId: string): Promise<CredentialProviderTest>;
@@ -60,7 +67,7 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
   const { clock = Date.now } = deps;
   const dispatcher = createGuardedDispatcher(deps.egress);
   const items = createMemory<CredentialProviderItem[]>(clock);
-  const facts = createMemory<CredentialFacts>(clock);
+  const found = createMemory<FoundItem>(clock);
 
   const provider = async (organizationId: string, idOrName: string): Promise<OpenedProvider> => {
     const found = await deps.providers.open(organizationId, idOrName);
@@ -81,18 +88,13 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
   };
 
   return {
-    facts: async (target, reference) => {
+    find: async (target, reference) => {
       const account = await provider(target.organizationId, reference.provider ?? '');
       const itemId = await itemIdOf(account, target.domain, reference);
-      return await facts.recall(account, itemId, async () => {
-        const { values, totpSecret, ssoProvider, version } = await storeOf(account).open(itemId);
-        return {
-          id: `${account.id}/${itemId}`,
-          version,
-          valueKeys: Object.keys(values),
-          hasTotpSecret: totpSecret !== null,
-          ssoProvider,
-        };
+      return await found.recall(account, itemId, async () => {
+        const { values, totpSecret, sites, ...rest } = await storeOf(account).open(itemId);
+        const id = `${account.id}/${itemId}`;
+        return { facts: { id, valueKeys: Object.keys(values), hasTotpSecret: totpSecret !== null, ...rest }, sites };
       });
     },
     open: async (target, credentialId) => {
@@ -167,8 +169,8 @@ function itemsFor(items: readonly CredentialProviderItem[], domain: string): Cre
 
 /** Host of an address or of a bare domain, without `www.`, with its port. */
 function hostOf(address: string): string {
-  const url = address.includes('://') ? address : `https://${address}`;
-  return URL.canParse(url) ? new URL(url).host.replace(/^www\./, '') : '';
+  const url = siteAddress(address);
+  return url === null ? '' : new URL(url).host.replace(/^www\./, '');
 }
 
 function theOne(items: readonly CredentialProviderItem[]): CredentialProviderItem {

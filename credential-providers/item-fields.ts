@@ -17,9 +17,17 @@ const TOTP_NAMES = new Set([
 const PROVIDER_NAMES = new Set(['ssoprovider']);
 const URL_NAMES = new Set(['url', 'urls', 'uri', 'uris', 'domain', 'website', 'site']);
 
-/** Reads an item that is a set of names and texts by what its names mean; a name without a meaning stays as it is. */
-export function secretsOf(fields: Readonly<Record<string, string>>, version: number): ItemSecrets {
-  const secrets: ItemSecrets = { values: {}, totpSecret: null, ssoProvider: null, version };
+/**
+ * Reads an item that is a set of names and texts by what its names mean; a name without a meaning stays as it is. `urls`: where
+ * the item's sites stand apart from its fields.
+ */
+export function secretsOf(
+  fields: Readonly<Record<string, string>>,
+  version: number,
+  urls: readonly string[] = urlsOf(fields),
+): ItemSecrets {
+  const sites = urls.flatMap((url) => siteAddress(url) ?? []);
+  const secrets: ItemSecrets = { values: {}, totpSecret: null, ssoProvider: null, sites, version };
   for (const [name, text] of Object.entries(fields)) {
     const plain = plainName(name);
     if (text === '' || URL_NAMES.has(plain)) continue;
@@ -28,6 +36,12 @@ export function secretsOf(fields: Readonly<Record<string, string>>, version: num
     else secrets.values[keyOf(name, plain)] ??= text;
   }
   return secrets;
+}
+
+/** An address of the web, written with or without its scheme; null for what is none, such as an app's id. */
+export function siteAddress(url: string): string | null {
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`;
+  return URL.canParse(address) && /^https?:/i.test(address) ? address : null;
 }
 
 /** The addresses that an item names for itself. */

@@ -18,7 +18,11 @@ const Field = z.object({
   label: z.string().optional(),
   value: z.string().optional(),
 });
-const Item = z.object({ version: z.int().default(0), fields: z.array(Field).default([]) });
+const Item = z.object({
+  version: z.int().default(0),
+  urls: z.array(Url).default([]),
+  fields: z.array(Field).default([]),
+});
 
 /**
  * 1Password by a Connect server (its REST interface, version 1). Paths are a vault and an item, by title or id, joined by a
@@ -57,8 +61,9 @@ export function createOnePassword(account: ProviderAccount, dispatcher: Dispatch
       const [vault = '', item = ''] = id.split('/').map(encodeURIComponent);
       const found = await get(`vaults/${vault}/items/${item}`, Item);
       if (found === null) throw noSuchItem();
+      const urls = found.urls.map(({ href }) => href);
       const named = found.fields.map((field) => [nameOf(field), field.value ?? ''] as const);
-      return secretsOf(Object.fromEntries(named.filter(([name]) => name !== '')), found.version);
+      return secretsOf(Object.fromEntries(named.filter(([name]) => name !== '')), found.version, urls);
     },
   };
 }

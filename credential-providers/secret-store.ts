@@ -21,6 +21,8 @@ export interface ItemSecrets {
   totpSecret: string | null;
   /** The identity provider that the item signs in through, where it says so. */
   ssoProvider: string | null;
+  /** Addresses of the sites that the item says it is for; empty where it says nothing. */
+  sites: string[];
   /** Grows with each change of the item. */
   version: number;
 }

@@ -18,7 +18,7 @@ const Metadata = z.object({ data: z.object({ custom_metadata: z.record(z.string(
 const Secret = z.object({
   data: z.object({
     data: z.record(z.string(), z.unknown()).nullable(),
-    metadata: z.object({ version: z.int() }),
+    metadata: z.object({ version: z.int(), custom_metadata: z.record(z.string(), z.string()).nullish() }),
   }),
 });
 
@@ -37,7 +37,7 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
   const read = async (id: string) => {
     const found = await get(`${mount}/data/${encodePath(id)}`, Secret);
     const { data = null, metadata } = found?.data ?? {};
-    return data === null || metadata === undefined ? null : { texts: textsOf(data), version: metadata.version };
+    return data === null || metadata === undefined ? null : { texts: textsOf(data), metadata };
   };
 
   /** Paths below a folder (which ends with a slash, or is empty). */
@@ -86,7 +86,8 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
     open: async (id) => {
       const found = await read(id);
       if (found === null) throw noSuchItem();
-      return secretsOf(found.texts, found.version);
+      const noted = urlsOf(found.metadata.custom_metadata ?? {});
+      return secretsOf(found.texts, found.metadata.version, [...noted, ...urlsOf(found.texts)]);
     },
   };
 }

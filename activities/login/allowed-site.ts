@@ -50,26 +50,32 @@ export interface ValueOwner {
   domain: string;
   /** The provider that its credential signs in through, or null. */
   ssoProvider: string | null;
+  /** Addresses that an item of an external secret store names for itself. Where there are any, a connection adds none. */
+  sites?: readonly string[];
 }
 
 /**
  * Whether a stored value may be typed into a document at `url`. What a person typed belongs to the site that it was typed
  * into, and to that very host where it belongs to a provider. What came by the API belongs to its credential's domain and
  * to the domains that the connection allows by name; with a provider, to the provider's hosts instead of the site.
- * A provider's password thus never goes into the site's own form, nor the other way round.
+ * A provider's password thus never goes into the site's own form, nor the other way round. An item of an external secret
+ * store that names its sites belongs to these alone: who may make a connection does not thereby choose where it is typed.
  */
 export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, sites, egress)) return false;
   const { origin, domain, ssoProvider } = owner;
   const { host, hostname, port } = new URL(url);
   if (origin !== null) return ssoProvider === null ? isSameSite(url, origin) : host === new URL(origin).host;
-  const isNamed = sites.allowedDomains.some((root) => isUnder(hostname, port, root));
-  if (ssoProvider === null) return isNamed || isSameSite(url, `https://${domain}/`);
+  const own = (owner.sites ?? []).filter((site) => URL.canParse(site));
+  const isNamed =
+    own.length > 0
+      ? own.some((site) => isSameSite(url, site))
+      : sites.allowedDomains.some((root) => isUnder(hostname, port, root));
+  if (ssoProvider === null) return isNamed || (own.length === 0 && isSameSite(url, `https://${domain}/`));
   // The site itself is never its provider, even where somebody lists it among the allowed domains.
   if (isUnder(hostname, port, sites.domain)) return false;
-  return (
-    isNamed || isUnder(hostname, port, domain) || isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? [])
-  );
+  const isProviders = isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? []);
+  return isNamed || isProviders || (own.length === 0 && isUnder(hostname, port, domain));
 }
 
 /** Whether two addresses belong to one registrable domain; an address without one (an IP, `localhost`) is a site by host and port. */

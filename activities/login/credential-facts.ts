@@ -65,7 +65,7 @@ export async function openAttached(
   deps: CredentialDeps,
   target: LoginTarget,
   credentialId: string,
-): Promise<OpenedCredential | null> {
+): Promise<(OpenedCredential & Pick<ValueOwner, 'sites'>) | null> {
   if (!isExternalId(credentialId)) return await deps.store.credentials.open(credentialId);
   const opened = await deps.externalCredentials.open(target, credentialId);
   return { ...opened, domain: target.domain, origins: {} };
@@ -77,8 +77,8 @@ async function findAttached(
   target: Attachment,
 ): Promise<{ facts: CredentialFacts; owner: Parameters<typeof ownerOf>[0] } | null> {
   if (target.externalCredential !== undefined) {
-    const facts = await externalCredentials.facts(target, target.externalCredential);
-    return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider } };
+    const { facts, sites } = await externalCredentials.find(target, target.externalCredential);
+    return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider, sites } };
   }
   const found = target.credentialName === null ? null : await store.credentials.find(target, target.credentialName);
   return found === null ? null : { facts: factsOf(found), owner: found };
@@ -89,12 +89,12 @@ export const TOTP_SECRET = 'totp_secret';
 
 /** Whom a value of a credential belongs to; a code to whom its secret does, else the password beside it. */
 export function ownerOf(
-  credential: Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'>,
+  credential: Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> & Pick<ValueOwner, 'sites'>,
   key: string,
 ): ValueOwner {
-  const { origins, domain, ssoProvider } = credential;
+  const { origins, domain, ssoProvider, sites = [] } = credential;
   const origin = origins[key] ?? (key === TOTP_SECRET ? origins['password'] : undefined) ?? null;
-  return { origin, domain, ssoProvider };
+  return { origin, domain, ssoProvider, sites };
 }
 
 /** Addresses of the documents that hold fields. One that is gone meanwhile is no place to type. */

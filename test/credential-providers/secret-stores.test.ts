@@ -98,23 +98,26 @@ describe('an item by its path, and by the domain of its connection', () => {
     ],
   ] as const)('%s', async (type, answers, path, vault, expected) => {
     const { external } = await connectTo(type, answers);
-    const facts = await external.facts(TARGET, { provider: 'store', path });
+    const { facts } = await external.find(TARGET, { provider: 'store', path });
     expect(facts).toMatchObject({ hasTotpSecret: true, ...expected });
     const opened = await external.open(TARGET, facts.id);
     expect(opened.values.username).toMatch(/^ann/);
     expect(opened.values.password).toMatch(/^pw-/);
     expect(opened.totpSecret).toContain('JBSWY3DPEHPK3PXP');
 
-    const byDomain = await external.facts({ ...TARGET, domain: 'www.shop.example' }, { provider: 'store', auto: true });
+    const { facts: byDomain } = await external.find(
+      { ...TARGET, domain: 'www.shop.example' },
+      { provider: 'store', auto: true },
+    );
     expect((await external.open(TARGET, byDomain.id)).values).toEqual(opened.values);
     const tried = await external.test('org', 'cpv_1');
     expect(tried.success).toBe(true);
     expect(tried.vaults).toContainEqual(vault);
-    await expect(external.facts(TARGET, { provider: 'store', path: 'Nowhere/Nothing' })).rejects.toMatchObject({
+    await expect(external.find(TARGET, { provider: 'store', path: 'Nowhere/Nothing' })).rejects.toMatchObject({
       code: 'credential_item_not_found',
     });
     await expect(
-      external.facts({ ...TARGET, domain: 'other.example' }, { provider: 'store', auto: true }),
+      external.find({ ...TARGET, domain: 'other.example' }, { provider: 'store', auto: true }),
     ).rejects.toMatchObject({ code: 'credential_item_not_found' });
   });
 
@@ -128,15 +131,18 @@ describe('an item by its path, and by the domain of its connection', () => {
       ['secret/sites/bänk ü', ['bank.example']],
       ['secret/numbers', []],
     ]);
-    const bank = await external.facts({ ...TARGET, domain: 'login.bank.example' }, { provider: 'store', auto: true });
+    const { facts: bank } = await external.find(
+      { ...TARGET, domain: 'login.bank.example' },
+      { provider: 'store', auto: true },
+    );
     expect(bank.valueKeys).toEqual(['email', 'password']);
-    const numbers = await external.facts(TARGET, { provider: 'store', path: 'numbers' });
+    const { facts: numbers } = await external.find(TARGET, { provider: 'store', path: 'numbers' });
     expect((await external.open(TARGET, numbers.id)).values).toEqual({ username: 'ann', pin: '1234' });
   });
 
   it('takes a secret that is no JSON for a password', async () => {
     const { external } = await connectTo('aws_secrets_manager', awsAnswers);
-    const facts = await external.facts(TARGET, { provider: 'store', path: 'plain' });
+    const { facts } = await external.find(TARGET, { provider: 'store', path: 'plain' });
     expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'only-a-password' });
   });
 
@@ -151,12 +157,12 @@ describe('an item by its path, and by the domain of its connection', () => {
       { cacheTtlSeconds: 0 },
     );
     const auto = { provider: 'store', auto: true };
-    expect((await external.facts({ ...TARGET, domain: 'admin.shop.example' }, auto)).id).toBe('cpv_1/b');
-    await expect(external.facts({ ...TARGET, domain: 'my.shop.example' }, auto)).rejects.toMatchObject({
+    expect((await external.find({ ...TARGET, domain: 'admin.shop.example' }, auto)).facts.id).toBe('cpv_1/b');
+    await expect(external.find({ ...TARGET, domain: 'my.shop.example' }, auto)).rejects.toMatchObject({
       code: 'credential_item_ambiguous',
     });
     secrets.c = { data: { password: '3' }, url: 'https://shop.example/other' };
-    await expect(external.facts(TARGET, auto)).rejects.toMatchObject({ code: 'credential_item_ambiguous' });
+    await expect(external.find(TARGET, auto)).rejects.toMatchObject({ code: 'credential_item_ambiguous' });
   });
 });
 
@@ -170,14 +176,14 @@ describe('what is remembered', () => {
         cacheTtlSeconds: 60,
       },
     );
-    const facts = await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    const { facts } = await external.find(TARGET, { provider: 'store', path: 'shop' });
     const calls = stand.calls.length;
-    await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    await external.find(TARGET, { provider: 'store', path: 'shop' });
     expect(stand.calls).toHaveLength(calls);
     password = 'second';
     expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'second' });
     now += 60_001;
-    await external.facts(TARGET, { provider: 'store', path: 'shop' });
+    await external.find(TARGET, { provider: 'store', path: 'shop' });
     expect(stand.calls).toHaveLength(calls + 2);
   });
 });
@@ -192,7 +198,7 @@ describe('a secret store that does not do its part', () => {
     ['aws_secrets_manager', awsAnswers],
   ] as const)('%s refuses a wrong token', async (type, answers) => {
     const { external } = await connectTo(type, answers, { token: 'AKIDEXAMPLE:wrong' });
-    await expect(external.facts(TARGET, reference)).rejects.toMatchObject({ code: 'credential_provider_refused' });
+    await expect(external.find(TARGET, reference)).rejects.toMatchObject({ code: 'credential_provider_refused' });
     const tried = await external.test('org', 'cpv_1');
     expect(tried).toMatchObject({ success: false, vaults: [] });
     expect(tried.error).toMatch(/token/);
@@ -204,7 +210,7 @@ describe('a secret store that does not do its part', () => {
     ['leads elsewhere', [302, {}, { location: 'http://169.254.169.254/' }]],
   ] as const)('is unavailable when it %s, and none of its words are passed on', async (_how, answer) => {
     const { external, stand } = await connectTo('onepassword', () => [...answer]);
-    const error: unknown = await external.facts(TARGET, reference).catch((thrown: unknown) => thrown);
+    const error: unknown = await external.find(TARGET, reference).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'credential_provider_unavailable' });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('a-token-that-nobody');
     expect(stand.calls).toHaveLength(1);
@@ -214,12 +220,12 @@ describe('a secret store that does not do its part', () => {
     const unset = await connectTo('onepassword', onePasswordAnswers, { address: null });
     expect((await unset.external.test('org', 'cpv_1')).error).toContain('`address`');
     const hidden = await connectTo('onepassword', onePasswordAnswers, { address: 'http://127.0.0.1:1' });
-    await expect(hidden.external.facts(TARGET, reference)).rejects.toMatchObject({
+    await expect(hidden.external.find(TARGET, reference)).rejects.toMatchObject({
       code: 'credential_provider_unavailable',
     });
     const away = await connectTo('onepassword', onePasswordAnswers);
     await away.stand.close();
-    await expect(away.external.facts(TARGET, reference)).rejects.toMatchObject({
+    await expect(away.external.find(TARGET, reference)).rejects.toMatchObject({
       code: 'credential_provider_unavailable',
     });
   });
@@ -227,9 +233,9 @@ describe('a secret store that does not do its part', () => {
   it('is unknown once it was deleted or disabled', async () => {
     const { external, account } = await connectTo('onepassword', onePasswordAnswers);
     const unknown = { code: 'credential_provider_unknown' };
-    await expect(external.facts(TARGET, { provider: 'nobody', path: 'x' })).rejects.toMatchObject(unknown);
-    await expect(external.facts({ ...TARGET, organizationId: 'other' }, reference)).rejects.toMatchObject(unknown);
+    await expect(external.find(TARGET, { provider: 'nobody', path: 'x' })).rejects.toMatchObject(unknown);
+    await expect(external.find({ ...TARGET, organizationId: 'other' }, reference)).rejects.toMatchObject(unknown);
     account.enabled = false;
-    await expect(external.facts(TARGET, reference)).rejects.toMatchObject(unknown);
+    await expect(external.find(TARGET, reference)).rejects.toMatchObject(unknown);
   });
 });

@@ -213,8 +213,8 @@ function randomTotpSecret(): string {
 
 function connectionTo(user: string, path: string, credential?: string): Partial<Kernel.Auth.ConnectionCreateParams> {
   const on = { enabled: true };
-  // All that can be captured is, of a session that secrets are typed into.
-  const browser = { console: on, network: on, page: on, interaction: on, screenshot: on };
+  // All that can be captured is, of a session that secrets are typed into. (Screenshots cannot: they are refused.)
+  const browser = { console: on, network: on, page: on, interaction: on };
   return {
     profile_name: `profile of ${user} ${random()}`,
     login_url: practice.page(path),

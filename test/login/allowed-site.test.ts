@@ -123,3 +123,27 @@ describe('where a stored value may be typed', () => {
     expect(mayTypeStored(url, owner, sites, egress)).toBe(false);
   });
 });
+
+describe('an item of an external secret store that names its sites', () => {
+  const owner = { origin: null, domain: 'shop.example', ssoProvider: null, sites: ['https://bank.example/login'] };
+  const sites = { domain: 'shop.example', allowedDomains: ['pay.example'] };
+
+  it('is typed there alone, whatever the connection says', () => {
+    const open = { ...sites, allowedDomains: [] };
+    expect(mayTypeStored('https://login.bank.example/', owner, open, egress)).toBe(true);
+    expect(mayTypeStored('https://shop.example/login', owner, open, egress)).toBe(false);
+    expect(mayTypeStored('https://pay.example/', owner, sites, egress)).toBe(false);
+  });
+
+  it('is typed at its provider too, and not at the site that offers it', () => {
+    const google = { ...owner, ssoProvider: 'google', sites: ['https://shop.example/'] };
+    expect(mayTypeStored('https://accounts.google.com/', google, sites, egress)).toBe(true);
+    expect(mayTypeStored('https://shop.example/login', google, sites, egress)).toBe(false);
+  });
+
+  it('belongs to the site of its connection where it names nothing but apps', () => {
+    const bare = { ...owner, sites: [] };
+    expect(mayTypeStored('https://shop.example/login', bare, sites, egress)).toBe(true);
+    expect(mayTypeStored('https://bank.example/', bare, sites, egress)).toBe(false);
+  });
+});
