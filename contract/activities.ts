@@ -1,5 +1,5 @@
 import type { CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
-import type { CredentialProviderFault } from './credential-providers.ts';
+import type { CredentialProviderFault } from './credential-provider-faults.ts';
 import type { ConnectionDocument, ConnectionRecord } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
 import type { PageReading, ReadChoice, ReadField } from './reading.ts';

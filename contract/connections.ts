@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DomainName, HttpUrl } from './addresses.ts';
-import { CREDENTIAL_PROVIDER_FAULTS } from './credential-providers.ts';
+import { CREDENTIAL_PROVIDER_FAULTS } from './credential-provider-faults.ts';
 import {
   DiscoveredField,
   Interaction,

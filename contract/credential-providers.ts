@@ -92,17 +92,3 @@ export type CredentialProviderItem = z.infer<typeof CredentialProviderItem>;
 
 /** Answer of `GET /org/credential_providers/{id}/items`. */
 export const CredentialProviderItems = z.strictObject({ items: z.array(CredentialProviderItem) });
-
-/**
- * Why an external credential could not be had; each is an `error_code` of a flow, too. `unavailable`: the secret store does
- * not answer (try again); `refused`: it refuses the token; `not_found`, `ambiguous`: no item fits, or several do; `unknown`:
- * the provider was deleted or disabled.
- */
-export const CREDENTIAL_PROVIDER_FAULTS = [
-  'credential_provider_unavailable',
-  'credential_provider_refused',
-  'credential_provider_unknown',
-  'credential_item_not_found',
-  'credential_item_ambiguous',
-] as const;
-export type CredentialProviderFault = (typeof CREDENTIAL_PROVIDER_FAULTS)[number];

@@ -71,12 +71,7 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
 
   const provider = async (organizationId: string, idOrName: string): Promise<OpenedProvider> => {
     const found = await deps.providers.open(organizationId, idOrName);
-    if (found === null || !found.enabled) {
-      throw new SecretStoreError(
-        'credential_provider_unknown',
-        'The credential provider was deleted or disabled; enable it, or attach another credential',
-      );
-    }
+    if (found === null || !found.enabled) throw new SecretStoreError('credential_provider_unknown');
     return found;
   };
   const storeOf = (account: OpenedProvider): SecretStore => createSecretStore(account, dispatcher);
@@ -176,11 +171,6 @@ function hostOf(address: string): string {
 function theOne(items: readonly CredentialProviderItem[]): CredentialProviderItem {
   const [item, other] = items;
   if (item === undefined) throw noSuchItem();
-  if (other !== undefined) {
-    throw new SecretStoreError(
-      'credential_item_ambiguous',
-      'Several items of the credential provider fit; name one with `path` in the credential',
-    );
-  }
+  if (other !== undefined) throw new SecretStoreError('credential_item_ambiguous');
   return item;
 }

@@ -82,10 +82,7 @@ export function baseUrl({ address }: Pick<ProviderAccount, 'address'>): URL {
 
 /** The fault of a token that the secret store does not accept. */
 export function refused(): SecretStoreError {
-  return new SecretStoreError(
-    'credential_provider_refused',
-    'The credential provider refuses its token; update the token, or what it may read',
-  );
+  return new SecretStoreError('credential_provider_refused');
 }
 
 /** The fault of an item that is not there (any more). */

@@ -1,8 +1,5 @@
-import type {
-  CredentialProviderFault,
-  CredentialProviderItem,
-  CredentialProviderType,
-} from '../contract/credential-providers.ts';
+import { CREDENTIAL_PROVIDER_MESSAGES, type CredentialProviderFault } from '../contract/credential-provider-faults.ts';
+import type { CredentialProviderItem, CredentialProviderType } from '../contract/credential-providers.ts';
 
 /** A provider with its token. Never log, never answer. */
 export interface ProviderAccount {
@@ -43,7 +40,7 @@ export interface SecretStore {
 export class SecretStoreError extends Error {
   readonly code: CredentialProviderFault;
 
-  constructor(code: CredentialProviderFault, message: string) {
+  constructor(code: CredentialProviderFault, message = CREDENTIAL_PROVIDER_MESSAGES[code]) {
     super(message);
     this.name = 'SecretStoreError';
     this.code = code;

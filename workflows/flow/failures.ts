@@ -1,6 +1,6 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { ProxyFailure } from '../../contract/activities.ts';
-import type { CredentialProviderFault } from '../../contract/credential-providers.ts';
+import { CREDENTIAL_PROVIDER_MESSAGES, credentialProviderFault } from '../../contract/credential-provider-faults.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 
 /** The type that an activity's failure carries; a time-out or a lost worker has none. */
@@ -20,11 +20,6 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'network_error':
     case 'element_not_found':
     case 'browser_error':
-    case 'credential_provider_unavailable':
-    case 'credential_provider_refused':
-    case 'credential_provider_unknown':
-    case 'credential_item_not_found':
-    case 'credential_item_ambiguous':
       return code;
     case 'address_refused':
       return 'domain_not_allowed';
@@ -33,36 +28,24 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'entry_uncertain':
       return 'browser_error';
     default:
-      return proxyMessage(error) !== null ? 'network_error' : 'internal_error';
+      return credentialProviderFault(code) ?? (proxyMessage(error) !== null ? 'network_error' : 'internal_error');
   }
 }
 
 /** What a person reads of a flow that a failure ended. */
 export function failureMessage(error: unknown): string {
-  if (failureCodeOf(error) === 'address_refused')
+  const code = failureCodeOf(error);
+  if (code === 'address_refused')
     return 'The login page leads to an address that is not public; if it may be visited, list its host in HOLDFAST_ALLOW_PRIVATE_HOSTS';
-  return proxyMessage(error) ?? providerMessage(error) ?? 'The login failed; start a new one';
+  const fault = credentialProviderFault(code);
+  if (fault !== null) return CREDENTIAL_PROVIDER_MESSAGES[fault];
+  return proxyMessage(error) ?? 'The login failed; start a new one';
 }
 
 /** What is wrong with the connection's proxy, and what to do; null when something else failed. */
 export function proxyMessage(error: unknown): string | null {
   return new Map(Object.entries(PROXY_MESSAGES)).get(failureCodeOf(error)) ?? null;
 }
-
-/** What is wrong with the external credential, and what to do; null when something else failed. */
-function providerMessage(error: unknown): string | null {
-  return new Map(Object.entries(PROVIDER_MESSAGES)).get(failureCodeOf(error)) ?? null;
-}
-
-const PROVIDER_MESSAGES: Record<CredentialProviderFault, string> = {
-  credential_provider_unavailable:
-    'The credential provider does not answer; test it with POST /org/credential_providers/{id}/test',
-  credential_provider_refused: 'The credential provider refuses its token; update the token, or what it may read',
-  credential_provider_unknown:
-    'The credential provider was deleted or disabled; enable it, or attach another credential',
-  credential_item_not_found: 'The credential provider has no item that fits; check the path of the credential',
-  credential_item_ambiguous: 'Several items of the credential provider fit; name one with `path` in the credential',
-};
 
 const PROXY_MESSAGES: Record<ProxyFailure, string> = {
   proxy_unknown: "The connection's proxy no longer exists; choose another one in `browser.proxy`",
