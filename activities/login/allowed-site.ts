@@ -63,19 +63,15 @@ export interface ValueOwner {
  */
 export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, sites, egress)) return false;
-  const { origin, domain, ssoProvider } = owner;
+  const { origin, domain, ssoProvider, sites: itemSites = [] } = owner;
   const { host, hostname, port } = new URL(url);
   if (origin !== null) return ssoProvider === null ? isSameSite(url, origin) : host === new URL(origin).host;
-  const own = (owner.sites ?? []).filter((site) => URL.canParse(site));
-  const isNamed =
-    own.length > 0
-      ? own.some((site) => isSameSite(url, site))
-      : sites.allowedDomains.some((root) => isUnder(hostname, port, root));
-  if (ssoProvider === null) return isNamed || (own.length === 0 && isSameSite(url, `https://${domain}/`));
   // The site itself is never its provider, even where somebody lists it among the allowed domains.
-  if (isUnder(hostname, port, sites.domain)) return false;
-  const isProviders = isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? []);
-  return isNamed || isProviders || (own.length === 0 && isUnder(hostname, port, domain));
+  if (ssoProvider !== null && isUnder(hostname, port, sites.domain)) return false;
+  if (ssoProvider !== null && isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? [])) return true;
+  if (itemSites.length > 0) return itemSites.some((site) => isSameSite(url, site));
+  if (sites.allowedDomains.some((root) => isUnder(hostname, port, root))) return true;
+  return ssoProvider === null ? isSameSite(url, `https://${domain}/`) : isUnder(hostname, port, domain);
 }
 
 /** Whether two addresses belong to one registrable domain; an address without one (an IP, `localhost`) is a site by host and port. */

@@ -65,7 +65,7 @@ export async function openAttached(
   deps: CredentialDeps,
   target: LoginTarget,
   credentialId: string,
-): Promise<(OpenedCredential & Pick<ValueOwner, 'sites'>) | null> {
+): Promise<(OpenedCredential & CredentialOwner) | null> {
   if (!isExternalId(credentialId)) return await deps.store.credentials.open(credentialId);
   const opened = await deps.externalCredentials.open(target, credentialId);
   return { ...opened, domain: target.domain, origins: {} };
@@ -75,7 +75,7 @@ export async function openAttached(
 async function findAttached(
   { store, externalCredentials }: CredentialDeps,
   target: Attachment,
-): Promise<{ facts: CredentialFacts; owner: Parameters<typeof ownerOf>[0] } | null> {
+): Promise<{ facts: CredentialFacts; owner: CredentialOwner } | null> {
   if (target.externalCredential !== undefined) {
     const { facts, sites } = await externalCredentials.find(target, target.externalCredential);
     return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider, sites } };
@@ -87,11 +87,11 @@ async function findAttached(
 /** The name of the authenticator's secret among a credential's origins. */
 export const TOTP_SECRET = 'totp_secret';
 
+/** What a credential says of whom its values belong to. */
+export type CredentialOwner = Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> & Pick<ValueOwner, 'sites'>;
+
 /** Whom a value of a credential belongs to; a code to whom its secret does, else the password beside it. */
-export function ownerOf(
-  credential: Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> & Pick<ValueOwner, 'sites'>,
-  key: string,
-): ValueOwner {
+export function ownerOf(credential: CredentialOwner, key: string): ValueOwner {
   const { origins, domain, ssoProvider, sites = [] } = credential;
   const origin = origins[key] ?? (key === TOTP_SECRET ? origins['password'] : undefined) ?? null;
   return { origin, domain, ssoProvider, sites };

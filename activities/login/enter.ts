@@ -2,7 +2,7 @@ import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../co
 import type { Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
-import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET } from './credential-facts.ts';
+import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
 import { markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
@@ -114,7 +114,7 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
   }
 }
 
-function ownerFor({ source }: FieldEntry, credential: Parameters<typeof ownerOf>[0]): ValueOwner | null {
+function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwner | null {
   switch (source.kind) {
     case 'submission':
       return null;
