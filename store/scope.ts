@@ -41,6 +41,24 @@ export function pageOf<Row>(rows: Row[], limit: number): Page<Row> {
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
 }
 
+/** A query that can be cut to a page; one of kysely's. */
+interface CutToPage<Row> {
+  limit(count: number): { offset(count: number): { execute(): Promise<Row[]> } };
+}
+
+/** Reads one page of an ordered query, each row as `present` makes it. */
+export async function readPage<Row, Shown>(
+  query: CutToPage<Row>,
+  { limit, offset }: PageRequest,
+  present: (row: Row) => Shown,
+): Promise<Page<Shown>> {
+  const rows = await query
+    .limit(limit + 1)
+    .offset(offset)
+    .execute();
+  return pageOf(rows.map(present), limit);
+}
+
 /** The text that {@link containsText} looks through: lower case, one part a line. */
 export function searchText(...parts: string[]): string {
   return parts.join('\n').toLowerCase();

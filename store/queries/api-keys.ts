@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { hashApiKey, isPlausibleApiKey, maskApiKey, newApiKey } from '../api-key-format.ts';
 import type { Db } from '../database.ts';
-import { pageOf, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
+import { readPage, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 
 /** An API key without the key: what lists and reads show (interface.md, "API key"). */
 export interface ApiKeyRecord {
@@ -137,16 +137,13 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made');
       return { record, key };
     },
-    list: async (scope, { limit, offset, includeDeleted = false }) => {
-      const rows = await select()
+    list: (scope, { includeDeleted = false, ...page }) => {
+      const ordered = select()
         .where(withinScope(scope, 'api_keys'))
         .$if(!includeDeleted, (query) => query.where('deleted_at', 'is', null))
         .orderBy('api_keys.created_at', 'desc')
-        .orderBy('api_keys.id', 'desc')
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
-      return pageOf(rows.map(present), limit);
+        .orderBy('api_keys.id', 'desc');
+      return readPage(ordered, page, present);
     },
     find,
     rename: async (scope, id, name) => {

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { containsText, pageOf, searchText, type Page, type PageRequest } from '../scope.ts';
+import { containsText, readPage, searchText, type Page, type PageRequest } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
@@ -93,18 +93,15 @@ export function createCredentialProviderQueries(db: Db, vault: Vault, clock: () 
       const row = await inOrganization(organizationId).where('id', '=', id).executeTakeFirst();
       return row === undefined ? null : present(row);
     },
-    list: async (organizationId, { limit, offset, query }) => {
-      const rows = await inOrganization(organizationId)
+    list: (organizationId, { query, ...page }) => {
+      const ordered = inOrganization(organizationId)
         .$if(query !== undefined, (q) =>
           q.where((eb) => eb.or([containsText(sql.ref('search'), query ?? ''), eb('id', '=', query ?? '')])),
         )
         .orderBy('priority')
         .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
-      return pageOf(rows.map(present), limit);
+        .orderBy('id', 'desc');
+      return readPage(ordered, page, present);
     },
     patch: async (organizationId, id, { token, cacheTtlSeconds, ...patch }) => {
       const row = await nameTaken(

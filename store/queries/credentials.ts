@@ -5,7 +5,7 @@ import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
-  pageOf,
+  readPage,
   searchText,
   withinScope,
   type Page,
@@ -178,16 +178,13 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
       const row = await findRow(scope, idOrName);
       return row === undefined ? null : present(row);
     },
-    list: async (scope, { limit, offset, domain, query }) => {
-      const rows = await inScope(scope)
+    list: (scope, { domain, query, ...page }) => {
+      const ordered = inScope(scope)
         .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
         .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
         .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
-      return pageOf(rows.map(present), limit);
+        .orderBy('id', 'desc');
+      return readPage(ordered, page, present);
     },
     patch: async (scope, idOrName, patch) => {
       const found = await findRow(scope, idOrName);

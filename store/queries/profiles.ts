@@ -5,7 +5,7 @@ import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
-  pageOf,
+  readPage,
   withinScope,
   type Page,
   type PageRequest,
@@ -129,15 +129,12 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
       const row = await findRow(scope, idOrName);
       return row === undefined ? null : present(row);
     },
-    list: async (scope, { limit, offset, query }) => {
-      const rows = await inScope(scope)
+    list: (scope, { query, ...page }) => {
+      const ordered = inScope(scope)
         .$if(query !== undefined, (q) => q.where(containsText(sql`lower(name)`, query ?? '')))
         .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
-      return pageOf(rows.map(present), limit);
+        .orderBy('id', 'desc');
+      return readPage(ordered, page, present);
     },
     rename: async (scope, idOrName, name) => {
       const row = await findRow(scope, idOrName);

@@ -5,7 +5,7 @@ import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
-  pageOf,
+  readPage,
   searchText,
   withinScope,
   type Page,
@@ -144,18 +144,15 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
       const row = await inScope(scope).where('id', '=', id).executeTakeFirst();
       return row === undefined ? null : present(row);
     },
-    list: async (scope, { limit, offset, name, query }) => {
-      const rows = await inScope(scope)
+    list: (scope, { name, query, ...page }) => {
+      const ordered = inScope(scope)
         .$if(name !== undefined, (q) => q.where('name', '=', name ?? ''))
         .$if(query !== undefined, (q) =>
           q.where((eb) => eb.or([containsText(sql.ref('search'), query ?? ''), eb('id', '=', query ?? '')])),
         )
         .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit + 1)
-        .offset(offset)
-        .execute();
-      return pageOf(rows.map(present), limit);
+        .orderBy('id', 'desc');
+      return readPage(ordered, page, present);
     },
     rename: async (scope, id, name) => {
       const row = await update(scope, id)
