@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { document, html, nothing, type Html } from '../markup.ts';
+import { document, html, nothing } from '../markup.ts';
 import { checkTotp, maskedEmail, maskedPhone } from '../second-factor.ts';
 import type { Pending, SiteState } from '../state.ts';
 import { asked, pendingOf, posted, show, signIn } from '../visit.ts';
+import { methodPage } from './method-page.ts';
 import { CARD_STYLES, passwordStep } from './password-step.ts';
 
 const PATH = '/login/mfa-choice';
@@ -50,30 +51,12 @@ export function mfaChoiceLogin(app: FastifyInstance, state: SiteState): void {
 const METHODS = ['sms', 'totp', 'email'] as const;
 
 function choosePage(username: string): string {
-  const row = (method: string, title: string, detail: string): Html =>
-    html`<li>
-      <button class="list-group-item" type="submit" name="method" value="${method}">
-        <strong>${title}</strong><br /><small>${detail}</small>
-      </button>
-    </li>`;
-  return document(
-    "Verify it's you",
-    CARD_STYLES,
-    html`<div class="container">
-      <div class="card">
-        <h2>Verify it's you</h2>
-        <p>How would you like to get your security code?</p>
-        <form method="post" action="${CHOOSE}">
-          <ul class="list-group">
-            ${row('sms', 'Text message', `Get a code by text message at ${maskedPhone(username)}`)}
-            ${row('totp', 'Authenticator app', 'Use the code from your authenticator app')}
-            ${row('email', 'Email', `Get a code at ${maskedEmail(username)}`)}
-          </ul>
-        </form>
-        <a href="${PATH}">Back</a>
-      </div>
-    </div>`,
-  );
+  const methods = [
+    { value: 'sms', title: 'Text message', detail: `Get a code by text message at ${maskedPhone(username)}` },
+    { value: 'totp', title: 'Authenticator app', detail: 'Use the code from your authenticator app' },
+    { value: 'email', title: 'Email', detail: `Get a code at ${maskedEmail(username)}` },
+  ];
+  return methodPage(CHOOSE, 'method', methods, html`<a href="${PATH}">Back</a>`);
 }
 
 function codePage(pending: Pending, wrong: boolean): string {

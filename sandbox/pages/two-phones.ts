@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { document, html, nothing, type Html } from '../markup.ts';
+import { document, html, nothing } from '../markup.ts';
 import { maskedPhone, secondPhone } from '../second-factor.ts';
 import type { SiteState } from '../state.ts';
 import { asked, pendingOf, posted, show, signIn } from '../visit.ts';
+import { methodPage } from './method-page.ts';
 import { CARD_STYLES, passwordStep } from './password-step.ts';
 
 const PATH = '/login/two-phones';
@@ -43,29 +44,12 @@ export function twoPhonesLogin(app: FastifyInstance, state: SiteState): void {
 }
 
 function choosePage(username: string): string {
-  const row = (to: string, title: string, detail: string): Html =>
-    html`<li>
-      <button class="list-group-item" type="submit" name="to" value="${to}">
-        <strong>${title}</strong><br /><small>${detail}</small>
-      </button>
-    </li>`;
-  return document(
-    "Verify it's you",
-    CARD_STYLES,
-    html`<div class="container">
-      <div class="card">
-        <h2>Verify it's you</h2>
-        <p>How would you like to get your security code?</p>
-        <form method="post" action="${CHOOSE}">
-          <ul class="list-group">
-            ${row('first', 'Text message', maskedPhone(username))}
-            ${row('second', 'Text message', secondPhone(username))} ${row('call', 'Phone call', secondPhone(username))}
-            ${row('backup', 'Backup code', 'One of those that you printed')}
-          </ul>
-        </form>
-      </div>
-    </div>`,
-  );
+  return methodPage(CHOOSE, 'to', [
+    { value: 'first', title: 'Text message', detail: maskedPhone(username) },
+    { value: 'second', title: 'Text message', detail: secondPhone(username) },
+    { value: 'call', title: 'Phone call', detail: secondPhone(username) },
+    { value: 'backup', title: 'Backup code', detail: 'One of those that you printed' },
+  ]);
 }
 
 function codePage(by: string, wrong: boolean): string {
