@@ -47,12 +47,7 @@ test('a login takes its values from an external secret store, and logs in again 
   secrets['sites/practice'] = { data: { username, password: 'changed-at-the-site' }, url: practice.url, version: 2 };
   await practice.expire('alice');
   await kernel.post(`/auth/connections/${person.id}/check`);
-  const again = await until(
-    'the end of the re-authentication',
-    () => person.read(),
-    ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
-    60_000,
-  );
+  const again = await person.reauthenticated();
   expect(again).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
   expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 0 });
   // Nothing of it is kept here, although saving was asked for.

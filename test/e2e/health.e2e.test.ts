@@ -29,16 +29,6 @@ function check(person: Person): Promise<Kernel.Auth.ManagedAuth> {
   return on.kernel.post(`/auth/connections/${person.id}/check`);
 }
 
-/** Waits until a re-authentication has ended, however it did. */
-function reauthenticated(person: Person) {
-  return until(
-    'the end of the re-authentication',
-    () => person.read(),
-    ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
-    60_000,
-  );
-}
-
 async function timelineOf(person: Person): Promise<Kernel.Auth.ManagedAuthTimelineEvent[]> {
   return (await on.kernel.auth.connections.timeline(person.id)).items;
 }
@@ -51,7 +41,7 @@ describe('a health check by hand', () => {
     expect(await practice.expire('alice')).toBe(1);
 
     await check(person);
-    expect(await reauthenticated(person)).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
     expect((await practice.counts('alice')).passwords).toBe(before.passwords + 1);
     expect(await timelineOf(person)).toMatchObject([
       { type: 'reauth', status: 'SUCCESS', step: 'COMPLETED' },
@@ -71,7 +61,7 @@ describe('a health check by hand', () => {
     await practice.expire('bob');
 
     await check(person);
-    expect(await reauthenticated(person)).toMatchObject({
+    expect(await person.reauthenticated()).toMatchObject({
       status: 'NEEDS_AUTH',
       flow_status: 'FAILED',
       error_code: 'credentials_invalid',
@@ -98,7 +88,7 @@ describe('a health check by hand', () => {
     await practice.setPassword('carol', 'changed-at-the-site');
     await practice.expire('carol');
     await check(person);
-    expect(await reauthenticated(person)).toMatchObject({ flow_status: 'FAILED', can_reauth: false });
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'FAILED', can_reauth: false });
     const before = await practice.counts('carol');
 
     await kernel.credentials.update('of carol', { values: { password: 'changed-at-the-site' } });

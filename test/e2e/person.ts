@@ -33,6 +33,8 @@ export interface Person {
   ended(): Promise<ManagedAuth>;
   /** Waits for the end, which must be a success. */
   loggedIn(): Promise<ManagedAuth>;
+  /** Waits until a re-authentication has ended, however it did. */
+  reauthenticated(): Promise<ManagedAuth>;
 }
 
 let profiles = 0;
@@ -129,6 +131,13 @@ export function personAt(kernel: Kernel, id: string): Person {
       }
       return end;
     },
+    reauthenticated: () =>
+      until(
+        `the end of the re-authentication of ${id}`,
+        read,
+        ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
+        STEP_WITHIN_MS,
+      ),
   };
 }
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf, type Person } from './person.ts';
-import { until } from './until.ts';
 
 let on: Installation;
 beforeAll(async () => {
@@ -11,16 +10,6 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 const LOGIN = '/login/sso';
-
-/** Waits until a re-authentication has ended, however it did. */
-function reauthenticated(person: Person) {
-  return until(
-    'the end of the re-authentication',
-    () => person.read(),
-    ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
-    60_000,
-  );
-}
 
 describe('a password belongs to the site that it was typed into', () => {
   test('what was typed at a provider goes to the provider again, never into the form of the site', async () => {
@@ -38,7 +27,7 @@ describe('a password belongs to the site that it was typed into', () => {
 
     expect(await practice.expire('grace')).toBe(1);
     await kernel.post(`/auth/connections/${person.id}/check`);
-    expect(await reauthenticated(person)).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'github' });
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'github' });
     expect((await practice.counts('grace')).passwords).toBe(2);
     expect(await practice.postsAt('grace', LOGIN)).toBe(0);
   });
@@ -115,7 +104,7 @@ describe('forms that scripts show', () => {
 
     expect(await practice.expire('carol')).toBe(1);
     await kernel.post(`/auth/connections/${person.id}/check`);
-    expect(await reauthenticated(person)).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
   });
 
   test('a code field that joins the others is the only one that is asked for', async () => {

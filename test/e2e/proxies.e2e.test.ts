@@ -4,7 +4,6 @@ import { freePort } from '../setup/free-port-block.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer } from './person.ts';
 import { refusalOf } from './refusal.ts';
-import { until } from './until.ts';
 
 let on: Installation;
 let upstream: UpstreamProxy;
@@ -55,12 +54,7 @@ describe('a login through a proxy', () => {
     upstream.requests.length = 0;
     await practice.expire('alice');
     await kernel.post(`/auth/connections/${person.id}/check`);
-    const again = await until(
-      'the end of the re-authentication',
-      () => person.read(),
-      ({ flow_type: type, flow_status: status }) => type === 'REAUTH' && status !== 'IN_PROGRESS',
-      60_000,
-    );
+    const again = await person.reauthenticated();
     expect(again).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
   });
