@@ -18,7 +18,7 @@ const Query = z.object({
   ...pageQuery,
 });
 
-/** Profiles: names for the kept state of a browser. Their state itself is never answered. */
+/** Profiles: names for the kept state of a browser. Their state is profile-state.ts's. */
 export function registerProfiles(app: ApiServer, parts: ApiParts): void {
   createProfile(app, parts);
   listProfiles(app, parts);
@@ -87,7 +87,7 @@ function retrieveProfile(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Profile, ...refusals(401, 404) },
     },
     handler: async (request) => {
-      const { record } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
       return presentProfile(record);
     },
   });
@@ -106,7 +106,7 @@ function updateProfile(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Profile, ...refusals(400, 401, 404, 409, 422) },
     },
     handler: async (request) => {
-      const { record, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
       if (record.name === request.body.name) return presentProfile(record);
       await rejectInUse(store, project, record);
       const renamed = await store.profiles.rename(project, record.id, request.body.name);
@@ -128,7 +128,7 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
       response: { 204: NoContent, ...refusals(401, 404, 422) },
     },
     handler: async (request, reply) => {
-      const { record, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
       await rejectInUse(store, project, record);
       if (!(await store.profiles.remove(project, record.id))) throw notFound();
       return reply.code(204).send();
@@ -136,7 +136,8 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-async function find({ projects, profiles }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
+/** The profile that a path means; throws `not_found`. */
+export async function findProfile({ projects, profiles }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
   const record = await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName));
   if (record === null) throw notFound();
   return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };

@@ -1,20 +1,13 @@
 import { z } from 'zod';
-
-/** `.` and `..` cannot stand in a URL's path, which is where a name is used. */
-const Name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(255)
-  .refine((name) => name !== '.' && name !== '..', 'must not be `.` or `..`');
+import { ResourceName } from './resource-name.ts';
 
 /** Body of `POST /profiles`; may be absent. */
-export const ProfileCreate = z.strictObject({ name: Name.optional() }).nullish();
+export const ProfileCreate = z.strictObject({ name: ResourceName.optional() }).nullish();
 
 /** Body of `PATCH /profiles/{id or name}`. */
-export const ProfileUpdate = z.strictObject({ name: Name });
+export const ProfileUpdate = z.strictObject({ name: ResourceName });
 
-/** A profile as it is answered. Its state (cookies and storage) never is. */
+/** A profile as it is answered. Its state (cookies and storage) is downloaded apart. */
 export const Profile = z.strictObject({
   id: z.string(),
   name: z.string().nullable(),

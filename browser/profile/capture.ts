@@ -5,8 +5,8 @@ import type { Page } from '../chromium/pages.ts';
 import { evaluateInIsolatedWorld, openBlankPage } from './blank-page.ts';
 import { readCookies } from './cookies.ts';
 import { split } from './restore.ts';
-import type { ProfileState } from './state.ts';
-import { ProfileOrigin } from './state.ts';
+import type { ProfileState } from '../../store/profile-state/state.ts';
+import { ProfileOrigin } from '../../store/profile-state/state.ts';
 import { READ_SESSION_STORAGE, READ_STORAGE } from './storage-script.ts';
 
 /** Hidden pages that read origins side by side. */

@@ -1,6 +1,6 @@
 import type { Protocol } from 'devtools-protocol';
 import type { CdpConnection } from '../cdp/connection.ts';
-import { ProfileCookie } from './state.ts';
+import { ProfileCookie } from '../../store/profile-state/state.ts';
 
 /** All cookies of the default context, session cookies and partitioned ones included. */
 export async function readCookies(cdp: CdpConnection, browserContextId: string | undefined): Promise<ProfileCookie[]> {

@@ -1,4 +1,4 @@
-import type { ProfileState } from './state.ts';
+import type { ProfileState } from '../../store/profile-state/state.ts';
 
 /** A profile as the store hands it out. `state` is read by `state.ts`; null before the first save. */
 export interface StoredProfile {
@@ -13,6 +13,8 @@ export interface StoredProfile {
 
 /** What the browser service needs of the store. */
 export interface ProfileStore {
+  /** Which profile that is, and when it last changed; null when no such profile. */
+  lookUp(projectId: string, ref: { id: string } | { name: string }): Promise<{ id: string; updatedAt: Date } | null>;
   /** Null when no such profile. */
   load(projectId: string, ref: { id: string } | { name: string }): Promise<StoredProfile | null>;
   /**

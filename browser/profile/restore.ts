@@ -2,7 +2,7 @@ import type { Chromium } from '../chromium/launch.ts';
 import type { BlankPage } from './blank-page.ts';
 import { borrowPage, openBlankPage } from './blank-page.ts';
 import { readCookies, writeCookies } from './cookies.ts';
-import type { ProfileOrigin, ProfileState } from './state.ts';
+import type { ProfileOrigin, ProfileState } from '../../store/profile-state/state.ts';
 import { writeStorageExpression } from './storage-script.ts';
 
 /** Hidden pages that restore origins side by side. */

@@ -2,10 +2,10 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { SessionProfiles } from '../session/lifecycle.ts';
 import { captureState } from './capture.ts';
-import { mergeStates } from './merge.ts';
+import { mergeStates } from '../../store/profile-state/merge.ts';
 import type { ProfileStore } from './profile-store.ts';
 import { restoreState } from './restore.ts';
-import { readState } from './state.ts';
+import { readState } from '../../store/profile-state/state.ts';
 
 /** Loads profiles into sessions and saves them back, over the store. */
 export function createSessionProfiles(store: ProfileStore, logger: Logger): SessionProfiles {

@@ -5,6 +5,7 @@ import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
+  findByIdOrName,
   readPage,
   withinScope,
   type Page,
@@ -48,6 +49,8 @@ export interface ProfileQueries {
   rename(scope: Scope, idOrName: string, name: string): Promise<ProfileRecord | null>;
   /** False when there was none. */
   remove(scope: Scope, idOrName: string): Promise<boolean>;
+  /** Which profile of the project a browser would open, and when it last changed. Null when there is none such. */
+  lookUp(projectId: string, ref: { id: string } | { name: string }): Promise<{ id: string; updatedAt: Date } | null>;
   /** Opens a profile for a browser and notes its use. Null when the project has none such. */
   load(projectId: string, ref: { id: string } | { name: string }): Promise<LoadedProfile | null>;
   /**
@@ -68,15 +71,8 @@ export function profileStatePlace(id: string): SealedPlace {
 export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): ProfileQueries {
   const inScope = (scope: Scope) => db.selectFrom('profiles').selectAll().where(withinScope(scope, 'profiles'));
 
-  /** By id first: a profile may be named like another's id. */
-  const findRow = async (scope: Scope, idOrName: string): Promise<Row | undefined> => {
-    const rows = await inScope(scope)
-      .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-      .orderBy('created_at')
-      .limit(2)
-      .execute();
-    return rows.find((row) => row.id === idOrName) ?? rows[0];
-  };
+  const findRow = (scope: Scope, idOrName: string): Promise<Row | undefined> =>
+    findByIdOrName(inScope(scope), idOrName);
 
   const insert = async (scope: ProjectScope, name: string | null): Promise<Row | undefined> => {
     const now = clock();
@@ -156,6 +152,15 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
       if (row === undefined) return false;
       const { numDeletedRows } = await db.deleteFrom('profiles').where('id', '=', row.id).executeTakeFirst();
       return numDeletedRows > 0n;
+    },
+    lookUp: async (projectId, ref) => {
+      const row = await db
+        .selectFrom('profiles')
+        .select(['id', 'updated_at'])
+        .where('project_id', '=', projectId)
+        .where((eb) => ('id' in ref ? eb('id', '=', ref.id) : eb('name', '=', ref.name)))
+        .executeTakeFirst();
+      return row === undefined ? null : { id: row.id, updatedAt: row.updated_at };
     },
     load: async (projectId, ref) => {
       const row = await db

@@ -21,6 +21,7 @@ export function memoryProfiles(): MemoryProfiles {
       return profile;
     },
     get: (name) => byRef({ name }),
+    lookUp: async (_projectId, ref) => byRef(ref) ?? null,
     load: async (_projectId, ref) => {
       const profile = byRef(ref);
       return profile === undefined ? null : structuredClone(profile);
@@ -30,6 +31,7 @@ export function memoryProfiles(): MemoryProfiles {
       if (profile === undefined) throw new Error('gone');
       profile.state = JSON.parse(JSON.stringify(merge(profile.state)));
       profile.revision += 1;
+      profile.updatedAt = new Date(profile.updatedAt.getTime() + 1);
       return profile;
     },
   };

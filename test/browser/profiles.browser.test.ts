@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core';
 import type { Page } from 'playwright-core';
-import { afterAll, describe, expect } from 'vitest';
-import type { ProfileState } from '../../browser/profile/state.ts';
+import { afterAll, describe, expect, vi } from 'vitest';
+import type { ProfileState } from '../../store/profile-state/state.ts';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
@@ -299,11 +299,10 @@ describe('profiles', () => {
     service.profiles.create('patient');
     const session = await open('patient', true);
     await session.page.goto(`${site.origin}/login`);
-    const save = service.profiles.save.bind(service.profiles);
-    service.profiles.save = () => Promise.reject(new Error('the store is away'));
+    const store = vi.spyOn(service.profiles, 'save').mockRejectedValue(new Error('the store is away'));
     await expect(service.kernel.browsers.deleteByID(session.id)).rejects.toMatchObject({ status: 502 });
     expect((await service.kernel.browsers.retrieve(session.id)).session_id).toBe(session.id);
-    service.profiles.save = save;
+    store.mockRestore();
     await session.end();
     expect(stateOf('patient').cookies).toHaveLength(3);
   });

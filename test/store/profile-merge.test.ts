@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cookieKey, mergeStates } from '../../browser/profile/merge.ts';
-import type { ProfileCookie, ProfileState } from '../../browser/profile/state.ts';
+import { cookieKey, mergeStates } from '../../store/profile-state/merge.ts';
+import type { ProfileCookie, ProfileState } from '../../store/profile-state/state.ts';
 
 const cookie = (name: string, value: string, more: Partial<ProfileCookie> = {}): ProfileCookie => ({
   name,
