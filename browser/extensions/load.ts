@@ -6,7 +6,7 @@ import { createSessionFiles } from '../files/session-files.ts';
 import { unzipInto } from '../files/unzip.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
-import { judgeManifest } from './manifest.ts';
+import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
 
 /** Extensions that one session has at most. */
 const MAX_EXTENSIONS = 10;
@@ -21,8 +21,8 @@ export interface UploadedExtension {
   archive: ReceivedFile;
 }
 
-/** Names of the extensions that sessions have. */
-const loaded = new WeakMap<Session, Set<string>>();
+/** Names of the extensions that browsers have; one of a pool keeps them from session to session. */
+const loaded = new WeakMap<Session['chromium'], Set<string>>();
 
 /**
  * Loads extensions into the running browser; pages get them as they are loaded next. All of them or none: each is unpacked
@@ -30,8 +30,8 @@ const loaded = new WeakMap<Session, Set<string>>();
  * `invalid_request` for what cannot be an extension of a session, `already_exists` for a name that it has.
  */
 export async function loadExtensions(session: Session, sent: UploadedExtension[]): Promise<void> {
-  const names = loaded.get(session) ?? new Set<string>();
-  loaded.set(session, names);
+  const names = loaded.get(session.chromium) ?? new Set<string>();
+  loaded.set(session.chromium, names);
   assertRoom(names, sent);
   const { chromium, space } = session;
   const root = path.join(chromium.userDataDir, FOLDER_NAME);
@@ -64,15 +64,12 @@ function assertRoom(names: ReadonlySet<string>, sent: UploadedExtension[]): void
 
 /** The browser reads what was judged, not what was sent: comments, say, mean something to its reader alone. */
 async function replaceManifest(folder: string, name: string): Promise<void> {
-  const file = path.join(folder, 'manifest.json');
+  const file = path.join(folder, MANIFEST);
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) {
-    throw new HoldfastError(
-      'invalid_request',
-      `extensions: ${name} must have manifest.json at the root of its archive`,
-    );
+    throw new HoldfastError('invalid_request', `extensions: ${name} must have ${MANIFEST} at the root of its archive`);
   }
-  await writeFile(file, judgeManifest(text, name));
+  await writeFile(file, judgeManifest(text, `extensions: ${MANIFEST} of ${name}`));
 }
 
 async function load({ chromium }: Session, folder: string, name: string): Promise<string> {

@@ -59,8 +59,8 @@ const extension = (changes: object = {}, more: Record<string, string> = {}) =>
     ...more,
   });
 
-async function open(headless = true) {
-  const session = await service.kernel.browsers.create({ headless, timeout_seconds: 300 });
+async function open(headless = true, extensions: { id: string }[] = []) {
+  const session = await service.kernel.browsers.create({ headless, timeout_seconds: 300, extensions });
   const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
   const page = browser.contexts()[0]?.pages()[0];
   if (page === undefined) throw new Error('no page');
@@ -98,6 +98,31 @@ describe.each([true, false])('an extension (headless %s)', (headless) => {
     await browser.close();
     await service.kernel.browsers.deleteByID(id);
     inside.close();
+  });
+
+  it('that the store keeps is there when the session starts', async () => {
+    service.extensions.set('ext_marks', Buffer.from(await (await extension()).arrayBuffer()));
+    const { id, browser, page } = await open(headless, [{ id: 'ext_marks' }]);
+    await page.goto(`${site.origin}/`);
+    await eventually(async () => expect(await page.title()).toBe('marked page'));
+    await browser.close();
+    await service.kernel.browsers.deleteByID(id);
+  });
+});
+
+describe('a session that starts with kept extensions', () => {
+  it.for([
+    [[{ id: 'ext_none' }], /^400 extensions\[0\]: not found/],
+    [[{ name: 'ext_marks' }, {}], /^400 extensions\[1\]: /],
+    [[{ id: 'ext_marks' }, { name: 'ext_marks' }], /^400 extensions\[1\]: /],
+    [[{ id: 'ext_marks' }, { id: 'ext_bad' }], /^400 .*ext_bad.*privacy/],
+  ] as const)('does not start with %j', async ([extensions, message]) => {
+    service.extensions.set('ext_marks', Buffer.from(await (await extension()).arrayBuffer()));
+    const bad = await extension({ permissions: ['privacy'] });
+    service.extensions.set('ext_bad', Buffer.from(await bad.arrayBuffer()));
+    const started = service.kernel.browsers.create({ headless: true, extensions: [...extensions] });
+    await expect(started).rejects.toThrow(message);
+    expect(await service.kernel.browsers.list()).toMatchObject({ items: [] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HoldfastError } from '../../contract/errors.ts';
+import { HoldfastError } from './errors.ts';
 
 /**
  * What a manifest may hold. All else is refused by name: Chrome apps (with sockets), shared modules, native programs,
@@ -13,6 +13,9 @@ const KEYS: ReadonlySet<string> = new Set([
   ...['declarative_net_request', 'storage', 'externally_connectable', 'offline_enabled', 'chrome_url_overrides'],
   ...['cross_origin_embedder_policy', 'cross_origin_opener_policy', 'browser_specific_settings', 'trial_tokens'],
 ]);
+/** Where the manifest of an extension is in its archive. */
+export const MANIFEST = 'manifest.json';
+
 /** Left out of what the browser reads: a key would give the extension the id, and the rights, of another one. */
 const DROPPED: ReadonlySet<string> = new Set(['key', 'update_url', 'differential_fingerprint']);
 /**
@@ -41,11 +44,10 @@ const Manifest = z.looseObject({
 
 /**
  * Judges the manifest of an extension and gives the text of the one that the browser is to read instead. Throws
- * `invalid_request` naming what keeps the extension out; `name` is what the caller calls it.
+ * `invalid_request` naming what keeps the extension out; `subject` is what the caller calls the manifest, its field first.
  */
-export function judgeManifest(text: string, name: string): string {
-  const refuse = (why: string): HoldfastError =>
-    new HoldfastError('invalid_request', `extensions: manifest.json of ${name}: ${why}`);
+export function judgeManifest(text: string, subject: string): string {
+  const refuse = (why: string): HoldfastError => new HoldfastError('invalid_request', `${subject}: ${why}`);
   const parsed = Manifest.safeParse(jsonOf(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
