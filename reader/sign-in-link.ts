@@ -1,51 +1,80 @@
 import type { PageReading } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
+import { LINK_WEIGHTS, type LinkSign, type LinkWeights } from './link-weights.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { FORGOT, SIGN_IN, SIGN_UP } from './words.ts';
 
+/** A link or button that leads to a login page. */
+type SignInLink = NonNullable<PageReading['sign_in_link']>;
+
 /** The link or button that most likely leads to the login page, or null. Folded menus count, after what can be seen. */
-export function readSignInLink(frames: readonly SeenFrame[]): PageReading['sign_in_link'] {
-  const [top] = frames;
-  if (!top) return null;
-  let best: { button: ClickableFacts; points: number } | undefined;
-  for (const button of top.facts.clickables) {
-    const points = rate(button);
-    if (points >= 4 && (!best || points > best.points)) best = { button, points };
-  }
-  return best ? { selector: best.button.selector, href: absolute(best.button.href, top.facts.url) } : null;
+export function readSignInLink(frames: readonly SeenFrame[]): SignInLink | null {
+  return readSignInLinks(frames)[0] ?? null;
 }
 
-function rate(button: ClickableFacts): number {
+/** All that may lead to a login page, the likeliest first: a site may have entrances for customers, partners and staff. */
+export function readSignInLinks(frames: readonly SeenFrame[]): SignInLink[] {
+  const [top] = frames;
+  if (!top) return [];
+  return entrancesOf(top.facts.clickables).map((button) => ({
+    selector: button.selector,
+    href: absolute(button.href, top.facts.url),
+  }));
+}
+
+/** Points from which a control is taken for an entrance; the fit holds them. */
+export const ENOUGH_FOR_LINK = 4;
+
+/** Of some controls those that may lead to a login, the likeliest first. */
+export function entrancesOf(
+  controls: readonly ClickableFacts[],
+  weights: LinkWeights = LINK_WEIGHTS,
+): ClickableFacts[] {
+  return controls
+    .map((button) => ({ button, points: rate(button, weights) }))
+    .filter(({ points }) => points >= ENOUGH_FOR_LINK)
+    .sort((a, b) => b.points - a.points || a.button.order - b.button.order)
+    .map(({ button }) => button);
+}
+
+function rate(button: ClickableFacts, weights: LinkWeights): number {
+  return linkSigns(button).reduce((sum, sign) => sum + weights[sign], 0);
+}
+
+/** What speaks for and against a control that may lead to a login; nothing where nothing speaks for it. */
+export function linkSigns(button: ClickableFacts): LinkSign[] {
   const said = normalize(button.text || button.ariaLabel || button.title);
   const address = addressWords(button.href);
-  let points = 0;
-  if (said.length <= 40 && SIGN_IN.test(said)) points += said.length <= 20 ? 6 : 4;
-  else if (/^(my |mein |mon |mi |il mio )?(account|konto|compte|cuenta|profile|マイページ|我的账户)$/.test(said))
-    points += 3;
-  if (
-    /(^| )(login|log in|signin|sign in|sign on|logon|sso|auth|anmelden|connexion|einloggen|session new|sessions new|accedi|entrar|giris)( |$)/.test(
-      address,
-    )
-  )
-    points += 3;
-  if (points === 0) return 0;
-  if (/oauth|google|facebook|github|twitter|apple|saml/.test(`${said} ${address}`)) points -= 4;
-  if (SIGN_UP.test(said) && !SIGN_IN.test(said)) points -= 8;
-  if (FORGOT.test(said) || /password|reset|forgot/.test(address)) points -= 8;
-  if (/\/(blog|docs|help|support|article|news)\//.test(button.href)) points -= 5;
-  if (button.region === 'header' || button.region === 'nav') points += 1;
-  if (button.region === 'footer') points -= 1;
-  if (button.region === 'consent') points -= 10;
-  if (button.inText) points -= 1;
+  const signs: LinkSign[] = [];
+  const when = (is: boolean, sign: LinkSign): void => {
+    if (is) signs.push(sign);
+  };
+  const says = said.length <= 40 && SIGN_IN.test(said);
+  when(says, said.length <= 20 ? 'saysShortly' : 'saysAtLength');
+  when(!says && ACCOUNT.test(said), 'saysAccount');
+  when(SIGN_IN_ADDRESS.test(address), 'address');
+  if (signs.length === 0) return [];
+  when(/oauth|google|facebook|github|twitter|apple|saml/.test(`${said} ${address}`), 'provider');
+  when(SIGN_UP.test(said) && !SIGN_IN.test(said), 'signsUp');
+  when(FORGOT.test(said) || /password|reset|forgot/.test(address), 'forgot');
+  when(/\/(blog|docs|help|support|article|news)\//.test(button.href), 'article');
+  when(button.region === 'header' || button.region === 'nav', 'inHead');
+  when(button.region === 'footer', 'inFooter');
+  when(button.region === 'consent', 'inConsent');
+  when(button.inText, 'inText');
   // What nobody sees is pressed only where it says plainly what it is.
-  if (!button.visible) points -= 3;
+  when(!button.visible, 'unseen');
   // Settings of an account link to how one signs in to it; `Signing in` names that topic, it asks nobody to.
-  if (/\/(settings|preferences|profile|admin|[a-z-]*security)\//i.test(`${button.href}/`)) points -= 6;
-  if (/^(signing|logging) in$/.test(said)) points -= 3;
-  if (button.tag !== 'a' && button.href === '') points -= 1;
-  return points;
+  when(/\/(settings|preferences|profile|admin|[a-z-]*security)\//i.test(`${button.href}/`), 'settings');
+  when(/^(signing|logging) in$/.test(said), 'topic');
+  when(button.tag !== 'a' && button.href === '', 'runsScript');
+  return signs;
 }
+
+const ACCOUNT = /^(my |mein |mon |mi |il mio )?(account|konto|compte|cuenta|profile|マイページ|我的账户)$/;
+const SIGN_IN_ADDRESS =
+  /(^| )(login|log in|signin|sign in|sign on|logon|sso|auth|anmelden|connexion|einloggen|session new|sessions new|accedi|entrar|giris)( |$)/;
 
 function addressWords(href: string): string {
   return identifierWords(href.replace(/^https?:\/\//, '').slice(0, 200));

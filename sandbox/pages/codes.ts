@@ -20,14 +20,30 @@ export function totpLogin(app: FastifyInstance, state: SiteState): void {
     fieldName: 'otp_attempt',
     error: 'Invalid two-factor code.',
     check: (username, code) => checkTotp(state, username, code),
+    landing: '/account',
   });
 }
 
 /** Password, then a code by text message; `GET /test/sms?user=` tells it. */
 export function smsLogin(app: FastifyInstance, state: SiteState): void {
   const path = '/login/sms';
+  passwordStep(app, state, {
+    path,
+    title: 'Sign in',
+    next: `${path}/code`,
+    begin: (username) => state.sendCode('sms', username),
+  });
+  smsCodePage(app, state, path, '/account');
+  app.post(`${path}/resend`, (request, reply) => {
+    const pending = pendingOf(state, request, path);
+    if (pending) state.sendCode('sms', pending.user);
+    return reply.redirect(pending ? `${path}/code` : path, 303);
+  });
+}
+
+/** The page at `{path}/code` that asks for the code sent; the right one leads to `landing`. */
+export function smsCodePage(app: FastifyInstance, state: SiteState, path: string, landing: string): void {
   const next = `${path}/code`;
-  passwordStep(app, state, { path, title: 'Sign in', next, begin: (username) => state.sendCode('sms', username) });
   codePage(app, state, {
     path,
     next,
@@ -41,11 +57,7 @@ export function smsLogin(app: FastifyInstance, state: SiteState): void {
     fieldName: 'code',
     error: 'That code is wrong or has expired.',
     check: (username, code) => state.redeemCode('sms', username, code.trim()),
-  });
-  app.post(`${path}/resend`, (request, reply) => {
-    const pending = pendingOf(state, request, path);
-    if (pending) state.sendCode('sms', pending.user);
-    return reply.redirect(pending ? next : path, 303);
+    landing,
   });
 }
 
@@ -59,6 +71,7 @@ interface CodePage {
   readonly fieldName: string;
   readonly error: string;
   readonly check: (username: string, code: string) => boolean;
+  readonly landing: string;
 }
 
 function codePage(app: FastifyInstance, state: SiteState, step: CodePage): void {
@@ -101,6 +114,6 @@ function codePage(app: FastifyInstance, state: SiteState, step: CodePage): void 
     const right = step.check(pending.user, posted(request, step.fieldName));
     state.count(pending.user, step.path, 'code', right);
     if (!right) return show(reply, render(pending.user, step.error), 422);
-    return signIn(state, request, reply, pending.user, 'persistent');
+    return signIn(state, request, reply, pending.user, 'persistent', step.landing);
   });
 }

@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core';
+import type { OpenLinkInput } from '../../contract/activities.ts';
+import { MAILED_LINK } from '../../contract/answer-check.ts';
+import type { PageReading } from '../../contract/reading.ts';
+import { isOwnLink } from '../../contract/site-hosts.ts';
+import { mayTypeInto } from './allowed-site.ts';
+import type { LoginDeps } from './deps.ts';
+import { failure } from './faults.ts';
+import { readAfterEntering } from './read-after-entering.ts';
+import { readLogin } from './read-login.ts';
+
+/** How long the page that waits for the link may take to notice that it was opened, in milliseconds. */
+const NOTICES_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 500;
+const OPENS_WITHIN_MS = 30_000;
+
+/**
+ * Opens a mailed sign-in link beside the page that waits for it, in the same session, at most once: the ledger is claimed before
+ * it is asked for. Answers the page that goes on: the one that was opened, or the one that waited, where the link only lets that
+ * one in. A link that the site refuses is closed again. Fails with `domain_not_allowed` for one that leads elsewhere.
+ */
+export async function openMailedLink(
+  deps: LoginDeps,
+  { target, flowId, sessionId, entryId, submissionId, from }: OpenLinkInput,
+  signal: AbortSignal,
+): Promise<PageReading> {
+  const link = (await deps.store.submissions.open(submissionId))?.values[MAILED_LINK];
+  if (link === undefined) throw failure('submission_gone', 'the mailed link is gone; another one is waited for', true);
+  if (!isOwnLink(link, target) || !mayTypeInto(link, target, deps.egress))
+    throw failure('domain_not_allowed', 'the mailed link leads to a site that is not allowed', true);
+  const waiting = await deps.pages.of(target.projectId, sessionId);
+  const { connectionId } = target;
+  if (!(await deps.store.typingLedger.claim({ connectionId, flowId, interactionId: entryId, submissionId })))
+    throw failure('entry_uncertain', 'this link was opened before; its outcome is read from the page', true);
+  await deps.store.submissions.destroy(submissionId);
+  const opened = await waiting.context().newPage();
+  if (signal.aborted || !(await deps.store.typingLedger.advance(flowId, entryId, 'pressed')))
+    throw failure('entry_uncertain', 'this link was given up; its outcome is read from the page', true);
+  const reading = await readOpened(deps, { target, sessionId, from }, { waiting, opened }, link, signal);
+  await deps.store.typingLedger.advance(flowId, entryId, 'observed');
+  return reading;
+}
+
+async function readOpened(
+  deps: LoginDeps,
+  { target, sessionId, from }: Pick<OpenLinkInput, 'target' | 'sessionId' | 'from'>,
+  { waiting, opened }: { waiting: Page; opened: Page },
+  link: string,
+  signal: AbortSignal,
+): Promise<PageReading> {
+  const judgement = { chosen: target.forms, model: deps.model };
+  // What fails quotes the address, which is a secret.
+  const answer = await opened.goto(link, { waitUntil: 'domcontentloaded', timeout: OPENS_WITHIN_MS }).catch(() => null);
+  const shown = await readLogin(opened, judgement);
+  const isRefused = (answer?.status() ?? 400) >= 400 || shown.website_error !== null;
+  const leadsOn = !isRefused && shown.kind !== 'other' && shown.kind !== 'external_action';
+  if (leadsOn) return shown;
+  await waiting.bringToFront();
+  const noticed = isRefused ? await readLogin(waiting, judgement) : await untilNoticed();
+  if (noticed !== null) {
+    await opened.close();
+    return noticed;
+  }
+  // The page that waits says nothing new: what the link led to is the site's inside, which a fresh browser proves at the end.
+  return await readAfterEntering(deps, target, sessionId, 'login', null, signal);
+
+  async function untilNoticed(): Promise<PageReading | null> {
+    for (const end = Date.now() + NOTICES_WITHIN_MS; Date.now() < end && !signal.aborted;) {
+      const seen = await readLogin(waiting, judgement);
+      if (seen.kind !== from && seen.kind !== 'unavailable') return seen;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+    return null;
+  }
+}

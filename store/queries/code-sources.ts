@@ -1,0 +1,83 @@
+import type { Selectable } from 'kysely';
+import type { CodeSourceType } from '../../contract/code-sources.ts';
+import { newId } from '../../contract/ids.ts';
+import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
+import type { SealedPlace } from '../vault/seal.ts';
+import type { Vault } from '../vault/vault.ts';
+
+/** A provider that passes on messages, without its secret. */
+export interface CodeSourceRecord {
+  id: string;
+  type: CodeSourceType;
+  createdAt: Date;
+}
+
+/** Code sources of a project: their secrets are sealed and write-only. */
+export interface CodeSourceQueries {
+  create(scope: ProjectScope, input: { type: CodeSourceType; secret: string }): Promise<CodeSourceRecord>;
+  /** Newest first. */
+  list(scope: Scope, page: PageRequest): Promise<Page<CodeSourceRecord>>;
+  /** False when there was none. */
+  remove(scope: Scope, id: string): Promise<boolean>;
+  /** With its secret and its project, for who checks what arrived: the secret is the proof, so no scope is asked. */
+  open(id: string): Promise<(CodeSourceRecord & { secret: string; scope: ProjectScope }) | null>;
+}
+
+/** Where a source's secret lives. */
+export function codeSourceSecretPlace(id: string): SealedPlace {
+  return { table: 'code_sources', column: 'sealed_secret', rowId: id };
+}
+
+/** Queries of code sources. */
+export function createCodeSourceQueries(db: Db, vault: Vault, clock: () => Date): CodeSourceQueries {
+  return {
+    create: async (scope, { type, secret }) => {
+      const id = newId('cds');
+      const row = await db
+        .insertInto('code_sources')
+        .values({
+          id,
+          organization_id: scope.organizationId,
+          project_id: scope.projectId,
+          source_type: type,
+          sealed_secret: await vault.sealJson(db, scope.organizationId, codeSourceSecretPlace(id), secret),
+          created_at: clock(),
+        })
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return present(row);
+    },
+    list: (scope, page) =>
+      readPage(
+        db
+          .selectFrom('code_sources')
+          .selectAll()
+          .where(withinScope(scope, 'code_sources'))
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc'),
+        page,
+        present,
+      ),
+    remove: async (scope, id) => {
+      const { numDeletedRows } = await db
+        .deleteFrom('code_sources')
+        .where(withinScope(scope, 'code_sources'))
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    open: async (id) => {
+      const row = await db.selectFrom('code_sources').selectAll().where('id', '=', id).executeTakeFirst();
+      if (row === undefined) return null;
+      const { organization_id: organizationId, project_id: projectId } = row;
+      const secret = await vault.openJson(db, organizationId, codeSourceSecretPlace(id), row.sealed_secret);
+      return typeof secret === 'string' ? { ...present(row), secret, scope: { organizationId, projectId } } : null;
+    },
+  };
+}
+
+function present(row: Selectable<Database['code_sources']>): CodeSourceRecord {
+  return { id: row.id, type: row.source_type, createdAt: row.created_at };
+}
