@@ -1,0 +1,104 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+
+/** Most passkeys that one credential holds. */
+export const MAX_PASSKEYS = 20;
+
+/** Bytes in base64, in either alphabet, padded or not. Kept without padding in the URL's alphabet, as WebAuthn writes them. */
+const Bytes = (most: number) =>
+  z
+    .string()
+    .max(Math.ceil(most / 3) * 4)
+    .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, 'must be base64url')
+    .transform((text) => text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''));
+
+/** WebAuthn's bounds: a credential id has 1023 bytes at most, a user handle 64. The largest key is an RSA one. */
+const CredentialId = Bytes(1023);
+const UserHandle = Bytes(64);
+const PrivateKey = Bytes(4096).refine(isSigningKey, 'must be a P-256, RSA or Ed25519 key in PKCS#8 (DER)');
+const RpId = z
+  .string()
+  .max(253)
+  .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be a host name in lower case, without a port');
+const PersonName = z.string().max(500);
+
+/** A passkey as callers send it. Write-only but for what {@link PasskeyName} shows. */
+export const Passkey = z.strictObject({
+  rp_id: RpId.describe('Site that it belongs to: it is used nowhere else'),
+  credential_id: CredentialId,
+  user_handle: UserHandle,
+  private_key: PrivateKey.describe('PKCS#8 (DER) in base64url'),
+  sign_count: z
+    .number()
+    .int()
+    .min(0)
+    .max(0x7fff_ffff)
+    .default(0)
+    .describe('Signatures so far; 0 for one that does not count them, which is most'),
+  user_name: PersonName.optional(),
+  user_display_name: PersonName.optional(),
+});
+export type Passkey = z.infer<typeof Passkey>;
+
+/** What an answer shows of a passkey: both are known to the site. */
+export const PasskeyName = z.strictObject({ credential_id: z.string(), rp_id: z.string() });
+export type PasskeyName = z.infer<typeof PasskeyName>;
+
+/**
+ * A passkey in the FIDO Credential Exchange Format. It does not count signatures: the format leaves out those that do, and
+ * whoever imports one begins no count.
+ */
+const ExchangedPasskey = z
+  .object({
+    type: z.literal('passkey'),
+    credentialId: CredentialId,
+    rpId: RpId,
+    username: PersonName.optional(),
+    userDisplayName: PersonName.optional(),
+    userHandle: UserHandle,
+    key: PrivateKey,
+  })
+  .transform(({ credentialId, rpId, username, userDisplayName, userHandle, key }): Passkey => ({
+    rp_id: rpId,
+    credential_id: credentialId,
+    user_handle: userHandle,
+    private_key: key,
+    sign_count: 0,
+    ...(username === undefined ? {} : { user_name: username }),
+    ...(userDisplayName === undefined ? {} : { user_display_name: userDisplayName }),
+  }));
+
+const OtherCredential = z.object({ type: z.string().refine((type) => type !== 'passkey') }).transform(() => null);
+
+/** An item of that format, with credentials of other kinds beside its passkeys, which say nothing here. */
+const ExchangedItem = z
+  .object({
+    credentials: z.array(z.union([ExchangedPasskey, OtherCredential])),
+  })
+  .transform(({ credentials }) => credentials.flatMap((each) => each ?? []));
+const ExchangedAccount = z.object({ items: z.array(ExchangedItem) }).transform(({ items }) => items.flat());
+const ExchangedDocument = z
+  .object({ accounts: z.array(ExchangedAccount) })
+  .transform(({ accounts }) => accounts.flat());
+
+/**
+ * `passkeys` of a credential as they are sent: plain ones or ones in the exchange format, in a list; or a whole document
+ * of that format, one account or one item of it, whose passkeys are taken all.
+ */
+export const Passkeys = z
+  .union([z.array(z.union([Passkey, ExchangedPasskey])), ExchangedDocument, ExchangedAccount, ExchangedItem])
+  .refine(
+    (passkeys) => passkeys.length <= MAX_PASSKEYS,
+    `must hold ${MAX_PASSKEYS} passkeys or fewer; send those of this site alone`,
+  );
+
+/** The kinds of keys that an authenticator signs with. */
+function isSigningKey(text: string): boolean {
+  try {
+    const key = createPrivateKey({ key: Buffer.from(text, 'base64url'), format: 'der', type: 'pkcs8' });
+    const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+    return type === 'rsa' || type === 'ed25519' || (type === 'ec' && details?.namedCurve === 'prime256v1');
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { Passkey } from '../../contract/passkeys.ts';
+
+/** A passkey with a key of its own. */
+export function newPasskey(name: string, more: Partial<Passkey> = {}): Passkey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    rp_id: 'shop.example',
+    credential_id: Buffer.from(name).toString('base64url'),
+    user_handle: Buffer.from(`user of ${name}`).toString('base64url'),
+    private_key: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64url'),
+    sign_count: 0,
+    ...more,
+  };
+}
