@@ -1,0 +1,81 @@
+import { startRequestOf } from './definition.ts';
+import type { PoolBrowsers } from './pool.ts';
+import type { ProfileStore } from '../profile/profile-store.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
+import { openStartUrl, type SessionLifecycle } from '../session/lifecycle.ts';
+import type { SessionRegistry } from '../session/registry.ts';
+import type { Session } from '../session/session.ts';
+
+/** How long a browser may take to show that it lives, in milliseconds; usually it takes one. */
+const ALIVE_WITHIN_MS = 5_000;
+
+/** What {@link createPoolBrowsers} needs. */
+export interface PoolBrowsersDeps {
+  lifecycle: Pick<SessionLifecycle, 'create' | 'renew' | 'end'>;
+  registry: Pick<SessionRegistry, 'assertNameFree'>;
+  profiles: Pick<ProfileStore, 'lookUp'>;
+}
+
+/** What pools do with browsers, by the sessions of this service. */
+export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowsersDeps): PoolBrowsers {
+  /** What a browser was started with: one whose holder has changed that is not used again. */
+  const origins = new WeakMap<Session['chromium'], { profile: unknown; proxy: unknown }>();
+  return {
+    start: async (pool) => {
+      const { id, name } = pool;
+      const ref = { id, ...(name === null ? {} : { name }) };
+      const session = await lifecycle.create(pool.projectId, startRequestOf(pool), { pool: ref });
+      origins.set(session.chromium, { profile: session.record.profile, proxy: session.record.proxy });
+      return session;
+    },
+    renew: async (pool, session) => {
+      const { record, chromium } = session;
+      const origin = origins.get(chromium);
+      if (origin?.profile !== record.profile || origin.proxy !== record.proxy) {
+        await lifecycle.end(session, 'released');
+        throw new HoldfastError('gone', 'The browser was changed by its holder');
+      }
+      return lifecycle.renew(session, startRequestOf(pool));
+    },
+    isAlive: async ({ chromium }) => {
+      if (chromium.hasExited()) return false;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<boolean>((resolve) => {
+        timer = setTimeout(resolve, ALIVE_WITHIN_MS, false);
+      });
+      const answers = chromium.cdp.send('Browser.getVersion').then(
+        () => true,
+        () => false,
+      );
+      const alive = await Promise.race([answers, late]);
+      clearTimeout(timer);
+      return alive;
+    },
+    isFresh: async ({ projectId, config, profileId }, { record }) => {
+      if (config.refresh_on_profile_update !== true || profileId === null) return true;
+      const now = await profiles.lookUp(projectId, { id: profileId });
+      return now !== null && record.profile?.updatedAt.getTime() === now.updatedAt.getTime();
+    },
+    lease: async (session, { name, tags, start_url: startUrl, telemetry: wanted }) => {
+      const { record } = session;
+      const assertNameFree = (): void => {
+        if (name !== undefined) registry.assertNameFree(record.projectId, name);
+      };
+      assertNameFree();
+      const { telemetry } = record;
+      telemetry.exclude(exclusionsOf(wanted) ?? telemetry.excluded());
+      await telemetry.select(selectionOnUpdate(telemetry.selection(), wanted));
+      // Another session may have taken it meanwhile.
+      assertNameFree();
+      record.name = name;
+      record.tags = tags;
+      record.startUrl = startUrl ?? record.startUrl;
+      record.idle = false;
+      openStartUrl(session, startUrl);
+    },
+    end: (session, cause) =>
+      // What went wrong is logged where it happened.
+      lifecycle.end(session, cause).catch(() => undefined),
+  };
+}

@@ -1,0 +1,128 @@
+import type { BrowserPoolCreate, BrowserPoolUpdate } from '../../contract/browser-pools.ts';
+import { HoldfastError, invalidField } from '../../contract/errors.ts';
+import type { SessionRegistry } from '../session/registry.ts';
+import type { DefinitionReader } from './definition.ts';
+import { createBrowserPool, type BrowserPool, type PoolBrowsers } from './pool.ts';
+import type { PoolStore, StoredPool } from './pool-store.ts';
+
+/** How often pools look whether their profile has changed, in milliseconds. */
+const LOOK_EVERY_MS = 10_000;
+
+/** Which pools a list shows. */
+export interface PoolFilter {
+  name?: string | undefined;
+  /** A part of the name in any case, or the whole id. */
+  query?: string | undefined;
+}
+
+/** The browser pools of this service. */
+export interface BrowserPools {
+  /** Takes up what the store keeps: pools fill again after a restart. */
+  load(): Promise<void>;
+  create(projectId: string, request: BrowserPoolCreate): Promise<BrowserPool>;
+  /** By id, else by name in the first of the projects that has one; throws `not_found`. */
+  find(projects: readonly string[], idOrName: string): BrowserPool;
+  /** Newest first. */
+  list(projects: readonly string[], filter: PoolFilter): BrowserPool[];
+  update(pool: BrowserPool, request: BrowserPoolUpdate): Promise<BrowserPool>;
+  /** Throws `operation_failed` while browsers are in use, unless `force` ends them. */
+  remove(pool: BrowserPool, force: boolean): Promise<void>;
+  /** Starts nothing any more; the sessions are whoever stops the service's to end. */
+  stop(): Promise<void>;
+}
+
+/** What {@link createBrowserPools} needs. */
+export interface PoolsDeps {
+  store: PoolStore;
+  registry: Pick<SessionRegistry, 'max'>;
+  definitions: DefinitionReader;
+  browsers: PoolBrowsers;
+}
+
+export function createBrowserPools({ store, registry, definitions, browsers }: PoolsDeps): BrowserPools {
+  const pools = new Map<string, BrowserPool>();
+  const open = (stored: StoredPool): BrowserPool => {
+    const pool = createBrowserPool(stored, browsers);
+    pools.set(stored.id, pool);
+    return pool;
+  };
+
+  const assertRoom = (size: number, except?: BrowserPool): void => {
+    const others = [...pools.values()].filter((pool) => pool !== except);
+    const left = registry.max - others.reduce((sum, pool) => sum + pool.stored().config.size, 0);
+    if (size <= left) return;
+    throw invalidField(
+      'size',
+      `pools may have ${String(Math.max(0, left))} more browsers here; raise BROWSER_MAX_SESSIONS`,
+    );
+  };
+
+  const isStale = async (pool: BrowserPool) => {
+    const stored = pool.stored();
+    for (const session of pool.waiting()) {
+      if (!(await browsers.isFresh(stored, session))) return true;
+    }
+    return false;
+  };
+  const look = async (): Promise<void> => {
+    for (const pool of pools.values()) if (await isStale(pool)) await pool.flush();
+  };
+  const timer = setInterval(() => {
+    // A store that is away is asked again; what is stale by then is found when it is asked for.
+    look().catch(() => undefined);
+  }, LOOK_EVERY_MS);
+  timer.unref();
+
+  return {
+    load: async () => {
+      for (const stored of await store.all()) open(stored);
+    },
+    create: async (projectId, request) => {
+      const definition = await definitions.onCreate(projectId, request);
+      assertRoom(definition.config.size);
+      return open(await store.create(projectId, definition));
+    },
+    find: (projects, idOrName) => {
+      const visible = [...pools.values()].filter((pool) => projects.includes(pool.stored().projectId));
+      const named = projects.flatMap((project) =>
+        visible.filter((pool) => pool.stored().projectId === project && pool.stored().name === idOrName),
+      );
+      const found = visible.find((pool) => pool.stored().id === idOrName) ?? named[0];
+      if (found === undefined) {
+        throw new HoldfastError('not_found', 'Browser pool not found; check its id or name, and the project');
+      }
+      return found;
+    },
+    list: (projects, { name, query = '' }) =>
+      // They are kept in the order in which they were made.
+      [...pools.values()].toReversed().filter((pool) => {
+        const stored = pool.stored();
+        if (!projects.includes(stored.projectId)) return false;
+        if (name !== undefined && name !== '' && stored.name !== name) return false;
+        return query === '' || stored.id === query || (stored.name ?? '').toLowerCase().includes(query.toLowerCase());
+      }),
+    update: async (pool, request) => {
+      const stored = pool.stored();
+      const definition = await definitions.onUpdate(stored, request);
+      assertRoom(definition.config.size, pool);
+      pool.change(await store.update(stored.projectId, stored.id, definition));
+      if (request.discard_all_idle === true) await pool.flush();
+      return pool;
+    },
+    remove: async (pool, force) => {
+      const { id, projectId } = pool.stored();
+      const { acquired } = pool.counts();
+      if (acquired > 0 && !force) {
+        const message = `${String(acquired)} of its browsers are in use; release them, or send \`force: true\``;
+        throw new HoldfastError('operation_failed', message, { details: [{ code: 'in_use', message }] });
+      }
+      await store.remove(projectId, id);
+      pools.delete(id);
+      await pool.close();
+    },
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all([...pools.values()].map((pool) => pool.stop()));
+    },
+  };
+}
