@@ -1,0 +1,144 @@
+import { BrowserServiceError } from '../../browser-client/errors.ts';
+import { endInvocationBrowsers, runProgram, sendProgram } from '../../browser-client/programs.ts';
+import type { BrowserService } from '../../browser-client/service.ts';
+import type { AppActivities, InvocationFault } from '../../contract/activities.ts';
+import { assertNever } from '../../contract/assert-never.ts';
+import { BUILD_TIMEOUT_S, MAX_OUTPUT } from '../../contract/apps.ts';
+import { BuiltApps, type ProgramEnd } from '../../contract/programs.ts';
+import type { ProgramSource } from '../../store/queries/deployments.ts';
+import type { InvocationRecord } from '../../store/queries/invocations.ts';
+import type { Store } from '../../store/store.ts';
+import { guard } from '../login/faults.ts';
+import { withHeartbeat } from '../login/heartbeat.ts';
+import { withEventLog, type EventLog } from './event-log.ts';
+
+/** What the activities work with. `apiUrl`: where programs reach the API, as the browser service sees it. */
+export interface AppActivityDeps {
+  store: Pick<Store, 'deployments' | 'invocations' | 'appEvents' | 'apiKeys'>;
+  service: BrowserService;
+  apiUrl: string;
+}
+
+const NO_SANDBOX: ProgramEnd = {
+  outcome: 'failed',
+  reason:
+    'Programs are not run here: the machine of the browser service has no sandbox for them. Its operator can install ' +
+    'bubblewrap, or set BROWSER_ALLOW_UNSANDBOXED_PROCESSES=on',
+};
+
+/** Makes the activities that build and run programs. */
+export function createAppActivities({ store, service, apiUrl }: AppActivityDeps): AppActivities {
+  const build = async (id: string, source: ProgramSource, log: EventLog, signal: AbortSignal): Promise<ProgramEnd> => {
+    const archive = await store.deployments.archive(id);
+    if (archive === null) return { outcome: 'failed', reason: 'The archive of the deployment is gone; deploy again' };
+    const { projectId, entrypoint, envVars } = source;
+    if (!(await sendProgram(service, projectId, id, archive, signal))) return NO_SANDBOX;
+    // Clients are made while the program is loaded; a key that opens anything is an action's.
+    const env = { ...envVars, KERNEL_API_KEY: 'given-to-actions-alone' };
+    const run = { kind: 'build', entrypoint, env, timeout_sec: BUILD_TIMEOUT_S } as const;
+    return runProgram(service, { projectId, id }, run, (event) => log.add(event), signal);
+  };
+
+  const act = async (invocation: InvocationRecord, source: ProgramSource, log: EventLog, signal: AbortSignal) => {
+    const { id, projectId, organizationId, deploymentId, expiresAt } = invocation;
+    const key = await store.apiKeys.createForInvocation({ organizationId, projectId }, id, expiresAt);
+    const run = {
+      kind: 'action',
+      entrypoint: source.entrypoint,
+      env: { ...source.envVars, KERNEL_API_KEY: key },
+      timeout_sec: Math.max(1, Math.ceil((expiresAt.getTime() - Date.now()) / 1000)),
+      app: invocation.appName,
+      action: invocation.actionName,
+      invocation_id: id,
+      payload: invocation.payload,
+      api_url: apiUrl,
+    } as const;
+    return runProgram(service, { projectId, id: deploymentId }, run, (event) => log.add(event), signal);
+  };
+
+  return {
+    buildDeployment: guard(({ deploymentId }) =>
+      withHeartbeat(async (signal) => {
+        const source = await store.deployments.source(deploymentId);
+        if (source === null || !(await store.deployments.begin(deploymentId))) return;
+        const subject = { table: 'deployments', id: deploymentId } as const;
+        const end = await withEventLog(store.appEvents, subject, (log) => build(deploymentId, source, log, signal));
+        const reason =
+          end.outcome === 'answered' ? await finish(store, deploymentId, end.answer) : reasonOf(end, 'build');
+        if (reason !== null) await store.deployments.end(deploymentId, 'failed', reason);
+      }),
+    ),
+    endDeployment: guard(async ({ deploymentId }) => {
+      const reason = 'The build was lost, or the browser service cannot be reached; deploy again';
+      await store.deployments.end(deploymentId, 'failed', reason);
+    }),
+    runInvocation: guard(({ invocationId, isLast }) =>
+      withHeartbeat(async (signal) => {
+        const invocation = await store.invocations.byId(invocationId);
+        if (invocation === null || invocation.finishedAt !== null) return true;
+        const source = await store.deployments.source(invocation.deploymentId);
+        if (source === null || !(await store.invocations.begin(invocationId))) return true;
+        const subject = { table: 'invocations', id: invocationId } as const;
+        const end = await withEventLog(store.appEvents, subject, (log) =>
+          act(invocation, source, log, signal).catch(async (error: unknown) => {
+            if (!(error instanceof BrowserServiceError) || error.code !== 'session_gone') throw error;
+            // Another machine, or one that has forgotten it: there it is built first.
+            const built = await build(invocation.deploymentId, source, log, signal);
+            return built.outcome === 'answered' ? act(invocation, source, log, signal) : built;
+          }),
+        );
+        if (end.outcome === 'answered') {
+          await store.invocations.end(invocationId, 'succeeded', {
+            ...(end.answer === null ? {} : { output: end.answer }),
+          });
+          return true;
+        }
+        const reason = reasonOf(end, 'action');
+        if (isLast || end.outcome === 'timed_out') {
+          await store.invocations.end(invocationId, 'failed', { reason });
+          return true;
+        }
+        const message = `The action failed and is run again: ${reason}`;
+        await store.appEvents.append(subject, [{ body: { event: 'log', message } }]);
+        return false;
+      }),
+    ),
+    endInvocation: guard(async ({ invocationId, fault }) => {
+      const invocation = await store.invocations.byId(invocationId);
+      if (invocation === null) return;
+      await store.invocations.end(invocationId, 'failed', { reason: FAULTS[fault ?? 'lost'] });
+      await store.apiKeys.removeForInvocation(invocationId);
+      await endInvocationBrowsers(service, invocation.projectId, invocationId);
+    }),
+  };
+}
+
+const FAULTS: Record<InvocationFault, string> = {
+  timed_out: 'The time of the invocation was over',
+  lost: 'The worker or the browser service that ran the action was lost; what it had done by then is not known',
+  canceled: 'The invocation was ended',
+  unavailable: 'The browser service could not be reached before the time of the invocation was over',
+};
+
+/** Keeps what a build has learned; answers why it may not. */
+async function finish(store: AppActivityDeps['store'], id: string, answer: string | null): Promise<string | null> {
+  const taken = await store.deployments.finish(id, BuiltApps.parse(JSON.parse(answer ?? '[]')));
+  return taken === null
+    ? null
+    : `version: ${taken} is deployed already; choose another version, or send \`force: true\``;
+}
+
+function reasonOf(end: Exclude<ProgramEnd, { outcome: 'answered' }>, what: 'build' | 'action'): string {
+  switch (end.outcome) {
+    case 'failed':
+      return end.reason;
+    case 'timed_out':
+      return what === 'build' ? `The build took longer than ${String(BUILD_TIMEOUT_S)} seconds` : FAULTS.timed_out;
+    case 'exited':
+      return `The program ended before the ${what} was done (exit code ${String(end.exit_code)}); it may have run out of memory`;
+    case 'too_large':
+      return `The output is larger than ${String(MAX_OUTPUT)} characters of JSON`;
+    default:
+      return assertNever(end);
+  }
+}

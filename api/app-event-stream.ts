@@ -1,0 +1,73 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { toHoldfastError } from '../http/errors.ts';
+import { eventFrame, openEventStream } from '../http/event-stream.ts';
+import { lastEventIdOf } from '../http/headers.ts';
+import type { AppEvent, AppSubject } from '../store/queries/app-events.ts';
+import { keyCallerOf } from './caller.ts';
+import type { ApiParts } from './parts.ts';
+
+/** How many events are read at a time. */
+const BATCH = 200;
+const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `since`: a time, or how long ago (`5m`). */
+export const Since = z
+  .string()
+  .max(64)
+  .optional()
+  .transform((text, ctx): Date | undefined => {
+    if (text === undefined || text === '') return undefined;
+    const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+    const ago = unit === 's' || unit === 'm' || unit === 'h' || unit === 'd' ? Number(count) * UNITS_MS[unit] : null;
+    const at = ago === null ? Date.parse(text) : Date.now() - ago;
+    if (!Number.isNaN(at)) return new Date(at);
+    ctx.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-02T03:04:05Z, or an age such as 5m' });
+    return z.NEVER;
+  });
+
+/** What a stream follows. `present` makes the data of an event; `isLast` tells the state that ends it. */
+export interface Followed {
+  subject: AppSubject;
+  since: Date | undefined;
+  present: (event: AppEvent) => { event: string; [name: string]: unknown };
+  isLast: (status: string) => boolean;
+}
+
+/** Streams the events of a deployment or an invocation until its last state. `Last-Event-ID` resumes. */
+export async function followEvents(
+  { store, streams, clock }: ApiParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { subject, since, present, isLast }: Followed,
+): Promise<void> {
+  const stream = streams.open(keyCallerOf(request).key.id);
+  const frame = (data: { event: string; [name: string]: unknown }, id?: number) => eventFrame(data.event, data, id);
+  const writer = openEventStream(reply, {
+    heartbeat: () => frame({ event: 'sse_heartbeat', timestamp: clock().toISOString() }),
+  });
+  writer.onClose(stream.close);
+  let last = lastEventIdOf(request.headers['last-event-id']) ?? 0;
+  try {
+    for await (const _ of store.appChanges.watch(subject.id, stream.signal)) {
+      for (;;) {
+        const events = await store.appEvents.after(subject, last, BATCH, since);
+        for (const event of events) {
+          last = event.number;
+          await writer.send(frame(present(event), event.number));
+          if (event.body.event === 'state' && isLast(event.body.status)) return;
+        }
+        if (events.length < BATCH) break;
+      }
+      // What has ended before the events that were asked for tells nothing more.
+      const status = await store.appEvents.statusOf(subject);
+      if (status === null || isLast(status)) return;
+    }
+  } catch (error) {
+    const { code, message } = toHoldfastError(error);
+    await writer.send(frame({ event: 'error', timestamp: clock().toISOString(), error: { code, message } }));
+  } finally {
+    writer.end();
+    stream.close();
+  }
+}

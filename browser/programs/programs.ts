@@ -1,0 +1,223 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import { MAX_OUTPUT, MAX_SOURCE_BYTES, MAX_UNPACKED_BYTES } from '../../contract/apps.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { BuiltApps, type ProgramEnd, type ProgramRun } from '../../contract/programs.ts';
+import { createFolder } from '../files/change-tree.ts';
+import { unzipInto } from '../files/unzip.ts';
+import { receiveFile } from '../files/write-file.ts';
+import type { ShownFile } from '../process/isolation.ts';
+import { PROCESSES_REFUSED } from '../process/session-processes.ts';
+import { openProgramRoom, type ProgramRoom, type RoomDeps, type RoomEnd } from './program-room.ts';
+
+/** Most runs at a time; each is a process of Node or Python with what it starts. */
+const MAX_RUNS = 20;
+/** How many built programs are kept on the disk; one that is not there is built again. */
+const MAX_KEPT = 50;
+/** Memory that a JavaScript program's own objects may take, in MB. */
+const MAX_HEAP_MB = 512;
+/** What one archive may unpack to. */
+const UNPACKED = { entries: 50_000, bytes: MAX_UNPACKED_BYTES };
+
+/** Programs of users: built once, kept on the disk, run in sandboxes. */
+export interface Programs {
+  /** Takes the archive of a program that is to be built. Throws `payload_too_large`. */
+  receive(id: string, archive: Readable): Promise<void>;
+  /**
+   * Makes ready to build or run one: nothing has begun before what this resolves to is called. Throws `not_found` when it was
+   * not received, or for an action not built; `forbidden` where processes must not run; `capacity_exhausted`.
+   */
+  prepare(id: string, run: ProgramRun): Promise<StartProgram>;
+}
+
+/** Builds or runs a program. `onLog` is told what it says, line by line; `signal` kills it. */
+export type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
+
+const Built = z.object({ apps: BuiltApps, entry: z.string(), language: z.enum(['javascript', 'python']) });
+const Failed = z.object({ failed: z.string() });
+const Output = z.object({ output: z.string().nullable() });
+const Kept = Built.pick({ entry: true, language: true });
+
+/** Keeps programs below the work folder. */
+export function createPrograms(deps: RoomDeps): Programs {
+  const base = path.join(path.resolve(deps.workDir), 'programs');
+  const { tools } = deps;
+  let running = 0;
+
+  const build = async (id: string, run: ProgramRun, onLog: (line: string) => void, signal: AbortSignal) => {
+    const source = path.join(base, `${id}.zip`);
+    const room = await openProgramRoom(deps, null);
+    try {
+      const { files, folder } = room.space;
+      const archive = await receiveFile(files, createReadStream(source));
+      try {
+        await createFolder(files, '/app');
+        await unzipInto(files, archive, '/app', UNPACKED);
+      } catch (error) {
+        if (!(error instanceof HoldfastError)) throw error;
+        return failed(error.message.replace(/^zip_file: /, 'file: '));
+      } finally {
+        await archive.discard();
+      }
+      const inside = deps.isolation?.kind === 'none' ? path.join(folder.root, 'app') : '/app';
+      const optional = [tools.npm, tools.esbuild, tools.typescript].filter((tool) => tool !== undefined);
+      const script = (name: string): string => `${room.placeOf(tools.inside)}/${name}`;
+      const end = await room.run({
+        script: 'builder.mjs',
+        input: {
+          folder: inside,
+          work: deps.isolation?.kind === 'none' ? path.join(folder.root, 'tmp') : '/tmp',
+          entry: run.entrypoint,
+          node: room.placeOf(tools.node),
+          undici: room.placeOf(tools.undici),
+          runner: script('runner.mjs'),
+          pythonRunner: script('runner.py'),
+          schemas: script('schemas.mjs'),
+          ...(tools.npm === undefined ? {} : { npm: `${room.placeOf(tools.npm)}/bin/npm-cli.js` }),
+          ...(tools.esbuild === undefined ? {} : { esbuild: room.placeOf(tools.esbuild) }),
+          ...(tools.typescript === undefined ? {} : { typescript: room.placeOf(tools.typescript) }),
+        },
+        env: { ...run.env, ...room.environment },
+        shown: optional,
+        timeoutSec: run.timeout_sec,
+        onLog,
+        signal,
+      });
+      const built = 'answer' in end ? Built.safeParse(end.answer) : null;
+      if (built?.success !== true) return endOf(end);
+      await keep(path.join(folder.root, 'app'), path.join(base, id), built.data);
+      await rm(source, { force: true });
+      return { outcome: 'answered' as const, answer: JSON.stringify(built.data.apps) };
+    } finally {
+      await room.close();
+    }
+  };
+
+  const act = async (
+    id: string,
+    run: Extract<ProgramRun, { kind: 'action' }>,
+    onLog: (line: string) => void,
+    signal: AbortSignal,
+  ) => {
+    const folder = path.join(base, id);
+    const kept = await readKept(folder);
+    if (kept === null) throw notFound();
+    const room: ProgramRoom = await openProgramRoom(deps, run.api_url);
+    try {
+      const app: ShownFile = { name: 'app', source: path.join(folder, 'app') };
+      const isPython = kept.language === 'python';
+      const end = await room.run({
+        script: isPython ? 'runner.py' : 'runner.mjs',
+        ...(isPython ? { command: 'python3' } : { nodeOptions: [`--max-old-space-size=${String(MAX_HEAP_MB)}`] }),
+        input: {
+          folder: room.placeOf(app),
+          entry: kept.entry,
+          undici: room.placeOf(tools.undici),
+          app: run.app,
+          action: run.action,
+          invocation_id: run.invocation_id,
+          payload: run.payload,
+        },
+        env: { ...run.env, ...room.environment },
+        shown: [app],
+        timeoutSec: run.timeout_sec,
+        onLog,
+        signal,
+      });
+      const output = 'answer' in end ? Output.safeParse(end.answer) : null;
+      if (output?.success !== true) return endOf(end);
+      const { output: answer } = output.data;
+      if (answer !== null && answer.length > MAX_OUTPUT) return { outcome: 'too_large' as const };
+      return { outcome: 'answered' as const, answer };
+    } finally {
+      await room.close();
+    }
+  };
+
+  return {
+    receive: async (id, archive) => {
+      await mkdir(base, { recursive: true, mode: 0o700 });
+      const file = path.join(base, `${id}.zip`);
+      await pipeline(archive, atMostSource, createWriteStream(file, { mode: 0o600 }));
+    },
+    prepare: async (id, run) => {
+      if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_REFUSED);
+      const needed = run.kind === 'build' ? path.join(base, `${id}.zip`) : path.join(base, id, 'kept.json');
+      if (!(await isThere(needed))) throw notFound();
+      if (running >= MAX_RUNS) throw full();
+      return async (onLog, signal) => {
+        running += 1;
+        try {
+          return await (run.kind === 'build' ? build(id, run, onLog, signal) : act(id, run, onLog, signal));
+        } finally {
+          running -= 1;
+        }
+      };
+    },
+  };
+}
+
+/** What a script said that is not what was asked of it. */
+function endOf(end: RoomEnd): ProgramEnd {
+  if ('end' in end) return end.end;
+  const fault = Failed.safeParse(end.answer);
+  return failed(fault.success ? fault.data.failed.slice(0, 4096) : 'The program gave an answer that is none');
+}
+
+function failed(reason: string): ProgramEnd {
+  return { outcome: 'failed', reason };
+}
+
+/** Gives a built program its place, in one step, and forgets those that were longest not used. */
+async function keep(app: string, place: string, { entry, language }: z.infer<typeof Built>): Promise<void> {
+  const fresh = `${place}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(fresh, { recursive: true, mode: 0o755 });
+  await rename(app, path.join(fresh, 'app'));
+  await writeFile(path.join(fresh, 'kept.json'), JSON.stringify({ entry, language }));
+  await rm(place, { recursive: true, force: true });
+  await rename(fresh, place);
+  const base = path.dirname(place);
+  const names = (await readdir(base)).filter((name) => !name.includes('.'));
+  const aged = await Promise.all(
+    names.map(async (name) => ({ name, at: (await stat(path.join(base, name))).mtimeMs })),
+  );
+  const old = aged.sort((left, right) => right.at - left.at).slice(MAX_KEPT);
+  await Promise.all(old.map(({ name }) => rm(path.join(base, name), { recursive: true, force: true })));
+}
+
+async function readKept(folder: string): Promise<z.infer<typeof Kept> | null> {
+  const text = await readFile(path.join(folder, 'kept.json'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const now = new Date();
+  await utimes(folder, now, now).catch(() => undefined);
+  const read: unknown = JSON.parse(text);
+  return Kept.parse(read);
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => null)) !== null;
+}
+
+async function* atMostSource(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = 0;
+  for await (const piece of content) {
+    size += piece.length;
+    if (size > MAX_SOURCE_BYTES)
+      throw new HoldfastError('payload_too_large', 'file: exceeds the size limit of a program');
+    yield piece;
+  }
+}
+
+function full(): HoldfastError {
+  const fault = `All ${String(MAX_RUNS)} places for programs are in use; retry later`;
+  return new HoldfastError('capacity_exhausted', fault, { retryAfterSeconds: 2 });
+}
+
+function notFound(): HoldfastError {
+  return new HoldfastError('not_found', 'The program is not here; send its archive and build it');
+}

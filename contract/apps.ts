@@ -1,0 +1,127 @@
+import { z } from 'zod';
+
+/** The one region there is; the interface's word for it. */
+export const APP_REGION = 'aws.us-east-1a';
+/** Version of a deployment that names none; each such deployment takes the place of the one before. */
+export const DEFAULT_APP_VERSION = 'latest';
+
+/** Largest archive of a deployment, and what it may unpack to, in bytes. */
+export const MAX_SOURCE_BYTES = 50 * 1024 * 1024;
+export const MAX_UNPACKED_BYTES = 500 * 1024 * 1024;
+/** Longest payload and output of an invocation, in characters of JSON. */
+export const MAX_PAYLOAD = 512 * 1024;
+export const MAX_OUTPUT = 512 * 1024;
+/** How much of what a program says is kept, in characters, and in how many lines. */
+export const MAX_LOG = 4 * 1024 * 1024;
+export const MAX_LOG_LINES = 10_000;
+/** How long a synchronous invocation may take, and an asynchronous one whose caller names no time, in seconds. */
+export const SYNC_TIMEOUT_S = 100;
+export const ASYNC_TIMEOUT_S = 900;
+/** How long a build may take, in seconds. */
+export const BUILD_TIMEOUT_S = 600;
+
+const JsonSchema = z.record(z.string(), z.unknown()).nullable();
+
+/** App action of interface.md: schemas are JSON Schema draft-07, null where none could be made. */
+export const AppAction = z.strictObject({
+  name: z.string(),
+  input_schema: JsonSchema.optional(),
+  output_schema: JsonSchema.optional(),
+});
+export type AppAction = z.infer<typeof AppAction>;
+
+/** App version summary of interface.md. `env_vars` has every name, each with an empty value. */
+export const AppVersion = z.strictObject({
+  id: z.string(),
+  app_name: z.string(),
+  version: z.string(),
+  region: z.literal(APP_REGION),
+  deployment: z.string(),
+  actions: z.array(AppAction),
+  env_vars: z.record(z.string(), z.string()),
+});
+export type AppVersion = z.infer<typeof AppVersion>;
+
+export const DeploymentStatus = z.enum(['queued', 'in_progress', 'running', 'failed', 'stopped']);
+export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
+
+/** A deployment, as it is answered. `env_vars` as in {@link AppVersion}. */
+export const Deployment = z.strictObject({
+  id: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  region: z.literal(APP_REGION),
+  status: DeploymentStatus,
+  status_reason: z.string().optional(),
+  entrypoint_rel_path: z.string(),
+  env_vars: z.record(z.string(), z.string()),
+  source_type: z.literal('file'),
+  source_checksum: z.string().describe('SHA-256 of the archive, in hex'),
+});
+export type Deployment = z.infer<typeof Deployment>;
+
+export const InvocationStatus = z.enum(['queued', 'running', 'succeeded', 'failed']);
+export type InvocationStatus = z.infer<typeof InvocationStatus>;
+
+/** Whether an invocation that says so has ended, for good. */
+export function isEnded(status: string): boolean {
+  return status === 'succeeded' || status === 'failed';
+}
+
+/** JSON as a text. */
+const JsonText = (limit: number) =>
+  z
+    .string()
+    .max(limit)
+    .refine((text) => isJson(text), 'must be JSON, as a string');
+
+/** Body of `POST /invocations`. `retries`: how often the action is run again after it failed or was lost; ours. */
+export const InvocationCreate = z.object({
+  app_name: z.string().min(1).max(255),
+  action_name: z.string().min(1).max(255),
+  version: z.string().min(1).max(255).default(DEFAULT_APP_VERSION),
+  payload: JsonText(MAX_PAYLOAD).optional(),
+  async: z.boolean().default(false),
+  async_timeout_seconds: z.int().min(10).max(3600).optional(),
+  retries: z.int().min(0).max(10).default(0),
+});
+export type InvocationCreate = z.infer<typeof InvocationCreate>;
+
+/** Body of `PATCH /invocations/{id}`: ends one that runs, with this output. */
+export const InvocationUpdate = z.object({
+  status: z.enum(['succeeded', 'failed']),
+  output: JsonText(MAX_OUTPUT).optional(),
+});
+
+/** An invocation, as it is answered. Payload and output are JSON, as strings. */
+export const Invocation = z.strictObject({
+  id: z.string(),
+  app_name: z.string(),
+  version: z.string(),
+  action_name: z.string(),
+  status: InvocationStatus,
+  status_reason: z.string().optional(),
+  payload: z.string().optional(),
+  output: z.string().optional(),
+  started_at: z.string(),
+  finished_at: z.string().nullable(),
+});
+export type Invocation = z.infer<typeof Invocation>;
+
+/** Answer of `POST /invocations`. */
+export const CreatedInvocation = Invocation.pick({
+  id: true,
+  action_name: true,
+  status: true,
+  output: true,
+  status_reason: true,
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,304 @@
+import { createHash } from 'node:crypto';
+import { sql, type Selectable } from 'kysely';
+import { DEFAULT_APP_VERSION, type AppAction, type DeploymentStatus } from '../../contract/apps.ts';
+import { newId } from '../../contract/ids.ts';
+import type { BuiltApps } from '../../contract/programs.ts';
+import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import {
+  containsText,
+  matchesSearch,
+  readPage,
+  searchText,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
+import { asValues, type Vault } from '../vault/vault.ts';
+import { appendEvents, type AppEventBody } from './app-events.ts';
+
+/** A deployment without its archive and its values. */
+export interface DeploymentRecord {
+  id: string;
+  projectId: string;
+  status: DeploymentStatus;
+  statusReason: string | null;
+  entrypoint: string;
+  envNames: string[];
+  checksum: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A version of an app: what a deployment has made of it. */
+export interface AppVersionRecord {
+  id: string;
+  appName: string;
+  version: string;
+  deploymentId: string;
+  actions: AppAction[];
+  envNames: string[];
+}
+
+/** What a worker builds and runs. Holds secrets. */
+export interface ProgramSource {
+  projectId: string;
+  entrypoint: string;
+  envVars: Record<string, string>;
+}
+
+/** Programs that were deployed, and the versions of apps that came of them. */
+export interface DeploymentQueries {
+  create(
+    scope: ProjectScope,
+    input: {
+      entrypoint: string;
+      envVars: Record<string, string>;
+      version: string;
+      force: boolean;
+      archive: Buffer;
+    },
+  ): Promise<DeploymentRecord>;
+  find(scope: Scope, id: string): Promise<DeploymentRecord | null>;
+  /** Newest first. `query`: a part of an app's name in any case, or the whole id. */
+  list(
+    scope: Scope,
+    filter: PageRequest & { appName?: string; appVersion?: string; query?: string },
+  ): Promise<Page<DeploymentRecord>>;
+  listVersions(
+    scope: Scope,
+    filter: PageRequest & { appName?: string; version?: string; query?: string },
+  ): Promise<Page<AppVersionRecord>>;
+  source(id: string): Promise<ProgramSource | null>;
+  archive(id: string): Promise<Buffer | null>;
+  /** A build has begun; false when the deployment has ended before. */
+  begin(id: string): Promise<boolean>;
+  /**
+   * Gives the apps of a build their versions, all or none. Answers the one (`name@version`) that another deployment has and that
+   * may not be taken over, else null. The version that nobody names is taken over by each deployment.
+   */
+  finish(id: string, apps: BuiltApps): Promise<string | null>;
+  /** Ends a deployment that has not ended, its versions with it. False when it had ended. */
+  end(id: string, status: 'failed' | 'stopped', reason: string | null): Promise<boolean>;
+}
+
+type Row = Omit<Selectable<Database['deployments']>, 'archive' | 'sealed_env_vars'>;
+
+/** All but the archive, which may be large, and what is sealed. */
+const FACTS = [
+  'id',
+  'organization_id',
+  'project_id',
+  'status',
+  'status_reason',
+  'entrypoint',
+  'version',
+  'force',
+  'env_names',
+  'checksum',
+  'search',
+  'event_count',
+  'created_at',
+  'updated_at',
+] as const;
+
+export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date): DeploymentQueries {
+  const inScope = (scope: Scope) => db.selectFrom('deployments').select(FACTS).where(withinScope(scope, 'deployments'));
+  const tell = (trx: Db, id: string, ...bodies: AppEventBody[]) =>
+    appendEvents(
+      trx,
+      vault,
+      clock(),
+      { table: 'deployments', id },
+      bodies.map((body) => ({ body })),
+    );
+  /** Ends a former deployment when none of its versions is left. */
+  const stopIfReplaced = async (trx: Db, id: string): Promise<void> => {
+    const left = await trx.selectFrom('app_versions').select('id').where('deployment_id', '=', id).executeTakeFirst();
+    if (left !== undefined) return;
+    const reason = 'Another deployment has taken its place';
+    await trx
+      .updateTable('deployments')
+      .set({ status: 'stopped', status_reason: reason, updated_at: clock() })
+      .where('id', '=', id)
+      .where('status', '=', 'running')
+      .execute();
+    await tell(trx, id, { event: 'state', status: 'stopped', reason });
+  };
+
+  return {
+    create: async (scope, { entrypoint, envVars, version, force, archive }) => {
+      const id = newId('dep');
+      const now = clock();
+      const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
+      return db.transaction().execute(async (trx) => {
+        const row = await trx
+          .insertInto('deployments')
+          .values({
+            id,
+            organization_id: scope.organizationId,
+            project_id: scope.projectId,
+            status: 'queued',
+            status_reason: null,
+            entrypoint,
+            version,
+            force,
+            env_names: JSON.stringify(Object.keys(envVars)),
+            sealed_env_vars: await vault.sealJson(trx, scope.organizationId, place, envVars),
+            archive,
+            checksum: createHash('sha256').update(archive).digest('hex'),
+            search: '',
+            created_at: now,
+            updated_at: now,
+          })
+          .returning(FACTS)
+          .executeTakeFirstOrThrow();
+        await tell(trx, id, { event: 'state', status: 'queued' });
+        return present(row);
+      });
+    },
+    find: async (scope, id) => {
+      const row = await inScope(scope).where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : present(row);
+    },
+    list: (scope, { appName, appVersion, query, ...page }) => {
+      const versions = db
+        .selectFrom('app_versions')
+        .select('deployment_id')
+        .$if(appName !== undefined, (q) => q.where('app_name', '=', appName ?? ''))
+        .$if(appVersion !== undefined, (q) => q.where('version', '=', appVersion ?? ''));
+      const ordered = inScope(scope)
+        .$if(appName !== undefined, (q) => q.where('id', 'in', versions))
+        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc');
+      return readPage(ordered, page, present);
+    },
+    listVersions: (scope, { appName, version, query, ...page }) => {
+      const ordered = db
+        .selectFrom('app_versions')
+        .innerJoin('deployments', 'deployments.id', 'app_versions.deployment_id')
+        .selectAll('app_versions')
+        .select('deployments.env_names')
+        .where(withinScope(scope, 'app_versions'))
+        .$if(appName !== undefined, (q) => q.where('app_name', '=', appName ?? ''))
+        .$if(version !== undefined, (q) => q.where('app_versions.version', '=', version ?? ''))
+        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('app_versions.search'), query ?? '')))
+        .orderBy('app_versions.created_at', 'desc')
+        .orderBy('app_versions.id', 'desc');
+      return readPage(ordered, page, (row) => ({
+        id: row.id,
+        appName: row.app_name,
+        version: row.version,
+        deploymentId: row.deployment_id,
+        actions: row.actions,
+        envNames: row.env_names,
+      }));
+    },
+    source: async (id) => {
+      const row = await db
+        .selectFrom('deployments')
+        .select(['organization_id', 'project_id', 'entrypoint', 'sealed_env_vars'])
+        .where('id', '=', id)
+        .executeTakeFirst();
+      if (row === undefined) return null;
+      const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
+      const envVars = asValues(await vault.openJson(db, row.organization_id, place, row.sealed_env_vars));
+      return { projectId: row.project_id, entrypoint: row.entrypoint, envVars };
+    },
+    archive: async (id) =>
+      (await db.selectFrom('deployments').select('archive').where('id', '=', id).executeTakeFirst())?.archive ?? null,
+    begin: (id) =>
+      db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('deployments')
+          .set({ status: 'in_progress', updated_at: clock() })
+          .where('id', '=', id)
+          .where('status', 'in', ['queued', 'in_progress'])
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await tell(trx, id, { event: 'state', status: 'in_progress' });
+        return true;
+      }),
+    finish: (id, apps) =>
+      db.transaction().execute(async (trx) => {
+        const deployment = await trx
+          .selectFrom('deployments')
+          .select(['organization_id', 'project_id', 'version', 'force', 'status'])
+          .where('id', '=', id)
+          .forUpdate()
+          .executeTakeFirst();
+        if (deployment?.status !== 'in_progress') return null;
+        const { organization_id, project_id, version } = deployment;
+        const mayReplace = deployment.force || version === DEFAULT_APP_VERSION;
+        const former = await trx
+          .selectFrom('app_versions')
+          .select(['app_name', 'deployment_id'])
+          .where('project_id', '=', project_id)
+          .where('version', '=', version)
+          .where('app_name', 'in', [...apps.map(({ name }) => name), ''])
+          .where('deployment_id', '!=', id)
+          .execute();
+        const [taken] = former;
+        if (taken !== undefined && !mayReplace) return `${taken.app_name}@${version}`;
+        const events: AppEventBody[] = [];
+        for (const { name, actions } of apps) {
+          const values = { deployment_id: id, actions: JSON.stringify(actions), created_at: clock() };
+          const { id: versionId } = await trx
+            .insertInto('app_versions')
+            .values({
+              id: newId('app'),
+              organization_id,
+              project_id,
+              app_name: name,
+              version,
+              search: searchText(name),
+              ...values,
+            })
+            .onConflict((conflict) => conflict.columns(['project_id', 'app_name', 'version']).doUpdateSet(values))
+            .returning('id')
+            .executeTakeFirstOrThrow();
+          const summary = { id: versionId, app_name: name, version, actions };
+          events.push({ event: 'app_version_summary', version: summary });
+        }
+        const search = searchText(...apps.map(({ name }) => name));
+        await trx
+          .updateTable('deployments')
+          .set({ status: 'running', search, updated_at: clock() })
+          .where('id', '=', id)
+          .execute();
+        await tell(trx, id, ...events, { event: 'state', status: 'running' });
+        for (const each of new Set(former.map(({ deployment_id }) => deployment_id))) await stopIfReplaced(trx, each);
+        return null;
+      }),
+    end: (id, status, reason) =>
+      db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('deployments')
+          .set({ status, status_reason: reason, updated_at: clock() })
+          .where('id', '=', id)
+          .where('status', 'in', ['queued', 'in_progress', ...(status === 'stopped' ? (['running'] as const) : [])])
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        await trx.deleteFrom('app_versions').where('deployment_id', '=', id).execute();
+        await tell(trx, id, { event: 'state', status, ...(reason === null ? {} : { reason }) });
+        return true;
+      }),
+  };
+}
+
+function present(row: Row): DeploymentRecord {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    status: row.status,
+    statusReason: row.status_reason,
+    entrypoint: row.entrypoint,
+    envNames: row.env_names,
+    checksum: row.checksum,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,241 @@
+import type { Selectable } from 'kysely';
+import { z } from 'zod';
+import type { InvocationStatus } from '../../contract/apps.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { newId } from '../../contract/ids.ts';
+import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import {
+  matchesSearch,
+  readPage,
+  searchText,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
+import type { Vault } from '../vault/vault.ts';
+import { appendEvents } from './app-events.ts';
+
+/** How an invocation ended: its output as JSON, and why where that is to be said. */
+const Outcome = z.object({ output: z.string().optional(), reason: z.string().optional() });
+export type InvocationOutcome = z.infer<typeof Outcome>;
+
+/** An invocation as callers see it. */
+export interface InvocationRecord {
+  id: string;
+  organizationId: string;
+  projectId: string;
+  deploymentId: string;
+  appName: string;
+  version: string;
+  actionName: string;
+  status: InvocationStatus;
+  payload: string | null;
+  outcome: InvocationOutcome;
+  retries: number;
+  startedAt: Date;
+  expiresAt: Date;
+  finishedAt: Date | null;
+}
+
+/** Which invocations a list shows. `query`: a part of the app's or the action's name, or the whole id. */
+export interface InvocationFilter {
+  appName?: string;
+  actionName?: string;
+  version?: string;
+  deploymentId?: string;
+  status?: InvocationStatus;
+  since?: Date;
+  query?: string;
+}
+
+/** Invocations of actions. Payloads and outcomes are sealed. */
+export interface InvocationQueries {
+  /** Throws `not_found` when the project has no such app version, or that has no such action. */
+  create(
+    scope: ProjectScope,
+    input: {
+      appName: string;
+      version: string;
+      actionName: string;
+      payload: string | null;
+      retries: number;
+      timeoutSeconds: number;
+    },
+  ): Promise<InvocationRecord>;
+  find(scope: Scope, id: string): Promise<InvocationRecord | null>;
+  /** For workers. */
+  byId(id: string): Promise<InvocationRecord | null>;
+  /** Newest first. */
+  list(scope: Scope, filter: PageRequest & InvocationFilter): Promise<Page<InvocationRecord>>;
+  /** A run of it has begun; false when it has ended before. */
+  begin(id: string): Promise<boolean>;
+  /** Ends it, unless it has ended before: then false. */
+  end(id: string, status: 'succeeded' | 'failed', outcome: InvocationOutcome): Promise<boolean>;
+  /** Ids of those that have not ended and began before; oldest first. */
+  unfinished(before: Date, limit: number): Promise<string[]>;
+  /** Those of a deployment that have not ended. */
+  unfinishedOf(deploymentId: string): Promise<string[]>;
+}
+
+type Row = Selectable<Database['invocations']>;
+
+export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date): InvocationQueries {
+  const placeOf = (column: 'sealed_payload' | 'sealed_outcome', rowId: string) => ({
+    table: 'invocations',
+    column,
+    rowId,
+  });
+  const open = async (row: Row): Promise<InvocationRecord> => {
+    const { organization_id: organization, sealed_payload: payload, sealed_outcome: outcome } = row;
+    return {
+      id: row.id,
+      organizationId: organization,
+      projectId: row.project_id,
+      deploymentId: row.deployment_id,
+      appName: row.app_name,
+      version: row.version,
+      actionName: row.action_name,
+      status: row.status,
+      payload:
+        payload === null
+          ? null
+          : z.string().parse(await vault.openJson(db, organization, placeOf('sealed_payload', row.id), payload)),
+      outcome:
+        outcome === null
+          ? {}
+          : Outcome.parse(await vault.openJson(db, organization, placeOf('sealed_outcome', row.id), outcome)),
+      retries: row.retries,
+      startedAt: row.started_at,
+      expiresAt: row.expires_at,
+      finishedAt: row.finished_at,
+    };
+  };
+  const inScope = (scope: Scope) => db.selectFrom('invocations').selectAll().where(withinScope(scope, 'invocations'));
+  const found = async (row: Row | undefined) => (row === undefined ? null : open(row));
+
+  return {
+    create: async (scope, { appName, version, actionName, payload, retries, timeoutSeconds }) => {
+      const app = await db
+        .selectFrom('app_versions')
+        .select(['deployment_id', 'actions'])
+        .where('project_id', '=', scope.projectId)
+        .where('app_name', '=', appName)
+        .where('version', '=', version)
+        .executeTakeFirst();
+      if (app === undefined) throw new HoldfastError('not_found', 'No app of this name has this version; list /apps');
+      if (!app.actions.some(({ name }) => name === actionName)) {
+        throw new HoldfastError('not_found', 'This version of the app has no action of this name; list /apps');
+      }
+      const id = newId('inv');
+      const now = clock();
+      const organization = scope.organizationId;
+      const row = await db.transaction().execute(async (trx) => {
+        const made = await trx
+          .insertInto('invocations')
+          .values({
+            id,
+            organization_id: organization,
+            project_id: scope.projectId,
+            deployment_id: app.deployment_id,
+            app_name: appName,
+            version,
+            action_name: actionName,
+            status: 'queued',
+            sealed_payload:
+              payload === null ? null : await vault.sealJson(trx, organization, placeOf('sealed_payload', id), payload),
+            sealed_outcome: null,
+            retries,
+            search: searchText(appName, actionName),
+            started_at: now,
+            expires_at: new Date(now.getTime() + timeoutSeconds * 1000),
+            finished_at: null,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        await appendEvents(trx, vault, now, { table: 'invocations', id }, [
+          { body: { event: 'state', status: 'queued' } },
+        ]);
+        return made;
+      });
+      return open(row);
+    },
+    find: async (scope, id) => found(await inScope(scope).where('id', '=', id).executeTakeFirst()),
+    byId: async (id) => found(await db.selectFrom('invocations').selectAll().where('id', '=', id).executeTakeFirst()),
+    list: async (scope, { limit, offset, query, since, ...filter }) => {
+      const columns = {
+        app_name: filter.appName,
+        action_name: filter.actionName,
+        version: filter.version,
+        deployment_id: filter.deploymentId,
+        status: filter.status,
+      };
+      let ordered = inScope(scope).orderBy('started_at', 'desc').orderBy('id', 'desc');
+      for (const [column, value] of Object.entries(columns) as [keyof typeof columns, string | undefined][]) {
+        if (value !== undefined) ordered = ordered.where(column, '=', value);
+      }
+      if (since !== undefined) ordered = ordered.where('started_at', '>=', since);
+      if (query !== undefined) ordered = ordered.where(matchesSearch(query));
+      const page = await readPage(ordered, { limit, offset }, (row) => row);
+      return { rows: await Promise.all(page.rows.map(open)), hasMore: page.hasMore };
+    },
+    begin: (id) =>
+      db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('invocations')
+          .set({ status: 'running' })
+          .where('id', '=', id)
+          .where('finished_at', 'is', null)
+          .executeTakeFirst();
+        if (numUpdatedRows === 0n) return false;
+        const body = { event: 'state', status: 'running' } as const;
+        await appendEvents(trx, vault, clock(), { table: 'invocations', id }, [{ body }]);
+        return true;
+      }),
+    end: (id, status, outcome) =>
+      db.transaction().execute(async (trx) => {
+        const row = await trx
+          .selectFrom('invocations')
+          .select('organization_id')
+          .where('id', '=', id)
+          .where('finished_at', 'is', null)
+          .forUpdate()
+          .executeTakeFirst();
+        if (row === undefined) return false;
+        await trx
+          .updateTable('invocations')
+          .set({
+            status,
+            finished_at: clock(),
+            sealed_outcome: await vault.sealJson(trx, row.organization_id, placeOf('sealed_outcome', id), outcome),
+          })
+          .where('id', '=', id)
+          .execute();
+        const body = { event: 'state', status, ...outcome } as const;
+        await appendEvents(trx, vault, clock(), { table: 'invocations', id }, [{ body }]);
+        return true;
+      }),
+    unfinished: async (before, limit) => {
+      const rows = await db
+        .selectFrom('invocations')
+        .select('id')
+        .where('finished_at', 'is', null)
+        .where('started_at', '<', before)
+        .orderBy('started_at')
+        .limit(limit)
+        .execute();
+      return rows.map(({ id }) => id);
+    },
+    unfinishedOf: async (deploymentId) => {
+      const rows = await db
+        .selectFrom('invocations')
+        .select('id')
+        .where('finished_at', 'is', null)
+        .where('deployment_id', '=', deploymentId)
+        .execute();
+      return rows.map(({ id }) => id);
+    },
+  };
+}

@@ -1,0 +1,231 @@
+import Kernel, { AuthenticationError, toFile } from '@onkernel/sdk';
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reviveInvocations } from '../../start/app-reviver.ts';
+import { createAppsClient } from '../../client/apps-client.ts';
+import { startInstallation, type Installation } from './installation.ts';
+import { startPackageRegistry, type PackageRegistry } from './package-registry.ts';
+import { programArchive } from './program-archive.ts';
+import { until } from './until.ts';
+
+let on: Installation;
+let registry: PackageRegistry;
+beforeAll(async () => {
+  registry = await startPackageRegistry('greetings', `export default (name) => 'hello ' + name;`);
+  on = await startInstallation({ allowHosts: [registry.host] });
+});
+afterAll(async () => {
+  await on.close();
+  await registry.close();
+});
+
+const PROGRAM = `
+import { get } from 'node:http';
+import Kernel from '@onkernel/sdk';
+const kernel = new Kernel();
+const app = kernel.app('demo');
+app.action('greet', async (context, payload) => {
+  console.log('greeting ' + payload.name);
+  return { greeting: 'hello ' + payload.name, invocation: context.invocation_id, secret: process.env.SECRET };
+});
+app.action('fail', async (context) => { throw new Error('as it was told'); });
+app.action('stay', async (context) => {
+  const browser = await kernel.browsers.create({ headless: true });
+  console.log(JSON.stringify({ key: process.env.KERNEL_API_KEY, browser: browser.session_id }));
+  const headers = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'aG9sZGZhc3QtaG9sZGZhc3Q=' };
+  await new Promise((resolve, reject) => {
+    get(browser.cdp_ws_url.replace('ws:', 'http:'), { headers }).on('upgrade', resolve).on('error', reject);
+  });
+  console.log('connected');
+  await new Promise(() => setInterval(() => undefined, 1000));
+});
+app.action('exhaust', async (context) => {
+  const kept = [];
+  for (;;) kept.push(new Array(1e7).fill(1.5));
+});
+app.action('shout', async (context) => 'x'.repeat(1024 * 1024));
+app.action('reach', async (context) => ({
+  private: await fetch('http://10.0.0.1/').then(() => 'reached', () => 'refused'),
+  api: (await fetch(process.env.KERNEL_BASE_URL + '/health')).status,
+}));
+`;
+
+async function deploy(files: Record<string, string>, more: Partial<Kernel.DeploymentCreateParams> = {}) {
+  const { kernel } = on;
+  const file = await toFile(await programArchive(files), 'program.zip');
+  const { id } = await kernel.deployments.create({ entrypoint_rel_path: 'index.mjs', file, ...more });
+  const events = [];
+  for await (const event of await kernel.deployments.follow(id)) events.push(event);
+  return { id, events, deployment: await kernel.deployments.retrieve(id) };
+}
+
+function invoke(action_name: string, payload?: unknown, app_name = 'demo'): Promise<Kernel.InvocationCreateResponse> {
+  const body = { app_name, action_name, version: 'latest' };
+  return on.kernel.invocations.create({
+    ...body,
+    ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
+  });
+}
+
+describe('a program', () => {
+  it('is deployed, and its action runs', async () => {
+    const { kernel } = on;
+    const { id, events, deployment } = await deploy({ 'index.mjs': PROGRAM }, { env_vars: { SECRET: 'its own' } });
+    expect(deployment).toMatchObject({ status: 'running', env_vars: { SECRET: '' }, source_type: 'file' });
+    expect(events.at(-2)).toMatchObject({ event: 'app_version_summary', app_name: 'demo', version: 'latest' });
+    expect(events.at(-1)).toMatchObject({ event: 'deployment_state', deployment: { id, status: 'running' } });
+    const [version] = (await kernel.apps.list({ app_name: 'demo' })).items;
+    expect(version).toMatchObject({ deployment: id, env_vars: { SECRET: '' }, region: 'aws.us-east-1a' });
+
+    const made = await invoke('greet', { name: 'world' });
+    expect(made).toMatchObject({ status: 'succeeded' });
+    const output = { greeting: 'hello world', invocation: made.id, secret: 'its own' };
+    expect(JSON.parse(made.output ?? '')).toEqual(output);
+    expect(await kernel.invocations.retrieve(made.id)).toMatchObject({ payload: '{"name":"world"}', app_name: 'demo' });
+
+    // Told again from the beginning, and from any event.
+    const all = await eventsOf(made.id);
+    expect(all.map(({ event }) => event)).toEqual(['invocation_state', 'invocation_state', 'log', 'invocation_state']);
+    expect(await eventsOf(made.id, 2)).toEqual(all.slice(2));
+    expect(all[2]).toMatchObject({ message: 'greeting world' });
+  });
+
+  it('fails in words of its own, with too much output, and without memory', async () => {
+    const [failed, shouted, exhausted] = await Promise.all([invoke('fail'), invoke('shout'), invoke('exhaust')]);
+    expect(failed).toMatchObject({ status: 'failed', status_reason: 'Error: as it was told' });
+    expect(shouted.status_reason).toContain('larger than');
+    expect(exhausted.status_reason).toContain('out of memory');
+  });
+
+  it('reaches the API and public addresses alone', async () => {
+    const { output = '' } = await invoke('reach');
+    expect(JSON.parse(output)).toEqual({ private: 'refused', api: 200 });
+  });
+
+  it('is ended with its browsers and its key', async () => {
+    const { kernel, baseUrl } = on;
+    const { id, status } = await kernel.invocations.create({
+      app_name: 'demo',
+      action_name: 'stay',
+      version: 'latest',
+      async: true,
+    });
+    expect(status).toBe('queued');
+    const said: string[] = [];
+    for await (const event of await kernel.invocations.follow(id)) {
+      if (event.event === 'log') said.push(event.message);
+      if (said.includes('connected')) break;
+      expect(event, said.join('\n')).not.toMatchObject({ invocation: { status: 'failed' } });
+    }
+    const { key, browser } = JSON.parse(said[0] ?? '') as { key: string; browser: string };
+    const { browsers } = await kernel.invocations.listBrowsers(id);
+    expect(browsers.map(({ session_id }) => session_id)).toEqual([browser]);
+    const own = new Kernel({ apiKey: key, baseURL: baseUrl });
+    await own.browsers.retrieve(browser);
+    await expect(own.post('/org/api_keys', { body: { name: 'to stay' } })).rejects.toThrow('may not make API keys');
+    for await (const { id: listed } of kernel.apiKeys.list()) expect(listed).not.toBe(key);
+
+    const ended = await kernel.invocations.update(id, { status: 'failed' });
+    expect(ended).toMatchObject({ status: 'failed', status_reason: 'The invocation was ended' });
+    await until(
+      'the end of its browsers',
+      () => kernel.invocations.listBrowsers(id),
+      (left) => left.browsers.length === 0,
+    );
+    await expect(own.browsers.list()).rejects.toThrow(AuthenticationError);
+  });
+
+  it('ends with a reason where its workflow was ended from outside', async () => {
+    const { kernel, temporal, store } = on;
+    const body = { app_name: 'demo', action_name: 'stay', version: 'latest', async: true };
+    const { id } = await kernel.invocations.create(body);
+    await temporal.client.workflow.getHandle(`invocation-${id}`).terminate();
+    const apps = createAppsClient({ temporal: temporal.client });
+    await reviveInvocations(store, apps, new Date(Date.now() + 60_000));
+    const reason = 'The workflow of the invocation was ended from outside';
+    expect(await kernel.invocations.retrieve(id)).toMatchObject({ status: 'failed', status_reason: reason });
+    await kernel.invocations.deleteBrowsers(id);
+  });
+});
+
+describe('a deployment', () => {
+  it('installs what is not in its archive, and compiles TypeScript', async () => {
+    const { deployment, events } = await deploy(
+      {
+        'package.json': JSON.stringify({ type: 'module', dependencies: { '@onkernel/sdk': '*', greetings: '^1.0.0' } }),
+        '.npmrc': `registry=http://${registry.host}/`,
+        'src/index.ts': `
+          import Kernel, { type KernelContext } from '@onkernel/sdk';
+          import greet from 'greetings';
+          import { NAME } from './name';
+          interface Wish { loud?: boolean; times: number }
+          new Kernel().app('typed').action('greet', async (context: KernelContext, payload?: Wish): Promise<{ said: string }> => ({
+            said: greet(NAME).repeat(payload?.times ?? 1),
+          }));`,
+        'src/name.ts': `export const NAME: string = 'types';`,
+      },
+      { entrypoint_rel_path: 'src/index.ts' },
+    );
+    expect(deployment, JSON.stringify(events)).toMatchObject({ status: 'running' });
+    const [version] = (await on.kernel.apps.list({ app_name: 'typed' })).items;
+    expect(version?.actions[0]?.input_schema).toMatchObject({ required: ['times'] });
+    expect(await invoke('greet', { times: 2 }, 'typed')).toMatchObject({ output: '{"said":"hello typeshello types"}' });
+  });
+
+  it.each([
+    ['a registry that nobody may reach', { '.npmrc': 'registry=http://127.0.0.1:1/' }, /registry cannot be reached/],
+    ['no such file', { 'other.mjs': '' }, /the archive has no such file/],
+    ['a program that cannot be loaded', { 'index.mjs': 'missing()' }, /ReferenceError: missing is not defined/],
+    ['no app', { 'index.mjs': `import '@onkernel/sdk'` }, /The program has no app/],
+  ])('fails for %s', async (_, files, reason) => {
+    const manifest = { 'package.json': JSON.stringify({ dependencies: { nowhere: '1' } }) };
+    const { deployment } = await deploy('.npmrc' in files ? { 'index.mjs': PROGRAM, ...manifest, ...files } : files);
+    expect(deployment.status).toBe('failed');
+    expect(deployment.status_reason).toMatch(reason);
+  });
+
+  it('takes over a version that another has by force alone', async () => {
+    const { kernel } = on;
+    const files = { 'index.mjs': PROGRAM.replace('demo', 'versioned') };
+    const first = await deploy(files, { version: '1' });
+    const second = await deploy(files, { version: '1' });
+    expect(second.deployment.status_reason).toContain('versioned@1 is deployed already');
+    const forced = await deploy(files, { version: '1', force: true });
+    expect((await kernel.deployments.retrieve(first.id)).status).toBe('stopped');
+    expect((await kernel.deployments.list({ app_name: 'versioned' })).items.map(({ id }) => id)).toEqual([forced.id]);
+    await kernel.deployments.delete(forced.id);
+    expect((await kernel.apps.list({ app_name: 'versioned' })).items).toEqual([]);
+    await expect(invoke('greet', {}, 'versioned')).rejects.toThrow('No app of this name');
+  });
+});
+
+it('is an example: a profile is logged in once, and read by', async () => {
+  const { practice } = on;
+  const { username, password } = practice.user('alice');
+  const source = new URL('../../docs/examples/account-reader/index.ts', import.meta.url);
+  const { deployment } = await deploy(
+    { 'index.ts': readFileSync(source, 'utf8') },
+    {
+      entrypoint_rel_path: 'index.ts',
+      env_vars: { SITE: practice.domain, LOGIN_URL: practice.page('/login'), USERNAME: username, PASSWORD: password },
+    },
+  );
+  expect(deployment.status).toBe('running');
+  expect(await invoke('login', undefined, 'account-reader')).toMatchObject({ output: '{"status":"AUTHENTICATED"}' });
+  for (let hour = 0; hour < 2; hour += 1) {
+    const read = await invoke('read', { url: practice.page('/account'), selector: '#who' }, 'account-reader');
+    expect(read).toMatchObject({ status: 'succeeded', output: JSON.stringify({ text: username }) });
+  }
+});
+
+/** Events of an invocation that has ended, as its stream tells them. */
+async function eventsOf(id: string, after?: number): Promise<Record<string, unknown>[]> {
+  const answer = await fetch(`${on.baseUrl}/invocations/${id}/events`, {
+    headers: {
+      authorization: `Bearer ${on.apiKey}`,
+      ...(after === undefined ? {} : { 'last-event-id': String(after) }),
+    },
+  });
+  const data = (await answer.text()).matchAll(/^data: (.*)$/gm);
+  return [...data].map(([, json = '']) => JSON.parse(json) as Record<string, unknown>);
+}
