@@ -1,103 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import { sql, type Selectable } from 'kysely';
+import type { AuditLogEntry, AuditLogFilters } from '../../contract/audit-logs.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Db } from '../database.ts';
-import { pageOf, withinScope, type Scope } from '../scope.ts';
+import type { Database } from '../schema.ts';
+import { findBrokenSeal, sealRows, type SealedRow } from '../audit-chain.ts';
+import type { InstallationKeys } from '../vault/installation-keys.ts';
+import { containsText, pageOf, withinScope, type Scope } from '../scope.ts';
 
-/** One request to the API (interface.md, "Audit log entry"). */
-export interface AuditEntry {
-  timestamp: Date;
+/** One request to the API, and whom it belongs to. */
+export interface AuditRecord {
   organizationId: string;
   projectId: string | null;
-  authStrategy: string;
-  userId: string;
-  email: string;
-  status: number;
-  method: string;
-  path: string;
-  route: string;
-  domain: string;
-  durationMs: number;
-  clientIp: string;
-  userAgent: string;
+  entry: AuditLogEntry;
 }
+
+/** What a page of the log is asked for; without a time or filter, all of it. */
+export type AuditLogRequest = Partial<AuditLogFilters> & {
+  limit: number;
+  /** Where the page before ended. */
+  after?: string | undefined;
+};
 
 /** The audit log: append and page, newest first. */
 export interface AuditLogQueries {
-  append(entry: AuditEntry): Promise<void>;
-  /** Throws `invalid_input` for a page token that this log did not make. */
-  page(
-    scope: Scope,
-    request: { limit: number; pageToken?: string; from?: Date; to?: Date },
-  ): Promise<{ rows: AuditEntry[]; nextPageToken: string | null }>;
+  append(records: readonly AuditRecord[]): Promise<void>;
+  /** Throws `invalid_input` for a token that this log did not make. `next` is null on the last page. */
+  page(scope: Scope, request: AuditLogRequest): Promise<{ rows: AuditLogEntry[]; next: string | null }>;
+  /** Checks that no row was changed or taken out since it was written. Reads all of them, some thousand at a time. */
+  verify(): Promise<{ rows: number; broken: { seq: number; fault: 'changed' | 'gap' } | null }>;
 }
 
+/** Paths of the browser service. */
+const BROWSER_PATHS = sql<boolean>`path ~ '^/(browsers|browser_pools)(/|$)'`;
+
+/** Rows that are verified at a time. */
+const ROWS_A_LOOK = 5000;
+/** Held while rows are appended, so that those of all processes form one chain. Any number that nothing else takes. */
+const APPEND_LOCK = 0x41554454;
+
 /** Queries of the audit log. */
-export function createAuditLogQueries(db: Db): AuditLogQueries {
+export function createAuditLogQueries(db: Db, installationKeys: InstallationKeys): AuditLogQueries {
+  let key: Promise<Buffer> | null = null;
+  const readKey = async (): Promise<Buffer> => {
+    const first = randomBytes(32);
+    await installationKeys.ensure('audit-log', first);
+    const [known] = await installationKeys.all('audit-log');
+    return known ?? first;
+  };
+  const sealingKey = (): Promise<Buffer> =>
+    (key ??= readKey().catch((error: unknown) => {
+      key = null;
+      throw error;
+    }));
+
   return {
-    append: async (entry) => {
-      await db
-        .insertInto('audit_log')
-        .values({
-          timestamp: entry.timestamp,
-          organization_id: entry.organizationId,
-          project_id: entry.projectId,
-          auth_strategy: entry.authStrategy,
-          user_id: entry.userId,
-          email: entry.email,
-          status: entry.status,
-          method: entry.method,
-          path: entry.path,
-          route: entry.route,
-          domain: entry.domain,
-          duration_ms: Math.round(entry.durationMs),
-          client_ip: entry.clientIp,
-          user_agent: entry.userAgent,
-        })
-        .execute();
+    append: async (records) => {
+      if (records.length === 0) return;
+      const rows = records.map(({ organizationId, projectId, entry }) => ({
+        ...entry,
+        timestamp: new Date(entry.timestamp),
+        organization_id: organizationId,
+        project_id: projectId,
+      }));
+      const sealing = await sealingKey();
+      await db.transaction().execute(async (trx) => {
+        await sql`select pg_advisory_xact_lock(${APPEND_LOCK})`.execute(trx);
+        const last = await trx
+          .selectFrom('audit_log')
+          .select('seal')
+          .orderBy('seq', 'desc')
+          .limit(1)
+          .executeTakeFirst();
+        await trx
+          .insertInto('audit_log')
+          .values(sealRows(sealing, rows, last?.seal ?? null))
+          .execute();
+      });
     },
-    page: async (scope, { limit, pageToken, from, to }) => {
-      const before = pageToken === undefined ? Number.MAX_SAFE_INTEGER : readToken(pageToken);
+    page: async (scope, request) => {
+      const { start, end, method, search } = request;
+      const excluded = request.exclude_method?.map((each) => each.toUpperCase()) ?? [];
+      const users = request.search_user_id ?? [];
+      const before = request.after === undefined ? null : readToken(request.after);
       const rows = await db
         .selectFrom('audit_log')
         .selectAll()
         .where(withinScope(scope, 'audit_log'))
-        .where('seq', '<', before)
-        .$if(from !== undefined, (q) => q.where('timestamp', '>=', from ?? new Date(0)))
-        .$if(to !== undefined, (q) => q.where('timestamp', '<', to ?? new Date(0)))
+        .$if(start !== undefined, (q) => q.where('timestamp', '>=', start ?? new Date(0)))
+        .$if(end !== undefined, (q) => q.where('timestamp', '<', end ?? new Date(0)))
+        .$if(before !== null, (q) =>
+          q.where(sql<boolean>`(timestamp, seq) < (${before?.timestamp}::timestamptz, ${before?.seq}::bigint)`),
+        )
+        .$if(method !== undefined, (q) => q.where('method', '=', (method ?? '').toUpperCase()))
+        .$if(excluded.length > 0, (q) => q.where('method', 'not in', excluded))
+        .$if(request.auth_strategy !== undefined, (q) => q.where('auth_strategy', '=', request.auth_strategy ?? ''))
+        .$if(request.service !== undefined, (q) => q.where(ofService(request.service ?? '')))
+        .$if(search !== undefined || users.length > 0, (q) =>
+          q.where((eb) =>
+            eb.or([
+              ...(search === undefined ? [] : [containsText(SEARCHED, search)]),
+              ...(users.length === 0 ? [] : [eb('user_id', 'in', users)]),
+            ]),
+          ),
+        )
+        .orderBy('timestamp', 'desc')
         .orderBy('seq', 'desc')
-        .limit(limit + 1)
+        .limit(request.limit + 1)
         .execute();
-      const page = pageOf(rows, limit);
+      const page = pageOf(rows, request.limit);
       const last = page.rows.at(-1);
-      return {
-        rows: page.rows.map((row) => ({
-          timestamp: row.timestamp,
-          organizationId: row.organization_id,
-          projectId: row.project_id,
-          authStrategy: row.auth_strategy,
-          userId: row.user_id,
-          email: row.email,
-          status: row.status,
-          method: row.method,
-          path: row.path,
-          route: row.route,
-          domain: row.domain,
-          durationMs: row.duration_ms,
-          clientIp: row.client_ip,
-          userAgent: row.user_agent,
-        })),
-        nextPageToken: page.hasMore && last !== undefined ? writeToken(last.seq) : null,
-      };
+      return { rows: page.rows.map(present), next: page.hasMore && last !== undefined ? writeToken(last) : null };
+    },
+    verify: async () => {
+      const sealing = await sealingKey();
+      let previous: SealedRow | null = null;
+      let count = 0;
+      for (;;) {
+        const rows: SealedRow[] = await db
+          .selectFrom('audit_log')
+          .selectAll()
+          .where('seq', '>', previous?.seq ?? 0)
+          .orderBy('seq')
+          .limit(ROWS_A_LOOK)
+          .execute();
+        const broken = findBrokenSeal(sealing, rows, previous);
+        if (broken !== null) return { rows: count, broken };
+        count += rows.length;
+        previous = rows.at(-1) ?? null;
+        if (previous === null || rows.length < ROWS_A_LOOK) return { rows: count, broken: null };
+      }
     },
   };
 }
 
-function writeToken(seq: number): string {
-  return Buffer.from(`audit:${seq}`).toString('base64url');
+const SEARCHED = sql`lower(path || chr(10) || user_id || chr(10) || email || chr(10) || client_ip || chr(10) || status)`;
+
+function ofService(service: string) {
+  if (service === 'browser') return BROWSER_PATHS;
+  return service === 'api' ? sql<boolean>`not (${BROWSER_PATHS})` : sql<boolean>`false`;
 }
 
-function readToken(token: string): number {
-  const seq = /^audit:(\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString('latin1'))?.[1];
-  if (seq === undefined)
-    throw new HoldfastError('invalid_input', '`page_token` is not one of this log; take it from the page before');
-  return Number(seq);
+function present(row: Selectable<Database['audit_log']>): AuditLogEntry {
+  const { seq: _seq, organization_id: _organization, project_id: _project, timestamp, ...rest } = row;
+  const { previous_seal: _previous, seal: _seal, ...entry } = rest;
+  return { ...entry, timestamp: timestamp.toISOString() };
+}
+
+function writeToken({ timestamp, seq }: { timestamp: Date; seq: number }): string {
+  return Buffer.from(`audit:${timestamp.getTime()}:${seq}`).toString('base64url');
+}
+
+function readToken(token: string): { timestamp: Date; seq: number } {
+  const parts = /^audit:(\d{1,15}):(\d{1,15})$/.exec(Buffer.from(token, 'base64url').toString('latin1'));
+  if (parts === null)
+    throw new HoldfastError(
+      'invalid_input',
+      '`page_token` or `cursor` is not one of this log; take it from the page before',
+    );
+  return { timestamp: new Date(Number(parts[1])), seq: Number(parts[2]) };
 }
