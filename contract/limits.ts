@@ -17,10 +17,19 @@ export const HEALTH_CHECK_INTERVAL = { min: 300, max: 86_400, default: 3600 } as
 export const FLOW_LIFETIME_MS = 20 * 60_000;
 /** How long a flow waits for a person at one pause, in milliseconds. */
 export const PERSON_WAIT_MS = 10 * 60_000;
+/** How long a flow with nobody there waits for a code that comes by itself, in milliseconds. */
+export const CODE_WAIT_MS = 3 * 60_000;
 /** How long a handoff code can be exchanged, in milliseconds: short, because it travels in a link. */
 export const HANDOFF_LIFETIME_MS = 5 * 60_000;
 /** How long the token of the hosted page is good for, in seconds: ten minutes longer than a flow can live. */
 export const HOSTED_TOKEN_LIFETIME_S = 30 * 60;
+/**
+ * How long after each failed attempt a webhook's delivery is tried again, in seconds: three days in all. The attempt after the
+ * last of them is the last.
+ */
+export const WEBHOOK_RETRY_DELAYS_S = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 73_800] as const;
+/** How long the former secret of a webhook signs beside the new one, in milliseconds. */
+export const FORMER_SECRET_SIGNS_MS = 24 * 60 * 60_000;
 /** Page size of lists. */
 export const PAGE = { default: 20, max: 100 } as const;
 /** Longest value that a person may submit for one field, in characters: private keys and recovery phrases fit. */

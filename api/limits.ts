@@ -1,0 +1,151 @@
+import type { FastifyRequest } from 'fastify';
+import { request as ask } from 'undici';
+import { z } from 'zod';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { IdOrNameParams, refusals } from './answer-schemas.ts';
+import { keyCallerOf } from './caller.ts';
+import type { ApiServer } from './context.ts';
+import type { ApiParts } from './parts.ts';
+import { findProject } from './scope.ts';
+
+const tags = ['limits'];
+/** How long the browser service may take to tell how many sessions it has room for, in milliseconds. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** 0 and null take a limit away. */
+const Limit = z.int().min(0).max(1_000_000).nullable();
+const OrganizationLimits = z.strictObject({
+  default_project_max_concurrent_sessions: Limit,
+  /** What the browser service has room for; absent while it does not say. */
+  max_concurrent_sessions: z.int().optional(),
+});
+const ProjectLimits = z.strictObject({
+  max_concurrent_sessions: Limit,
+  max_concurrent_invocations: z.null(),
+  max_pooled_sessions: z.null(),
+});
+const Health = z.object({ max_sessions: z.int() });
+
+/** How many browser sessions, those of pools included, may run at a time: in all, and in each project. */
+export function registerLimits(app: ApiServer, parts: ApiParts): void {
+  organizationLimits(app, parts);
+  projectLimits(app, parts);
+}
+
+/** `GET` and `PATCH /org/limits`. */
+function organizationLimits(app: ApiServer, { store, settings }: ApiParts): void {
+  const read = async (organizationId: string) => {
+    const max = await maxSessions(settings.browserBaseUrl);
+    return {
+      default_project_max_concurrent_sessions: await store.sessionLimits.defaultOf(organizationId),
+      ...(max === undefined ? {} : { max_concurrent_sessions: max }),
+    };
+  };
+  app.route({
+    method: 'GET',
+    url: '/org/limits',
+    schema: {
+      operationId: 'retrieveOrganizationLimits',
+      tags,
+      response: { 200: OrganizationLimits, ...refusals(401) },
+    },
+    handler: (request) => read(keyCallerOf(request).scope.organizationId),
+  });
+  app.route({
+    method: 'PATCH',
+    url: '/org/limits',
+    schema: {
+      operationId: 'updateOrganizationLimits',
+      tags,
+      body: z.strictObject({ default_project_max_concurrent_sessions: Limit.optional() }),
+      response: { 200: OrganizationLimits, ...refusals(400, 401, 403) },
+    },
+    handler: async (request) => {
+      const organizationId = organizationOf(request);
+      const { default_project_max_concurrent_sessions: limit } = request.body;
+      const max = await maxSessions(settings.browserBaseUrl);
+      if (limit !== undefined && limit !== null && max !== undefined && limit > max) {
+        const rule = `there is room for ${String(max)} sessions in all; send at most that`;
+        throw invalidField('default_project_max_concurrent_sessions', rule);
+      }
+      if (limit !== undefined) await store.sessionLimits.setDefaultOf(organizationId, limit === 0 ? null : limit);
+      return read(organizationId);
+    },
+  });
+}
+
+/** `GET` and `PATCH /org/projects/{id or name}/limits`. */
+function projectLimits(app: ApiServer, { store }: ApiParts): void {
+  const url = '/org/projects/:id_or_name/limits';
+  const present = async (projectId: string) => ({
+    max_concurrent_sessions: await store.sessionLimits.ofProject(projectId),
+    max_concurrent_invocations: null,
+    max_pooled_sessions: null,
+  });
+  app.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'retrieveProjectLimits',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: ProjectLimits, ...refusals(401, 404) },
+    },
+    handler: async (request) => {
+      const project = await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true);
+      return present(project.id);
+    },
+  });
+  app.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateProjectLimits',
+      tags,
+      params: IdOrNameParams,
+      body: z.strictObject({
+        max_concurrent_sessions: Limit.optional(),
+        max_concurrent_invocations: Limit.optional(),
+        max_pooled_sessions: Limit.optional(),
+      }),
+      response: { 200: ProjectLimits, ...refusals(400, 401, 403, 404) },
+    },
+    handler: async (request) => {
+      organizationOf(request);
+      const { body } = request;
+      if (body.max_pooled_sessions !== undefined) {
+        throw invalidField('max_pooled_sessions', 'browsers of pools count as sessions; send max_concurrent_sessions');
+      }
+      if ((body.max_concurrent_invocations ?? 0) !== 0) {
+        throw invalidField(
+          'max_concurrent_invocations',
+          'is not bounded by project in this installation; leave it out',
+        );
+      }
+      const project = await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true);
+      const limit = body.max_concurrent_sessions;
+      if (limit !== undefined) await store.sessionLimits.setOfProject(project.id, limit === 0 ? null : limit);
+      return present(project.id);
+    },
+  });
+}
+
+/** The organization of a key that may set limits: one that a project bounds would set its own. */
+function organizationOf(request: FastifyRequest): string {
+  const { key, scope } = keyCallerOf(request);
+  if (key.projectId === null) return scope.organizationId;
+  throw new HoldfastError('forbidden', 'This key is for one project; set limits with an organization-wide key');
+}
+
+/** How many sessions the browser service has room for; undefined where it does not say. */
+async function maxSessions(browserBaseUrl: string): Promise<number | undefined> {
+  try {
+    const { body } = await ask(new URL('/health', browserBaseUrl), {
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+    });
+    return Health.parse(await body.json()).max_sessions;
+  } catch {
+    return undefined;
+  }
+}

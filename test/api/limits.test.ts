@@ -1,0 +1,58 @@
+import Kernel from '@onkernel/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startApi, type RunningApi } from '../../api/service.ts';
+import { API_KEY, useService } from './service-fixture.ts';
+
+const fixture = useService();
+let api: RunningApi;
+let kernel: Kernel;
+let bound: Kernel;
+beforeAll(async () => {
+  api = await startApi({ ...fixture().deps, port: 0 });
+  kernel = new Kernel({ apiKey: API_KEY, baseURL: api.url, maxRetries: 0 });
+  const { key } = await kernel.apiKeys.create({ name: 'bound', project_id: 'prj_default' });
+  bound = new Kernel({ apiKey: key, baseURL: api.url, maxRetries: 0 });
+});
+afterAll(() => api.close());
+
+describe('limits', () => {
+  it('are set for all projects and for one', async () => {
+    const { sessionLimits } = fixture().store;
+    const { id } = await kernel.projects.create({ name: 'limited' });
+    expect(await kernel.organization.limits.retrieve()).toEqual({ default_project_max_concurrent_sessions: null });
+    const all = await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 5 });
+    expect(all).toEqual({ default_project_max_concurrent_sessions: 5 });
+    expect(await kernel.projects.limits.update(id, { max_concurrent_sessions: 2 })).toMatchObject({
+      max_concurrent_sessions: 2,
+    });
+    expect(await kernel.projects.limits.update('limited', {})).toMatchObject({ max_concurrent_sessions: 2 });
+    expect(await Promise.all([id, 'prj_default'].map((project) => sessionLimits.effective(project)))).toEqual([2, 5]);
+    await kernel.projects.limits.update(id, { max_concurrent_sessions: 0 });
+    expect(await kernel.projects.limits.retrieve(id)).toMatchObject({ max_concurrent_sessions: null });
+    await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 0 });
+    expect(await Promise.all([id, 'prj_default'].map((project) => sessionLimits.effective(project)))).toEqual([
+      null,
+      null,
+    ]);
+  });
+
+  it('are not set by a key of one project, nor where nothing would hold them', async () => {
+    await expect(bound.organization.limits.update({})).rejects.toMatchObject({ status: 403 });
+    await expect(bound.projects.limits.update('prj_default', {})).rejects.toMatchObject({ status: 403 });
+    const invocations = kernel.projects.limits.update('prj_default', { max_concurrent_invocations: 3 });
+    await expect(invocations).rejects.toThrow(/^400 max_concurrent_invocations/);
+    const pooled = await fixture().call('PATCH', '/org/projects/prj_default/limits', { max_pooled_sessions: 3 });
+    expect([pooled.statusCode, pooled.body]).toEqual([400, expect.stringContaining('max_pooled_sessions')]);
+  });
+});
+
+describe('a project', () => {
+  it('gets another name, and is not archived', async () => {
+    const { id } = await kernel.projects.create({ name: 'before' });
+    expect(await kernel.projects.update(id, { name: 'after' })).toMatchObject({ id, name: 'after' });
+    expect(await kernel.projects.retrieve('after')).toMatchObject({ id });
+    await expect(kernel.projects.update(id, { status: 'archived' })).rejects.toThrow(/^400 status/);
+    await expect(kernel.projects.delete(id)).rejects.toThrow(/^404 This installation does not/);
+    await expect(bound.projects.update('prj_default', { name: 'mine' })).rejects.toMatchObject({ status: 403 });
+  });
+});
