@@ -7,7 +7,9 @@ const MAC_BYTES = 32;
 
 /** What a code proved to be. `expiresAt` and `hash` are what its single use is recorded with. */
 export type HandoffReading =
-  { outcome: 'valid'; hash: Buffer; expiresAt: Date } | { outcome: 'expired' } | { outcome: 'unknown' };
+  | { outcome: 'valid'; hash: Buffer; expiresAt: Date }
+  | { outcome: 'expired' }
+  | { outcome: 'unknown' };
 
 /**
  * Codes that carry a person from a link to the hosted page. A code is made without writing anything (every read of a

@@ -1,9 +1,15 @@
-import type { ConnectionDocument } from '../contract/document.ts';
+import type { z } from 'zod';
+import { assertNever } from '../contract/assert-never.ts';
+import { batch, focusedControl, openScreencast, pickInFocusedControl } from '../browser-client/computer.ts';
+import { BrowserServiceError } from '../browser-client/errors.ts';
+import type { SessionTarget } from '../browser-client/sessions.ts';
+import type { ComputerAction } from '../contract/computer.ts';
+import { expireOverdue, type ConnectionDocument } from '../contract/document.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import { exchangeCode } from './auth-connections/login.ts';
 import { recordedStates } from './auth-connections/recorded-states.ts';
 import { submitAnswer } from './auth-connections/submit.ts';
-import type { HostedPageDeps, HostedState } from './hosted/deps.ts';
+import type { HandAction, HostedPageDeps, HostedSession, HostedState } from './hosted/deps.ts';
 import type { ApiParts } from './parts.ts';
 
 /** Gives the hosted page its view of the API: the same rules, the same store, one person's flow. */
@@ -13,7 +19,21 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       flowId: document.flow?.flow_id ?? null,
       revision,
       connection: parts.answers.present(document, 'hosted'),
+      formNotice: document.flow?.interaction?.form_notice ?? null,
+      actsOnPage: document.flow?.interaction?.acts_on_page === true,
     };
+  }
+
+  /** The browser session of a flow that waits for its person to act on the page. */
+  async function pageOf({ connectionId, flowId }: Omit<HostedSession, 'expiresAt'>): Promise<SessionTarget> {
+    const row = await parts.store.connections.byIdUnscoped(connectionId);
+    const running = row?.document.flow ?? null;
+    const flow = running === null ? null : expireOverdue(running, parts.clock());
+    const isOpen = flow?.flow_id === flowId && flow.flow_status === 'IN_PROGRESS';
+    const sessionId = flow?.browser_session_id ?? null;
+    if (row === null || !isOpen || flow.interaction?.acts_on_page !== true || sessionId === null)
+      throw new HoldfastError('not_found', 'The sign-in does not wait for an action on the page; reload');
+    return { projectId: row.document.project_id, sessionId };
   }
 
   return {
@@ -38,5 +58,48 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       if (row === null) throw new HoldfastError('not_found', 'Connection not found; ask for a new link');
       await submitAnswer(parts, row, body);
     },
+    async pictures(session, signal) {
+      return await openScreencast(parts.browserService, await pageOf(session), signal);
+    },
+    async act(session, actions) {
+      const page = await pageOf(session);
+      const computer = actions.flatMap(computerActions);
+      if (computer.length > 0) await batch(parts.browserService, page, { actions: computer });
+      for (const action of actions) if (action.do === 'pick') await pick(page, action.value);
+      const mayMoveFocus = actions.some(({ do: what }) => what === 'up' || what === 'key' || what === 'pick');
+      return mayMoveFocus ? await focusedControl(parts.browserService, page) : null;
+    },
   };
+
+  /** What does not fit any more is no fault: the list is another one by now, and the person is shown that. */
+  async function pick(page: SessionTarget, value: string): Promise<void> {
+    await pickInFocusedControl(parts.browserService, page, { value }).catch((error: unknown) => {
+      if (!(error instanceof BrowserServiceError) || error.code !== 'browser_error') throw error;
+    });
+  }
+}
+
+/** What a hand did, as actions of the computer endpoints. */
+function computerActions(action: HandAction): z.input<typeof ComputerAction>[] {
+  const pause: z.input<typeof ComputerAction>[] =
+    action.after_ms === 0 ? [] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }];
+  switch (action.do) {
+    case 'down':
+    case 'up': {
+      const { x, y, do: click_type } = action;
+      return [...pause, { type: 'click_mouse', click_mouse: { x, y, click_type } }];
+    }
+    case 'move':
+      return [...pause, { type: 'move_mouse', move_mouse: { x: action.x, y: action.y, smooth: false } }];
+    case 'wheel':
+      return [...pause, { type: 'scroll', scroll: { x: action.x, y: action.y, delta_y: action.notches } }];
+    case 'type':
+      return [...pause, { type: 'type_text', type_text: { text: action.text } }];
+    case 'key':
+      return [...pause, { type: 'press_key', press_key: { keys: [action.key] } }];
+    case 'pick':
+      return [];
+    default:
+      return assertNever(action);
+  }
 }

@@ -5,11 +5,12 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_FIELD_VALUE_LENGTH } from '../../contract/limits.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
 import { defined } from '../defined.ts';
-import type { HostedPageDeps, HostedSession } from './deps.ts';
+import { HandAction, type HostedPageDeps, type HostedSession } from './deps.ts';
 import { streamStates } from './event-stream.ts';
 import { createExchangeRetries } from './exchange-retries.ts';
 import { COMMON_HEADERS, DATA_CSP, pageCsp } from './headers.ts';
 import { loadPageParts } from './page-parts.ts';
+import { streamPictures } from './picture-stream.ts';
 import { acceptReturnUrl } from './return-url.ts';
 import { requireJson, requireSameOrigin } from './same-origin.ts';
 import { createSessionCookie, isConnectionId } from './session-cookie.ts';
@@ -27,13 +28,18 @@ const SubmitBody = z.strictObject({
   interaction_id: z.string().min(1).max(200),
   field_values: z.record(z.string().max(200), z.string().max(MAX_FIELD_VALUE_LENGTH)).optional(),
   selected_choice_id: z.string().min(1).max(200).optional(),
+  wrong_form: z.literal(true).optional(),
 });
+
+/** As many as a batch of the computer endpoints takes, each with a pause before it. */
+const HandsBody = z.strictObject({ actions: z.array(HandAction).min(1).max(50) });
 
 /**
  * The page behind `hosted_url`, and the endpoints that it alone calls, all below `/login/{connection id}`:
  * - `GET` answers the page. It changes nothing and knows nothing, so a mail scanner that fetches the link does no harm.
  * - `POST exchange` redeems the code and sets a cookie for that one flow.
  * - `GET state`, `GET events`, `POST submit` work by that cookie, for that flow, from our own origin.
+ * - `GET picture` (a stream of pictures), `POST hands`: likewise, while the flow waits for its person to act on the page itself.
  * Errors are answered by the service that the page is part of.
  */
 export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps): Promise<void> {
@@ -110,21 +116,8 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
     const session = await sessionOf(request, request.params.id);
     // A stream of nothing would look like a lost one, and the page would ask again for ever.
     if ((await deps.read(session.connectionId)) === null) throw connectionGone();
-    const open = streams.get(session.flowId) ?? 0;
-    if (open >= MAX_STREAMS_PER_FLOW) {
-      throw new HoldfastError('rate_limited', 'Too many tabs follow this login; close one', { retryAfterSeconds: 5 });
-    }
-    streams.set(session.flowId, open + 1);
-    try {
-      await streamStates(reply, deps, session, {
-        afterRevision: lastEventIdOf(request.headers['last-event-id']),
-        closing: closing.signal,
-      });
-    } finally {
-      const left = (streams.get(session.flowId) ?? 1) - 1;
-      if (left > 0) streams.set(session.flowId, left);
-      else streams.delete(session.flowId);
-    }
+    const afterRevision = lastEventIdOf(request.headers['last-event-id']);
+    await countStream(session, () => streamStates(reply, deps, session, { afterRevision, closing: closing.signal }));
   });
 
   app.post(
@@ -138,6 +131,30 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
       return reply.code(202).send({ accepted: true });
     },
   );
+
+  app.get('/login/:id/picture', { schema: { params: Params } }, async (request, reply) => {
+    const session = await sessionOf(request, request.params.id);
+    await countStream(session, () => streamPictures(reply, deps, session, closing.signal));
+  });
+
+  app.post('/login/:id/hands', { bodyLimit: 16_384, schema: { params: Params, body: HandsBody } }, async (request) => {
+    return { focus: await deps.act(await sessionOf(request, request.params.id), request.body.actions) };
+  });
+
+  async function countStream(session: HostedSession, stream: () => Promise<void>): Promise<void> {
+    const open = streams.get(session.flowId) ?? 0;
+    if (open >= MAX_STREAMS_PER_FLOW) {
+      throw new HoldfastError('rate_limited', 'Too many tabs follow this login; close one', { retryAfterSeconds: 5 });
+    }
+    streams.set(session.flowId, open + 1);
+    try {
+      await stream();
+    } finally {
+      const left = (streams.get(session.flowId) ?? 1) - 1;
+      if (left > 0) streams.set(session.flowId, left);
+      else streams.delete(session.flowId);
+    }
+  }
 
   async function sessionOf(request: FastifyRequest, id: string): Promise<HostedSession> {
     connectionIdOf(id);

@@ -1,4 +1,5 @@
 import type { FlowStatus, FlowStep, ManagedAuth } from '../../contract/connections.ts';
+import { CREATE_PASSKEY, KEEP_AUTHENTICATOR } from '../../contract/answer-check.ts';
 import type { ManagedAuthChoice, ManagedAuthField } from '../../contract/interaction.ts';
 import type { HostedState } from './deps.ts';
 
@@ -24,6 +25,8 @@ export interface ChoiceView {
   label: string;
   details: string[];
   mfa: NonNullable<ManagedAuthChoice['mfa_type']> | null;
+  /** What the choice has Holdfast keep: that is asked in words of our own. Null for a choice of the site's. */
+  keeps: 'passkey' | 'authenticator' | null;
 }
 
 /**
@@ -43,6 +46,10 @@ export interface FlowView {
   interaction_id: string | null;
   fields: FieldView[];
   choices: ChoiceView[];
+  /** Said once, at the pause after the form before was called the wrong one. */
+  form_notice: HostedState['formNotice'];
+  /** The site's page is shown, and what is done on its picture is done on the page. */
+  acts_on_page: boolean;
   external_action_message: string | null;
   website_error: string | null;
   error_code: string | null;
@@ -69,6 +76,8 @@ export function viewOf(state: HostedState, flowId: string, now: Date): FlowView 
     interaction_id: running ? (connection.interaction_id ?? null) : null,
     fields: running ? (connection.fields ?? []).map((field, index) => fieldView(connection, field, index)) : [],
     choices: running ? (connection.choices ?? []).map(choiceView) : [],
+    form_notice: running ? state.formNotice : null,
+    acts_on_page: running && state.actsOnPage,
     external_action_message: running ? (connection.external_action_message ?? null) : null,
     website_error: connection.website_error ?? null,
     error_code: connection.error_code ?? null,
@@ -107,6 +116,11 @@ const INPUT_BY_FIELD: Record<ManagedAuthField['type'], InputKind> = {
   text: 'text',
 };
 
+const KEPT = new Map<string, ChoiceView['keeps']>([
+  [CREATE_PASSKEY, 'passkey'],
+  [KEEP_AUTHENTICATOR, 'authenticator'],
+]);
+
 function choiceView(choice: ManagedAuthChoice): ChoiceView {
   const label = choice.display_text || choice.label;
   const details = [choice.masked_destination, choice.description, choice.context];
@@ -116,5 +130,6 @@ function choiceView(choice: ManagedAuthChoice): ChoiceView {
     label,
     details: [...new Set(details)].filter((text): text is string => Boolean(text) && text !== label).slice(0, 2),
     mfa: choice.mfa_type ?? null,
+    keeps: KEPT.get(choice.id) ?? null,
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { INTERNAL_WORLD } from '../cdp/messages.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
 import type { Point } from './curve.ts';
+import { evaluateApart } from './evaluate-apart.ts';
 import type { Button, InputDevice } from './device.ts';
 import type { KeyDefinition } from './keys.ts';
 import { settleInput } from './settle.ts';
@@ -15,7 +15,6 @@ import { openXInput, keysymOf } from './x-input.ts';
 const MAX_ABOVE = 250;
 /** Most that it may have beside it. */
 const MAX_BESIDE = 20;
-/** Asked in a world of our own: what a page has made of `innerWidth` is not seen there. */
 const LOOK = `[innerWidth, innerHeight, devicePixelRatio * visualViewport.scale,
   document.visibilityState === 'visible', document.hasFocus()]`;
 const Seen = z.tuple([z.number(), z.number(), z.number(), z.boolean(), z.boolean()]);
@@ -30,18 +29,11 @@ export interface PagePlace {
 
 /** Null when the page is not on the display pixel by pixel: zoomed, of an emulated size, or in a tab that is not shown. */
 async function pageOffsetOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePlace | null> {
-  const [{ bounds }, { frameTree }] = await Promise.all([
+  const [{ bounds }, answer] = await Promise.all([
     cdp.send('Browser.getWindowForTarget', { targetId: page.targetId }),
-    cdp.send('Page.getFrameTree', undefined, page.sessionId),
+    evaluateApart(cdp, page.sessionId, LOOK),
   ]);
-  const world = { frameId: frameTree.frame.id, worldName: INTERNAL_WORLD };
-  const { executionContextId } = await cdp.send('Page.createIsolatedWorld', world, page.sessionId);
-  const { result } = await cdp.send(
-    'Runtime.evaluate',
-    { expression: LOOK, contextId: executionContextId, returnByValue: true },
-    page.sessionId,
-  );
-  const seen = Seen.safeParse(result.value);
+  const seen = Seen.safeParse(answer);
   if (!seen.success) return null;
   const [innerWidth, innerHeight, scale, isVisible, hasKeys] = seen.data;
   const { left = NaN, top = NaN, width = NaN, height = NaN } = bounds;

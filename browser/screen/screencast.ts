@@ -1,6 +1,9 @@
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 
+/** Viewers that one session takes at a time: each picture is encoded for each of them. */
+export const MAX_VIEWERS_PER_SESSION = 4;
+
 /** One picture of the page in use. */
 export interface Frame {
   jpeg: Buffer;
@@ -19,6 +22,12 @@ export interface ScreencastOptions {
 }
 
 /**
+ * Sessions on pages that take no pictures now, for the next screencast. None is detached: the page's virtual authenticators,
+ * whoever made them, would go with it.
+ */
+const idle = new WeakMap<Page, string[]>();
+
+/**
  * Takes a picture whenever the page in use has painted, following the browser from page to page. The next is taken when
  * `onFrame` has resolved, so a slow reader gets fewer pictures, never late ones. Ends by the answer, or with the browser.
  */
@@ -34,16 +43,26 @@ export function startScreencast(
   /** Attaching and detaching, one after the other. */
   let changes: Promise<void> = Promise.resolve();
 
+  const release = async (page: Page, from: string): Promise<void> => {
+    // Of a page that has closed there is nothing to stop.
+    await cdp.send('Page.stopScreencast', undefined, from).then(
+      () => idle.set(page, [...(idle.get(page) ?? []), from]),
+      () => undefined,
+    );
+  };
   const show = async (page: Page | undefined): Promise<void> => {
     if (page === shown) return;
+    const last = shown;
     shown = page;
     const old = sessionId;
     sessionId = undefined;
-    if (old !== undefined) await cdp.send('Target.detachFromTarget', { sessionId: old }).catch(() => undefined);
+    if (old !== undefined && last !== undefined) await release(last, old);
     if (page === undefined || stopped) return;
-    const attached = await cdp.send('Target.attachToTarget', { targetId: page.targetId, flatten: true });
-    sessionId = attached.sessionId;
-    await cdp.send('Page.enable', {}, sessionId);
+    sessionId = idle.get(page)?.pop();
+    if (sessionId === undefined) {
+      ({ sessionId } = await cdp.send('Target.attachToTarget', { targetId: page.targetId, flatten: true }));
+      await cdp.send('Page.enable', {}, sessionId);
+    }
     await cdp.send('Page.startScreencast', { format: 'jpeg', everyNthFrame: 1, ...options }, sessionId);
   };
   const follow = (): void => {

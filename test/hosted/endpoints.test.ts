@@ -220,3 +220,88 @@ describe('submit', () => {
     expect(answer.body).not.toContain('hunter2');
   });
 });
+
+describe('the page of the site', () => {
+  const hands = (cookie: string, actions: unknown, headers: Record<string, string> = {}) =>
+    app.inject({
+      method: 'POST',
+      url: '/login/conn1/hands',
+      headers: { ...PAGE, cookie, ...headers },
+      payload: JSON.stringify({ actions }),
+    });
+  const picture = (cookie: string) =>
+    app.inject({ url: '/login/conn1/picture', headers: { 'x-holdfast-page': '1', cookie } });
+  const DOWN = { do: 'down', x: 3, y: 4, after_ms: 0 };
+
+  const actsOnPage = () => ({ ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION' as const, actsOnPage: true });
+
+  test('is shown to the person of the flow alone, while the flow waits for it, and ends with the step', async () => {
+    const cookie = await enter();
+    expect((await picture(cookie)).statusCode).toBe(404);
+    flow.pictures = 'event: frame\ndata: {}\n\n';
+    const steps: (() => void)[] = [
+      () => flow.go(pause([password])),
+      () => flow.go(actsOnPage()),
+      () => flow.go({ flow_status: 'SUCCESS', flow_step: 'COMPLETED' }),
+    ];
+    for (const step of steps) {
+      flow.go(actsOnPage());
+      expect((await state(cookie)).json()).toMatchObject({ acts_on_page: true });
+      const shown = picture(cookie);
+      await expect.poll(() => flow.watching).toBe(1);
+      step();
+      const { headers, body } = await shown;
+      expect(headers['content-type']).toContain('text/event-stream');
+      expect(headers['cache-control']).toContain('no-store');
+      expect(body).toBe(flow.pictures);
+      expect(flow.watching).toBe(0);
+    }
+  });
+
+  test('is nothing to anybody else, nor to the person of an older flow', async () => {
+    const cookie = await enter();
+    flow.go(actsOnPage());
+    expect((await picture('')).statusCode).toBe(401);
+    expect((await hands('', [DOWN])).statusCode).toBe(401);
+    expect((await hands('', [{ do: 'pick', value: '1', after_ms: 0 }])).statusCode).toBe(401);
+    expect((await hands(cookie, [DOWN], { origin: 'https://evil.example' })).statusCode).toBe(403);
+    expect((await app.inject({ url: '/login/conn1/picture', headers: { cookie } })).statusCode).toBe(403);
+    expect(flow.done).toEqual([]);
+    const shown = picture(cookie);
+    await expect.poll(() => flow.watching).toBe(1);
+    flow.restart();
+    await shown;
+    expect(flow.watching).toBe(0);
+  });
+
+  test('takes what hands do, and nothing else', async () => {
+    const cookie = await enter();
+    flow.go({ ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION', actsOnPage: true });
+    const keys = [
+      { do: 'key', key: 'Return', after_ms: 5 },
+      { do: 'type', text: 'a', after_ms: 0 },
+    ];
+    flow.focus = { kind: 'text', label: 'Name', secret: false, keyboard: 'text' };
+    const answer = await hands(cookie, [DOWN, ...keys, { do: 'pick', value: '2026-12-24', after_ms: 0 }]);
+    expect(answer.json()).toEqual({ focus: flow.focus });
+    expect(flow.done).toEqual([DOWN, ...keys, { do: 'pick', value: '2026-12-24', after_ms: 0 }]);
+    for (const odd of [
+      { ...DOWN, x: -1 },
+      { do: 'key', key: 'Ctrl+l', after_ms: 0 },
+      { do: 'open', url: 'https://evil.example' },
+      { do: 'pick', value: 'x'.repeat(101), after_ms: 0 },
+      { do: 'pick', selector: '#other', value: '1', after_ms: 0 },
+    ])
+      expect((await hands(cookie, [odd])).statusCode).toBe(400);
+    expect((await hands(cookie, [])).statusCode).toBe(400);
+    expect(
+      (
+        await hands(
+          cookie,
+          Array.from({ length: 51 }, () => DOWN),
+        )
+      ).statusCode,
+    ).toBe(400);
+    expect(flow.done).toHaveLength(4);
+  });
+});

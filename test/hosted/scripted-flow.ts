@@ -1,15 +1,26 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
 import type { ConnectionSubmit, ManagedAuth } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import type { HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
+import type { FocusedControl } from '../../contract/screencast.ts';
+import type { HandAction, HostedPageDeps, HostedState, StatesRequest } from '../../api/hosted/deps.ts';
 
 /** What a test changes of a state; the rest is a flow that has just begun. */
-export type Change = Partial<ManagedAuth>;
+export type Change = Partial<ManagedAuth> & Partial<Pick<HostedState, 'formNotice' | 'actsOnPage'>>;
 
 /** A connection whose flow the test drives by hand, in place of workflows and a store. */
 export interface ScriptedFlow {
   readonly id: string;
   readonly deps: HostedPageDeps;
+  /** What was done on the page's picture, in order. */
+  readonly done: HandAction[];
+  /** What a stream of pictures says before it waits for its end. */
+  pictures: string;
+  /** How many streams of pictures are open. */
+  watching: number;
+  /** What has the keyboard on the page. */
+  focus: FocusedControl | null;
   /** What was submitted, in order. */
   readonly submitted: ConnectionSubmit[];
   /** A fresh handoff code for the flow that runs now. */
@@ -34,7 +45,13 @@ const PAUSE_GONE: Change = { interaction_id: null, fields: null, choices: null, 
 /** @param publicUrl is read late: a test's server knows its port only once it listens. */
 export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): ScriptedFlow {
   let flow = 1;
-  const first: HostedState = { flowId: 'flow1', revision: 1, connection: begun(id) };
+  const first: HostedState = {
+    flowId: 'flow1',
+    revision: 1,
+    connection: begun(id),
+    formNotice: null,
+    actsOnPage: false,
+  };
   let state: HostedState | null = first;
   const past: HostedState[] = [first];
   const codes = new Map<string, { flowId: string; used: boolean }>();
@@ -69,8 +86,17 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
     }
   }
 
+  async function* picturesUntil(signal: AbortSignal): AsyncIterable<Buffer> {
+    yield Buffer.from(scripted.pictures);
+    if (!signal.aborted) await once(signal, 'abort');
+  }
+
   const scripted: ScriptedFlow = {
     id,
+    done: [],
+    pictures: '',
+    watching: 0,
+    focus: null,
     submitted: [],
     streamStarts: [],
     failStreams: false,
@@ -80,7 +106,7 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       codes.set(code, { flowId: `flow${flow}`, used: false });
       return code;
     },
-    go(change) {
+    go({ formNotice = null, actsOnPage = false, ...change }) {
       if (state === null) throw new Error('the connection is gone');
       const connection = {
         ...state.connection,
@@ -89,11 +115,11 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
         website_error: null,
         ...change,
       };
-      put({ ...state, revision: state.revision + 1, connection });
+      put({ ...state, revision: state.revision + 1, connection, formNotice, actsOnPage });
     },
     restart() {
       flow += 1;
-      put({ flowId: `flow${flow}`, revision: (state?.revision ?? 0) + 1, connection: begun(id) });
+      put({ ...first, flowId: `flow${flow}`, revision: (state?.revision ?? 0) + 1, connection: begun(id) });
     },
     remove: () => put(null),
     cutStreams() {
@@ -118,6 +144,16 @@ export function createScriptedFlow(publicUrl: () => string, id = 'conn1'): Scrip
       verify: async (jwt) => tokens.get(jwt) ?? null,
       read: async () => state,
       states,
+      pictures: async (_session, signal) => {
+        if (state?.actsOnPage !== true) throw new HoldfastError('not_found', 'no page is shown');
+        scripted.watching += 1;
+        signal.addEventListener('abort', () => (scripted.watching -= 1), { once: true });
+        return Readable.from(picturesUntil(signal));
+      },
+      act: async (_session, actions) => {
+        scripted.done.push(...actions);
+        return scripted.focus;
+      },
       async submit(_connectionId, body) {
         scripted.submitted.push(body);
         await scripted.onSubmit(body);

@@ -52,6 +52,25 @@ describe('a login from the link to the end', () => {
     expect(page.url()).toBe(`${site.url}/app/done?a=1%202&profile_name=ada&domain=shop.example.com#top`);
   });
 
+  test('a form that is not the right one gives way to the next, and after the last the first is named as such', async () => {
+    const { page } = visitor;
+    const { flow } = site;
+    await page.goto(site.link());
+    flow.go(pause([username, password]));
+    const pass = page.getByRole('button', { name: 'This is not the right form' });
+    await pass.click();
+    await page.getByRole('heading', { name: 'Finding the sign-in form' }).waitFor();
+    expect(flow.submitted.at(-1)).toMatchObject({ wrong_form: true });
+    flow.go({ ...pause([username]), formNotice: 'another_form' });
+    await page.getByText('Here is another sign-in form of shop.example.com.').waitFor();
+    flow.go({ ...pause([username, password]), formNotice: 'first_form_again' });
+    await page.getByText('There is no further sign-in form at shop.example.com.').waitFor();
+    // What follows the right form is no form to choose.
+    flow.go(pause([smsCode]));
+    await page.getByLabel('Verification code').waitFor();
+    expect(await pass.count()).toBe(0);
+  });
+
   test('a refused password is said beside its field, with the name kept and the password gone', async () => {
     const { page } = visitor;
     const { flow } = site;
@@ -87,5 +106,77 @@ describe('a login from the link to the end', () => {
     flow.go({ flow_status: 'SUCCESS', flow_step: 'COMPLETED' });
     await page.getByRole('heading', { name: 'You are signed in' }).waitFor();
     expect(await page.getByRole('link').count()).toBe(0);
+  });
+});
+
+describe('the picture of the site’s page', () => {
+  test('takes a phone’s keyboard, two fingers and nothing more once the step is over', async () => {
+    const { page, context } = visitor;
+    const { flow } = site;
+    const onPage = { ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION' as const, actsOnPage: true };
+    // A JPEG of one pixel, which stands for a page of 1280 times 800.
+    const jpeg = await page.evaluate<string>(
+      `Object.assign(document.createElement('canvas'), { width: 640, height: 400 }).toDataURL('image/jpeg').split(',')[1]`,
+    );
+    flow.pictures = `event: frame\ndata: ${JSON.stringify({ width: 1280, height: 800, jpeg })}\n\n`;
+    await page.goto(site.link());
+    flow.go(onPage);
+    const canvas = page.locator('canvas.picture[width="640"]');
+    await canvas.waitFor();
+    expect(flow.watching).toBe(1);
+    // The page comes in by moving, and the picture with it.
+    await page.evaluate(`Promise.all(document.getAnimations()
+      .filter(({ effect }) => effect.getComputedTiming().endTime < Infinity)
+      .map(({ finished }) => finished.catch(() => undefined)))`);
+    const box = await canvas.boundingBox();
+    if (box === null) throw new Error('no picture');
+    const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+    const keys = page.getByLabel('Keys for the page of the site');
+
+    // Nothing that types has the focus there: no keyboard comes up but by its button.
+    flow.focus = { kind: 'none' };
+    await page.touchscreen.tap(middle.x, middle.y);
+    await expect.poll(() => flow.done.map(({ do: what }) => what)).toEqual(['down', 'up']);
+    expect(flow.done[0]).toMatchObject({ x: 640, y: 400 });
+    expect(await keys.getAttribute('inputmode')).toBe('none');
+    await page.getByRole('button', { name: 'Keyboard' }).click();
+    expect(await keys.getAttribute('inputmode')).toBe('text');
+
+    flow.focus = { kind: 'text', label: 'Word', secret: true, keyboard: 'text' };
+    await page.touchscreen.tap(middle.x, middle.y);
+    await page.locator('.picture-keys[type=password][inputmode=text]').waitFor();
+    flow.done.length = 0;
+    await page.keyboard.type('a😀');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Tab');
+    await page.keyboard.insertText('x'.repeat(60));
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(() =>
+        flow.done.map((action) => ('text' in action ? action.text : 'key' in action ? action.key : action.do)),
+      )
+      .toEqual(['a', '😀', 'BackSpace', 'Tab', 'x'.repeat(50), 'x'.repeat(10), 'Return']);
+    expect(await keys.inputValue()).toBe(' ');
+    expect(page.url()).not.toContain('x');
+
+    flow.done.length = 0;
+    const cdp = await context.newCDPSession(page);
+    const fingers = (y: number) => [
+      { x: middle.x - 40, y, id: 1 },
+      { x: middle.x + 40, y, id: 2 },
+    ];
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: ReturnType<typeof fingers>) =>
+      cdp.send('Input.dispatchTouchEvent', { type, touchPoints });
+    await touch('touchStart', fingers(middle.y));
+    await touch('touchMove', fingers(middle.y - 30));
+    await touch('touchMove', fingers(middle.y - 60));
+    await touch('touchEnd', []);
+    const turned = (): number => flow.done.reduce((sum, each) => sum + (each.do === 'wheel' ? each.notches : 0), 0);
+    await expect.poll(turned).toBeCloseTo((60 * 1280) / box.width / 120, 1);
+    expect(flow.done.filter(({ do: what }) => what !== 'wheel')).toEqual([]);
+
+    flow.go(pause([password]));
+    await page.getByLabel('Password', { exact: true }).waitFor();
+    await expect.poll(() => flow.watching).toBe(0);
   });
 });

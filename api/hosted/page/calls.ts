@@ -1,14 +1,20 @@
+import type { FocusedControl } from '../../../contract/screencast.ts';
+import type { HandAction } from '../deps.ts';
 import type { FlowView } from '../view.ts';
 
 /** What came of a call: its answer, the code of a refusal, or no answer at all (`offline`). */
 export type Outcome<Value> =
-  { kind: 'ok'; value: Value } | { kind: 'refused'; status: number; code: string } | { kind: 'offline' };
+  | { kind: 'ok'; value: Value }
+  | { kind: 'refused'; status: number; code: string }
+  | { kind: 'offline' };
 
 /** What a person gave at one pause. */
 export interface Answer {
   interaction_id: string;
   field_values?: Record<string, string>;
   selected_choice_id?: string;
+  /** The form is not the right one. */
+  wrong_form?: true;
 }
 
 /** How long one call may take, in milliseconds; a slow phone network is still within it. */
@@ -17,7 +23,7 @@ const CALL_TIMEOUT_MS = 30_000;
 const HEADERS = { 'x-holdfast-page': '1' };
 
 /** The page's endpoints lie below its own path, wherever the installation is mounted. */
-export function endpoint(name: 'exchange' | 'state' | 'events' | 'submit'): string {
+export function endpoint(name: 'exchange' | 'state' | 'events' | 'submit' | 'picture' | 'hands'): string {
   return `${location.pathname.replace(/\/+$/, '')}/${name}`;
 }
 
@@ -34,16 +40,27 @@ export function submitAnswer(answer: Answer): Promise<Outcome<unknown>> {
   return call('submit', { method: 'POST', body: JSON.stringify(answer) });
 }
 
-/** Opens the event stream. The caller reads the body; a status other than 200 is its to judge. */
-export function openEvents(lastEventId: number | null, signal: AbortSignal): Promise<Response> {
-  return fetch(endpoint('events'), {
-    headers: { ...HEADERS, ...(lastEventId === null ? {} : { 'last-event-id': String(lastEventId) }) },
-    cache: 'no-store',
-    signal,
-  });
+/**
+ * Does on the site's page what was done on its picture, and answers what has the keyboard there since (null: as before). What does
+ * not arrive is seen: the picture stays as it is.
+ */
+export function doOnPage(actions: HandAction[]): Promise<Outcome<{ focus: FocusedControl | null }>> {
+  return call('hands', { method: 'POST', body: JSON.stringify({ actions }) });
 }
 
-async function call<Value>(name: 'exchange' | 'state' | 'submit', init: RequestInit): Promise<Outcome<Value>> {
+/** Opens an event stream. The caller reads the body; a status other than 200 is its to judge. */
+export function openStream(
+  name: 'events' | 'picture',
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Response> {
+  return fetch(endpoint(name), { headers: { ...HEADERS, ...headers }, cache: 'no-store', signal });
+}
+
+async function call<Value>(
+  name: 'exchange' | 'state' | 'submit' | 'hands',
+  init: RequestInit,
+): Promise<Outcome<Value>> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), CALL_TIMEOUT_MS);
   const json = init.method === 'POST' ? { 'content-type': 'application/json' } : {};

@@ -3,7 +3,9 @@ import type { FlowView } from '../view.ts';
 
 /** How a person got in, or why not. */
 export type Entry =
-  { kind: 'in'; view: FlowView } | { kind: 'out'; why: 'used' | 'unknown' | 'none' | 'replaced' } | { kind: 'offline' };
+  | { kind: 'in'; view: FlowView }
+  | { kind: 'out'; why: 'used' | 'unknown' | 'none' | 'replaced' }
+  | { kind: 'offline' };
 
 /** The code on its way, kept in the history entry alone, so that a reload before the answer came can go on. */
 interface Pending {

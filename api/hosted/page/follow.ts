@@ -1,6 +1,7 @@
-import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import type { EventSourceMessage } from 'eventsource-parser';
 import type { FlowView } from '../view.ts';
-import { openEvents } from './calls.ts';
+import { openStream } from './calls.ts';
+import { createWatchdog, readEvents } from './event-reader.ts';
 
 /** Longest silence on an open stream before it counts as dead, in milliseconds: the server speaks every 15 s. */
 const SILENCE_MS = 40_000;
@@ -53,23 +54,22 @@ export function follow(handlers: FollowHandlers): Follower {
     const { signal } = connection;
     const watchdog = createWatchdog(SILENCE_MS, () => connection.abort());
     try {
-      const response = await openEvents(lastEventId, signal);
+      const response = await openStream(
+        'events',
+        lastEventId === null ? {} : { 'last-event-id': String(lastEventId) },
+        signal,
+      );
       if ([401, 404, 410].includes(response.status)) {
         stop();
         handlers.refused(response.status);
         return;
       }
-      if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
+      if (!response.ok) throw new Error(`status ${response.status}`);
       handlers.link('up');
-      const parser = createParser({ onEvent });
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (;;) {
-        watchdog.feed();
-        const { value, done } = await reader.read();
-        if (done) break;
+      await readEvents(response, watchdog.feed, (event) => {
         failures = 0;
-        parser.feed(value);
-      }
+        onEvent(event);
+      });
     } finally {
       watchdog.stop();
       connection.abort();
@@ -106,16 +106,5 @@ export function follow(handlers: FollowHandlers): Follower {
       wake();
     },
     stop,
-  };
-}
-
-function createWatchdog(limitMs: number, bark: () => void) {
-  let timer = setTimeout(bark, limitMs);
-  return {
-    feed() {
-      clearTimeout(timer);
-      timer = setTimeout(bark, limitMs);
-    },
-    stop: () => clearTimeout(timer),
   };
 }

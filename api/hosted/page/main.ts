@@ -26,7 +26,7 @@ function start(page: HTMLElement): void {
   let flow: string | null = null;
   let revision = -1;
   let shownInteraction: string | null = null;
-  let answered: { interaction: string; at: number } | null = null;
+  let answered: { answer: Answer; at: number } | null = null;
   let follower: Follower | null = null;
   let ended = false;
   const countdown = createCountdown(frame.timer, frame.announce, () => void refresh());
@@ -97,7 +97,8 @@ function start(page: HTMLElement): void {
         return progressScreen('submitting', view.domain);
       case 'AWAITING_INPUT':
       case 'AWAITING_EXTERNAL_ACTION':
-        if (isSettling(view) || asksNothing(view)) return progressScreen('submitting', view.domain);
+        if (answered !== null && isSettling(view)) return progressAfter(answered.answer, view.domain);
+        if (asksNothing(view)) return progressScreen('submitting', view.domain);
         return questionScreen(view, names, (answer) => ask(view.domain, answer));
       default:
         return assertNever(view.step);
@@ -106,7 +107,7 @@ function start(page: HTMLElement): void {
 
   /** True while a pause is still reported that was answered just now: asking it again would be a flicker. */
   function isSettling(view: FlowView): boolean {
-    if (answered === null || view.interaction_id !== answered.interaction) return false;
+    if (answered === null || view.interaction_id !== answered.answer.interaction_id) return false;
     const left = answered.at + ANSWER_SETTLES_MS - Date.now();
     if (left > 0) setTimeout(() => void refresh(), left + 50);
     else answered = null;
@@ -117,9 +118,9 @@ function start(page: HTMLElement): void {
     const outcome = await submitAnswer(answer);
     if (outcome.kind === 'offline') return words.sendFailed;
     if (outcome.kind === 'ok') {
-      answered = { interaction: answer.interaction_id, at: Date.now() };
+      answered = { answer, at: Date.now() };
       // The next state may have overtaken this answer: then it is on the screen already.
-      if (!ended && shownInteraction === answer.interaction_id) frame.show(progressScreen('submitting', domain));
+      if (!ended && shownInteraction === answer.interaction_id) frame.show(progressAfter(answer, domain));
       return null;
     }
     if (outcome.code === 'stale_interaction' || outcome.code === 'not_awaiting_input') {
@@ -165,6 +166,10 @@ function pause(ms: number): Promise<void> {
       resolve();
     }
   });
+}
+
+function progressAfter({ wrong_form: isWrong }: Answer, domain: string): Screen {
+  return progressScreen(isWrong === true ? 'discovering' : 'submitting', domain);
 }
 
 /** True for a pause with nothing to answer and nothing to do: only a faulty state looks so, and it passes. */

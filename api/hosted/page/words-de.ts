@@ -37,6 +37,14 @@ export const DE: Words = {
   headingMfa: 'Wie möchtest du bestätigen, dass du es bist?',
   headingAccount: 'Wähle ein Konto',
   headingOther: 'Wähle, wie es weitergeht',
+  headingPasskey: 'Künftig ohne Passwort anmelden?',
+  keepPasskey: 'Holdfast einen Passkey aufbewahren lassen',
+  keepPasskeyText:
+    'Die Website legt ihn jetzt an. Holdfast bewahrt ihn verschlüsselt auf und meldet sich damit an, wenn niemand da ist, ohne dein Passwort und ohne Code.',
+  headingAuthenticator: 'Die Website verlangt eine Authenticator-App',
+  keepAuthenticator: 'Holdfast diesen Authenticator aufbewahren lassen',
+  keepAuthenticatorText:
+    'Holdfast liest seinen Schlüssel von der Seite, bewahrt ihn verschlüsselt auf, gibt jetzt den ersten Code ein und bei späteren Anmeldungen die weiteren, wenn niemand da ist.',
   labelIdentifier: 'Benutzername oder E-Mail',
   labelPassword: 'Passwort',
   labelCode: 'Code',
@@ -56,12 +64,25 @@ export const DE: Words = {
   fieldMissing: '{label} fehlt noch.',
   rejected: '{domain} hat das nicht angenommen. Prüfe es und gib es noch einmal ein.',
   siteSays: '{domain} meldet',
+  wrongForm: 'Das ist nicht das richtige Formular',
+  anotherForm: 'Hier ist ein anderes Anmeldeformular von {domain}.',
+  firstFormAgain: '{domain} hat kein weiteres Anmeldeformular. Dies ist wieder das erste.',
   sendFailed:
     'Die Verbindung ist abgebrochen, vielleicht ist nichts angekommen. Prüfe dein Netz und versuche es noch einmal; nichts wird doppelt eingegeben.',
   sendRefused: 'Holdfast konnte das nicht annehmen. Bitte versuche es noch einmal.',
   tooMany: 'Zu viele Versuche auf einmal. Warte ein paar Sekunden und versuche es noch einmal.',
   answeredElsewhere: 'Dieser Schritt wurde schon beantwortet. So geht es weiter.',
 
+  pictureHeading: 'Zeig, dass du ein Mensch bist',
+  pictureText: 'Löse im Bild unten die Aufgabe der Website. Danach geht es von selbst weiter.',
+  pictureLabel: 'Die Seite der Website',
+  pictureHint:
+    'Tippe, ziehe und halte wie auf der Website selbst; mit zwei Fingern scrollst du. Nur du siehst dieses Bild.',
+  pictureKeysLabel: 'Tasten für die Seite der Website',
+  pictureKeyboard: 'Tastatur',
+  pictureLarger: 'Größer',
+  pickerNamed: 'Wähle für „{label}“ der Website',
+  pickerUnnamed: 'Wähle für das Feld der Website',
   externalHeading: 'Bestätige auf deinem Gerät',
   externalText: 'Folge der Anweisung von {domain}. Diese Seite geht von selbst weiter, sobald du fertig bist.',
   externalDefault:
@@ -132,6 +153,9 @@ export const DE: Words = {
     account_choice_required: '{domain} fragt, welches Konto es sein soll.',
     customer_input_required: '{domain} fragt etwas, das nur du beantworten kannst.',
     totp_code_rejected: '{domain} hat den Code aus der Authenticator-App nicht angenommen.',
+    session_not_persistent:
+      'Die Anmeldung bei {domain} hat geklappt, wird aber vergessen, sobald der Browser geschlossen ist.',
+    account_mismatch: 'Das war bei {domain} ein anderes Konto als bisher. Es wurde nichts geändert.',
     credential_provider_unavailable: 'Der Passwortspeicher dieser Verbindung antwortet nicht.',
     credential_provider_refused: 'Der Passwortspeicher dieser Verbindung verweigert den Zugriff.',
     credential_provider_unknown: 'Der Passwortspeicher dieser Verbindung ist nicht mehr eingerichtet.',

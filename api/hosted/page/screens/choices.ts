@@ -31,7 +31,9 @@ export function choiceList(
           'span',
           { class: 'choice-text' },
           h('span', { class: 'choice-label', dir: 'auto' }, labelOf(choice)),
-          ...choice.details.map((detail) => h('span', { class: 'choice-detail', dir: 'auto' }, detail)),
+          ...(choice.keeps === null ? choice.details : [KEEPING[choice.keeps].text]).map((detail) =>
+            h('span', { class: 'choice-detail', dir: 'auto' }, detail),
+          ),
         ),
         icon('chevron', 'icon chevron'),
       );
@@ -41,8 +43,20 @@ export function choiceList(
   );
 }
 
+/** What Holdfast may keep for the person, in words of our own. */
+const KEEPING = {
+  passkey: { heading: words.headingPasskey, label: words.keepPasskey, text: words.keepPasskeyText },
+  authenticator: {
+    heading: words.headingAuthenticator,
+    label: words.keepAuthenticator,
+    text: words.keepAuthenticatorText,
+  },
+} as const;
+
 /** The heading of a pause that offers nothing but these choices. */
 export function choiceHeading(choices: ChoiceView[]): string {
+  const kept = choices.find(({ keeps }) => keeps !== null)?.keeps ?? null;
+  if (kept !== null) return KEEPING[kept].heading;
   const every = (...types: ChoiceView['type'][]) => choices.every(({ type }) => types.includes(type));
   if (every('mfa_method')) return words.headingMfa;
   if (every('account')) return words.headingAccount;
@@ -52,12 +66,14 @@ export function choiceHeading(choices: ChoiceView[]): string {
 
 /** A site's button often says only "Google": then we say what it does. */
 function labelOf(choice: ChoiceView): string {
+  if (choice.keeps !== null) return KEEPING[choice.keeps].label;
   const bare = choice.type === 'sso_provider' && /^[\p{L}\d.]+$/u.test(choice.label);
   return bare ? fill(words.continueWith, { name: choice.label }) : choice.label;
 }
 
 function mark(choice: ChoiceView): HTMLElement {
   if (choice.mfa !== null) return h('span', { class: 'choice-mark' }, icon(MFA_ICONS[choice.mfa]));
+  if (choice.keeps !== null) return h('span', { class: 'choice-mark' }, icon('key'));
   const icons: Partial<Record<ChoiceView['type'], IconName>> = {
     mfa_method: 'lock',
     sign_in_method: 'key',

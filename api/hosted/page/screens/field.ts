@@ -1,4 +1,5 @@
 import { assertNever } from '../../../../contract/assert-never.ts';
+import { asksForCode } from '../../../../contract/code-fields.ts';
 import type { FieldView } from '../../view.ts';
 import { h, setAttributes, type Attributes } from '../dom.ts';
 import { icon } from '../icons.ts';
@@ -147,7 +148,7 @@ function isDigitCode(view: FieldView): boolean {
 
 /** Codes are often pasted as `123 456`; the blanks are not part of them. Names lose the blanks around them. */
 function cleaned(view: FieldView, value: string): string {
-  if (view.type === 'code' || view.type === 'totp_code') {
+  if (asksForCode(view.type)) {
     return /^[\d\s-]+$/.test(value) ? value.replace(/[\s-]/g, '') : value.trim();
   }
   return view.type === 'identifier' ? value.trim() : value;

@@ -3,6 +3,7 @@ import type { Answer } from '../calls.ts';
 import { emphasize, h } from '../dom.ts';
 import { heading, type Screen } from '../frame.ts';
 import { icon } from '../icons.ts';
+import { pagePicture } from '../picture/picture.ts';
 import { fill, words } from '../words.ts';
 import { choiceHeading, choiceList } from './choices.ts';
 import { fieldControl, type FieldControl } from './field.ts';
@@ -20,7 +21,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
   const interaction = view.interaction_id ?? '';
   const external = view.step === 'AWAITING_EXTERNAL_ACTION';
   const controls = view.fields.map((field, index) => fieldControl(field, index, names.get(field.ref) ?? ''));
-  const title = external ? words.externalHeading : titleOf(view);
+  const title = view.acts_on_page ? words.pictureHeading : external ? words.externalHeading : titleOf(view);
   const failure = h('div', { class: 'notice notice-error', role: 'alert', hidden: true });
   const rejection = showRejection(view, controls);
   const busy = createBusyState();
@@ -38,6 +39,7 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
     failure.replaceChildren(icon('alert'), h('p', {}, problem));
     failure.hidden = false;
   };
+  const anotherForm = (button: HTMLButtonElement) => void send({ wrong_form: true }, button);
   const choose = (choice: ChoiceView, button: HTMLButtonElement) =>
     void send({ selected_choice_id: choice.id }, button);
 
@@ -53,11 +55,16 @@ export function questionScreen(view: FlowView, names: RememberedNames, ask: Ask)
     { class: 'screen' },
     heading(title),
     external ? externalAction(view) : null,
+    view.acts_on_page ? pagePicture() : null,
+    view.form_notice === null
+      ? null
+      : h('p', { class: 'lead', role: 'status' }, formNotices[view.form_notice](view.domain)),
     rejection,
     failure,
     form,
     list && listLabel,
     list,
+    asksForLogin(view) ? wrongForm(anotherForm) : null,
     safety(view.domain, view.saves_credentials),
   );
   const wrong = controls.find(({ view: field }) => field.rejected);
@@ -130,8 +137,27 @@ function showRejection(view: FlowView, controls: FieldControl[]): HTMLElement | 
   return siteWords(view.domain, view.website_error, 'site-error');
 }
 
+const formNotices: Record<NonNullable<FlowView['form_notice']>, (domain: string) => string> = {
+  another_form: (domain) => fill(words.anotherForm, { domain }),
+  first_form_again: (domain) => fill(words.firstFormAgain, { domain }),
+};
+
+/** True for a pause that asks who somebody is: a code, a second factor or an account to pick come from the right form. */
+function asksForLogin({ step, fields, choices }: FlowView): boolean {
+  if (step !== 'AWAITING_INPUT') return false;
+  return fields.length > 0
+    ? fields.some(({ type }) => type === 'identifier' || type === 'password')
+    : choices.every(({ type }) => type !== 'mfa_method' && type !== 'account' && type !== 'other');
+}
+
+function wrongForm(onPress: (button: HTMLButtonElement) => void): HTMLElement {
+  const button = h('button', { type: 'button', class: 'link-button' }, words.wrongForm);
+  button.addEventListener('click', () => onPress(button));
+  return button;
+}
+
 function externalAction(view: FlowView): HTMLElement {
-  const message = view.external_action_message?.trim();
+  const message = view.acts_on_page ? words.pictureText : view.external_action_message?.trim();
   return h(
     'div',
     { class: 'external' },
@@ -143,7 +169,7 @@ function externalAction(view: FlowView): HTMLElement {
         ? h('p', { class: 'instruction-text', dir: 'auto' }, message)
         : h('p', { class: 'instruction-text' }, ...emphasize(words.externalDefault, view.domain)),
     ),
-    h('p', { class: 'lead' }, ...emphasize(words.externalText, view.domain)),
+    view.acts_on_page ? null : h('p', { class: 'lead' }, ...emphasize(words.externalText, view.domain)),
     h('p', { class: 'waiting' }, spinner(), h('span', {}, words.externalWaiting)),
   );
 }

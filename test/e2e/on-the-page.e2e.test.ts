@@ -1,0 +1,105 @@
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { PHONE } from '../hosted/visit.ts';
+import { startInstallation, type Installation } from './installation.ts';
+import { newcomer, type Person } from './person.ts';
+import { until } from './until.ts';
+
+let on: Installation;
+let browser: Browser;
+beforeAll(async () => {
+  on = await startInstallation();
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser.close();
+  await on.close();
+});
+
+/** Somebody whose login waits on a page of the practice site, before its picture on the hosted page. */
+async function before(path: string, options: BrowserContextOptions) {
+  const person = await newcomer(on, { login_url: on.practice.page(path) });
+  await person.login();
+  const pause = await person.askedElsewhere();
+  expect(pause).toMatchObject({ fields: [], choices: [], live_view_url: expect.any(String) as unknown });
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  await page.goto(String(pause.live_view_url));
+  const canvas = page.locator('canvas.picture');
+  await until(
+    'the picture of the page',
+    () => canvas.evaluate((element) => (element instanceof HTMLCanvasElement ? element.width : 0)),
+    (width) => width === 1280,
+  );
+  // Where an element lies is asked of the page itself, at the size of a login's browser.
+  const own = await context.newPage();
+  await own.setViewportSize({ width: 1280, height: 800 });
+  await own.goto(on.practice.page(path));
+  /** Where an element of the site's page is on the person's screen, `left` pixels of that page beside its middle. */
+  const at = async (selector: string, left = 0): Promise<[number, number]> => {
+    const [box, picture] = [await own.locator(selector).boundingBox(), await canvas.boundingBox()];
+    if (box === null || picture === null) throw new Error(`${selector} is not shown at ${path}`);
+    const scale = picture.width / 1280;
+    return [picture.x + (box.x + box.width / 2 + left) * scale, picture.y + (box.y + box.height / 2) * scale];
+  };
+  await page.bringToFront();
+  return { person, page, context, at };
+}
+
+/** The page of the person asks for the password now, and shows the site no more. */
+async function goesOn(person: Person, page: Page): Promise<void> {
+  await person.asked();
+  await page.locator('input[type=password]').waitFor();
+  expect(await page.locator('canvas.picture').count()).toBe(0);
+  const ask = `(path, init) => fetch(location.pathname + path, { ...init, headers: { 'x-holdfast-page': '1', 'content-type':
+    'application/json' } }).then(({ status }) => status)`;
+  expect(await page.evaluate(`(${ask})('/picture')`)).toBe(404);
+  const pick = JSON.stringify({ actions: [{ do: 'pick', value: '1', after_ms: 0 }] });
+  expect(await page.evaluate(`(${ask})('/hands', { method: 'POST', body: '${pick}' })`)).toBe(404);
+  await page.context().close();
+  await on.kernel.auth.connections.delete(person.id);
+}
+
+test('a person holds what is to be held, by mouse, and a link leads nowhere', async () => {
+  const { person, page, at } = await before('/login/press-and-hold', { viewport: { width: 1400, height: 1200 } });
+  await page.mouse.click(...(await at('a')));
+  await page.mouse.move(...(await at('#hold')));
+  await page.mouse.down();
+  await goesOn(person, page);
+});
+
+test('a person drags a piece to its place, by touch', async () => {
+  const { person, page, context, at } = await before('/login/drag-puzzle', PHONE);
+  const cdp = await context.newCDPSession(page);
+  const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', [x, y]: [number, number]): Promise<void> => {
+    await cdp.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [{ x, y }] });
+  };
+  await touch('touchStart', await at('#piece'));
+  for (let left = 20; left <= 200; left += 20) await touch('touchMove', await at('#piece', left));
+  await touch('touchEnd', await at('#piece', 200));
+  await goesOn(person, page);
+});
+
+test('a person chooses, picks a date and types on a phone, and no choice leads off the site', async () => {
+  const { person, page, at } = await before('/login/questions', PHONE);
+  await page.touchscreen.tap(...(await at('#fruit')));
+  const list = page.getByLabel('Which one is a fruit?');
+  await list.selectOption('More about fruit');
+  await list.selectOption('Apple');
+  await page.touchscreen.tap(...(await at('#eve')));
+  await page.getByLabel('Christmas Eve of 2026').fill('2026-12-24');
+  await page.touchscreen.tap(...(await at('#word')));
+  const keys = page.locator('.picture-keys[inputmode=text]');
+  await keys.waitFor();
+  // As an input method does it: what it makes of the letters takes their place.
+  await page.keyboard.type('grosx');
+  await page.keyboard.press('Backspace');
+  const cdp = await page.context().newCDPSession(page);
+  await page.keyboard.press('Backspace');
+  await cdp.send('Input.imeSetComposition', { text: 's', selectionStart: 1, selectionEnd: 1 });
+  await cdp.send('Input.imeSetComposition', { text: 'ß', selectionStart: 1, selectionEnd: 1 });
+  await cdp.send('Input.insertText', { text: 'ß' });
+  await page.screenshot({ path: '/tmp/page-shot-questions.png', fullPage: true });
+  await page.touchscreen.tap(...(await at('#done')));
+  await goesOn(person, page);
+});
