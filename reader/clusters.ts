@@ -10,6 +10,8 @@ import { CODE, NEW_PASSWORD, OTHER_CODE, PASSWORD, SIGN_IN, SIGN_UP } from './wo
 export interface SeenFrame {
   readonly path: readonly string[];
   readonly facts: FrameFacts;
+  /** On the page itself: what its QR codes say, where they were read. A secret, as a text of the page may be. */
+  readonly qrCodes?: readonly string[];
 }
 
 /** Fields that a person fills in together, and what stands around them. */

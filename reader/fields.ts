@@ -1,3 +1,4 @@
+import { asksForCode } from '../contract/code-fields.ts';
 import type { ReadField } from '../contract/reading.ts';
 import { joinBoxes } from './code-boxes.ts';
 import { codeChannel } from './code-channel.ts';
@@ -154,7 +155,7 @@ function speaking(placeholder: string): string {
 
 /** Where a code was sent, or what the page says under the field; an error is not a hint. */
 function hintOf(type: ReadField['type'], control: ControlFacts, texts: readonly TextFacts[]): string | null {
-  if (type === 'code' || type === 'totp_code') {
+  if (asksForCode(type)) {
     const told = texts.find((text) => maskedDestination(text.text)) ?? texts.find((text) => isAboutCodes(text.text));
     if (told) return told.text.slice(0, MAX_TEXT);
   }

@@ -1,13 +1,16 @@
+import { asksForCode } from '../contract/code-fields.ts';
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
 import { asksNewPassword, type SeenFrame } from './clusters.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import {
   approvalInstruction,
+  NEW_PASSKEY,
   asksByHttp,
   isErrorPage,
   outsideInstruction,
   saidBy,
   showsChallenge,
+  showsOnlyLoading,
   showsOutage,
   showsPuzzle,
   refusalSigns,
@@ -60,9 +63,11 @@ export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: 
   const refusal = refusalSigns(frames, topic, said, top.status);
   if (refusal !== null) return is('blocked', refusal);
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
-  if (speaksOfPasskeys(topic) && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
+  const asksForPasskey = speaksOfPasskeys(topic) && !(choices.length === 0 && NEW_PASSKEY.test(topic));
+  if (asksForPasskey && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
   if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return is('choice', 'offers ways to sign in');
   if (showsOutage(topic, said)) return is('unavailable', 'says that it is out of order');
+  if (showsOnlyLoading(frames)) return is('unavailable', 'shows only that it is loading');
   if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
     return is('unavailable', 'an empty page');
   return is('other', 'asks for nothing of a login');
@@ -70,9 +75,8 @@ export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: 
 
 /** True for fields that take a code alone, and none that was sent: beside it a question on a phone may wait. */
 function waitsBesideCode(fields: readonly ReadField[]): boolean {
-  const isCode = ({ type }: ReadField): boolean => type === 'code' || type === 'totp_code';
   const wasSent = ({ channel }: ReadField): boolean => channel === 'sms' || channel === 'call' || channel === 'email';
-  return fields.length > 0 && fields.every((field) => isCode(field) && !wasSent(field));
+  return fields.length > 0 && fields.every((field) => asksForCode(field.type) && !wasSent(field));
 }
 
 /** A home page may offer a provider, too; where it links to a login page, the login is there. */

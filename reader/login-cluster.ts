@@ -1,6 +1,8 @@
+import type { FormChoice } from '../contract/reading.ts';
 import { clustersOf, isCalledNewOnly, namesOf, type Cluster, type SeenFrame } from './clusters.ts';
 import { wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
 import type { ClickableFacts, Region } from './facts.ts';
+import { formKeys, type KeyedCluster } from './form-keys.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { isProviderButton } from './sso.ts';
 import { wordsOf as buttonWords } from './senders.ts';
@@ -39,23 +41,58 @@ export interface Choice {
   /** Others that ask to sign in as well, the likeliest first. */
   readonly others: readonly LoginCluster[];
   readonly refused: readonly RefusedCluster[];
+  /** Keys of the login and of the others, in their order; then of what could be filled in although it is taken for no login. */
+  readonly forms: readonly string[];
+  /** The login and those that only their words or their order put behind it; empty where the choice was plain or a person's. */
+  readonly close: readonly KeyedCluster<LoginCluster>[];
 }
 
-/** Finds the cluster that asks to sign in: judges each alone, then compares those that do. */
-export function chooseLogin(frames: readonly SeenFrame[]): Choice {
+/**
+ * Finds the cluster that asks to sign in: judges each alone, then compares those that do. What a person has settled on comes
+ * before all, and what a person has passed over comes last; where every login was, the clusters that were refused come first.
+ */
+export function chooseLogin(frames: readonly SeenFrame[], chosen?: FormChoice): Choice {
   const top = frames[0];
   const logins: LoginCluster[] = [];
   const refused: RefusedCluster[] = [];
+  const fillable: LoginCluster[] = [];
   for (const frame of frames) {
     for (const cluster of clustersOf(frame)) {
       const submit = findSubmit(cluster);
       const verdict = judge(cluster, submit, top);
       if (verdict.isLogin) logins.push({ ...asLogin(cluster), submit, reasons: verdict.reasons });
-      else refused.push({ cluster, reason: verdict.reasons.join('; ') });
+      else {
+        refused.push({ cluster, reason: verdict.reasons.join('; ') });
+        if (isFillable(cluster)) fillable.push({ ...asLogin(cluster), submit, reasons: ['a person chose it'] });
+      }
     }
   }
-  const [login, ...others] = logins.sort(compare);
-  return { login, others, refused };
+  const ranked = logins.sort(compare);
+  const all = formKeys([...ranked, ...fillable]);
+  const taken = all.find(({ key }) => key === chosen?.taken);
+  const fresh = ranked.length === 0 ? undefined : all.find(({ key }) => chosen?.passedOver.includes(key) !== true);
+  const first = taken ?? fresh ?? (ranked.length === 0 ? undefined : all[0]);
+  if (first === undefined) return { login: undefined, others: [], refused, forms: [], close: [] };
+  const near = all.filter(({ cluster }) => ranked.includes(cluster) && isAsLikely(cluster, first.cluster));
+  const isOpen = taken === undefined && (chosen?.passedOver ?? []).length === 0 && near.length > 1;
+  return {
+    close: isOpen ? near.slice(0, MAX_FORMS) : [],
+    login: first.cluster,
+    others: ranked.filter((each) => each !== first.cluster),
+    refused: refused.filter(
+      ({ cluster }) => cluster.first !== first.cluster.first || cluster.frame !== first.cluster.frame,
+    ),
+    forms: [first.key, ...all.filter((each) => each !== first).map(({ key }) => key)].slice(0, MAX_FORMS),
+  };
+}
+
+/** So many forms of a page are named; nobody goes through more. */
+const MAX_FORMS = 8;
+
+/** True for fields that may be a login after all, if a person says so. */
+function isFillable({ controls }: Cluster): boolean {
+  const has = (...meanings: ControlMeaning[]): boolean => controls.some(({ meaning }) => meanings.includes(meaning));
+  return has('identifier', 'password', 'new_password') && !has('card');
 }
 
 /** Authors who want no password filled in call it new: where one signs in, it is not. */
@@ -283,6 +320,11 @@ function compare(a: LoginCluster, b: LoginCluster): number {
     a.frame.path.length - b.frame.path.length ||
     a.first - b.first
   );
+}
+
+/** True where neither what a login asks for nor its place says which of two it is. */
+function isAsLikely(a: LoginCluster, b: LoginCluster): boolean {
+  return weightOf(a) === weightOf(b) && isCovered(a) === isCovered(b) && placeOf(a) === placeOf(b);
 }
 
 /** A secret makes a login; a name alone does so where its own button says it. */

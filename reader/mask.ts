@@ -10,3 +10,8 @@ export function maskedDestination(text: string): string | undefined {
     text,
   )?.[0];
 }
+
+/** A text without what may tell of a person: addresses of mail, and numbers of four digits or more. */
+export function withoutPersonal(text: string): string {
+  return text.replace(/[^\s"]+@[^\s"]+/g, '…@…').replace(/\d[\d ().-]{2,}\d/g, '…');
+}

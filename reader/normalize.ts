@@ -52,3 +52,8 @@ export function anyOf(...lists: readonly string[]): RegExp {
   const alternatives = latin.length > 0 ? [`(?<![a-z0-9])(?:${latin.join('|')})(?![a-z0-9])`] : [];
   return new RegExp([...alternatives, ...other].join('|'), 'u');
 }
+
+/** The parts of an address's path that are words: what looks like an id or a token is left out. */
+export function pathWords(path: string): string[] {
+  return path.split('/').filter((part) => /^[a-z_.-]{1,30}$/i.test(part));
+}

@@ -2,7 +2,7 @@ import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
-import { topicOf } from './signs.ts';
+import { NEW_PASSKEY, topicOf } from './signs.ts';
 
 /** Questions whose yes keeps the session: what a login here is for. */
 const STAY = anyOf(
@@ -32,9 +32,12 @@ const AGREE = anyOf(
 
 /** A page that asks whether an application may have what a provider knows. */
 const CONSENT = anyOf(
-  'wants to access, would like to access, wants access to, is requesting access, requests access, requesting permission, grant access, authorize application, allow access, would like permission, do you want to allow, access to your account',
+  'wants to access, would like to access, wants access to, is requesting access, requests access, requesting permission, grant access, authorize application, allow access, would like permission, do you want to allow, access to your account, grant these access privileges, confirm previously given authorization, requests the following permissions, permissions requested, will be able to access, wants permission to, would like to access, wants to share, share your information with',
   'mochte zugreifen, zugriff erlauben, zugriff gewahren, souhaite acceder, autoriser l acces, quiere acceder, solicita acceso, vuole accedere, deseja acessar, хочет получить доступ, アクセスを許可, 请求访问, 액세스를 요청',
 );
+/** Headings that say no more than what is wanted. */
+const CONSENT_HEADING =
+  /^(authori[sz]e|consent|consent required|authori[sz]ation( request)?|permissions?|einwilligung|autorisierung|autorisation|autorizacion|autorizzazione|autorizacao)$/;
 const ALLOW =
   /^(allow|authori[sz]e|grant|approve|accept|agree|yes|continue|erlauben|zulassen|zustimmen|autoriser|accepter|permitir|autorizar|aceptar|consenti|permetti|разрешить|許可|允许|허용)(?![a-z])/;
 const ONWARD =
@@ -45,33 +48,60 @@ const MAX_BUTTONS = 12;
 
 /**
  * What stands between a login and the site's inside: stay signed in, set this up later, agree to terms, let an application
- * have what a provider knows, a lone button that leads on. Only for a page after an answer: anywhere else such words are part of the furniture.
+ * have what a provider knows, a lone button that leads on. The choices of such a consent carry what it is about as their
+ * description. Only for a page after an answer: anywhere else such words are part of the furniture.
  */
 export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const topic = topicOf(frames);
   const buttons = frames.flatMap((frame) => pressable(frame).map((button) => ({ frame, button })));
   if (buttons.length > MAX_BUTTONS) return [];
   const says = ({ button }: { button: ClickableFacts }, words: RegExp): boolean => words.test(normalize(button.text));
-  const isConsent = CONSENT.test(topic) && buttons.some((each) => says(each, ALLOW));
+  const isConsent = asksConsent(frames, topic) && buttons.some((each) => says(each, ALLOW));
   const onward = isConsent ? [] : buttons.filter((each) => says(each, STAY.test(topic) ? YES : LATER));
   const [lone, ...others] = buttons.filter(({ button }) => button.tag !== 'a');
   if (lone !== undefined && others.length === 0 && !isConsent && !TERMS.test(topic) && says(lone, ONWARD))
     onward.push(lone);
+  const offersPasskey = NEW_PASSKEY.test(topic);
+  const createsPasskey = (each: { button: ClickableFacts }): boolean =>
+    says(each, NEW_PASSKEY) || (offersPasskey && says(each, ONWARD));
   const asks = isConsent || onward.length > 0 || (TERMS.test(topic) && buttons.some((each) => says(each, AGREE)));
   if (!asks) return [];
   const [best] = onward;
+  const question = isConsent ? saidBeside(frames) : '';
   return buttons
     .filter(({ button }) => button.tag !== 'a' || button === best?.button)
     .map(({ frame, button }) => ({
-      type: 'other',
+      type: 'other' as const,
       label: button.text.slice(0, 500),
       selector: button.selector,
       xpath: button.xpath,
       masked_destination: null,
-      description: null,
+      description: isConsent ? question : null,
       frame: [...frame.path],
-      ...(button === best?.button ? { agrees_to_nothing: true } : {}),
+      ...(createsPasskey({ button })
+        ? { uses: 'new_passkey' as const }
+        : button === best?.button
+          ? { agrees_to_nothing: true }
+          : {}),
     }));
+}
+
+function asksConsent(frames: readonly SeenFrame[], topic: string): boolean {
+  const headings = frames.flatMap(({ facts }) => [
+    facts.title,
+    ...facts.texts.filter(({ heading }) => heading).map(({ text }) => text),
+  ]);
+  return CONSENT.test(topic) || headings.some((heading) => CONSENT_HEADING.test(normalize(heading)));
+}
+
+/** What a page says beside its links and buttons: who asks for what. */
+function saidBeside(frames: readonly SeenFrame[]): string {
+  const aside = new Set(['consent', 'nav', 'footer']);
+  const texts = frames
+    .flatMap(({ facts }) => facts.texts)
+    .filter(({ within, region }) => within === 'none' && !aside.has(region))
+    .map(({ text }) => text);
+  return [...new Set(texts)].join(' · ').slice(0, 500);
 }
 
 function pressable({ facts }: SeenFrame): ClickableFacts[] {

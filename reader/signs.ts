@@ -1,5 +1,7 @@
 import type { ChildFrameFacts, ClickableFacts } from './facts.ts';
+import { GREETING } from './account.ts';
 import type { SeenFrame } from './clusters.ts';
+import { MAIL } from './mfa-type.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { SIGN_IN, SIGN_OUT } from './words.ts';
 
@@ -62,11 +64,18 @@ export function signedInSigns(frames: readonly SeenFrame[]): string | null {
   const clickables = frames.flatMap(({ facts }) => facts.clickables);
   const signOut = clickables.find(isSignOut);
   if (signOut) return `control "${signOut.text || signOut.href}"`;
+  const signs = ownSigns(frames);
+  return signs.length >= 2 ? signs.join('; ') : null;
+}
+
+/** What a page shows to a visitor whom it knows: one such sign alone is no proof. Nothing where a way in is offered as well. */
+export function ownSigns(frames: readonly SeenFrame[]): string[] {
+  const clickables = frames.flatMap(({ facts }) => facts.clickables);
   // A way in that anybody can see outweighs what else a page may have for its visitors.
   const offersSignIn = clickables.some(
     ({ visible, text, ariaLabel }) => visible && text.length <= 30 && SIGN_IN.test(normalize(`${text} | ${ariaLabel}`)),
   );
-  if (offersSignIn) return null;
+  if (offersSignIn) return [];
   const shown = clickables.filter(({ visible, region }) => visible && region !== 'footer');
   const menu = shown.find(
     ({ text, ariaLabel, title, classes, id }) =>
@@ -81,12 +90,11 @@ export function signedInSigns(frames: readonly SeenFrame[]): string | null {
         ((region === 'header' || region === 'nav' || region === 'aside') && /^\S+@\S+\.\S+$/.test(text)) ||
         ((heading || region === 'header') && GREETING.test(text)),
     );
-  const signs = [
+  return [
     menu && `account menu "${menu.ariaLabel || menu.text}"`,
     settings && `settings of one's own (${settings.href.slice(0, 60)})`,
     person && `"${person.text.slice(0, 40)}"`,
   ].filter((sign) => sign !== undefined);
-  return signs.length >= 2 ? signs.join('; ') : null;
 }
 
 const ACCOUNT_MENU = anyOf(
@@ -94,10 +102,6 @@ const ACCOUNT_MENU = anyOf(
 );
 const OWN_SETTINGS =
   /\/(settings|preferences|profile|account\/(settings|profile|edit)|my-?account|user\/edit|me)([/?#]|$)/i;
-/** A greeting with a name in it; `Welcome back` and `Welcome to Harbour` greet everybody. */
-const GREETING =
-  /^(hello|hi|welcome|hallo|bonjour|hola|ciao|olá|hej|cześć),? (?!back|to|zurück|new|guest|there|everyone|and)\p{Lu}[\p{L}.'-]+( \p{Lu}[\p{L}.'-]+)?[!,.]?$/iu;
-
 /** True for a control that ends the session of whoever is signed in. */
 export function isSignOut(button: ClickableFacts): boolean {
   if (button.inText || button.region === 'footer') return false;
@@ -112,6 +116,16 @@ export function isSignOut(button: ClickableFacts): boolean {
 /** The instruction of a page that waits for something outside of it, or null. */
 export function outsideInstruction(frames: readonly SeenFrame[]): string | null {
   return instructionOf(frames, OUTSIDE);
+}
+
+/** Words of a link, where nothing says what brought it: a text message would be named. */
+const LINK = anyOf('link, links, lien, enlace, collegamento, lenke, lank, odkaz, ссылк, リンク, 链接, 連結, 링크');
+const BY_PHONE = anyOf('sms, text message, notification, phone, telefon, telephone, qr, push');
+
+/** True of an instruction to open what was mailed. */
+export function speaksOfMailedLink(instruction: string): boolean {
+  const said = normalize(instruction);
+  return !APPROVAL.test(said) && !BY_PHONE.test(said) && (MAIL.test(said) || LINK.test(said) || said.includes('@'));
 }
 
 function instructionOf(frames: readonly SeenFrame[], words: RegExp): string | null {
@@ -183,10 +197,33 @@ export function refusalSigns(frames: readonly SeenFrame[], topic: string, said: 
   return refuses && signs.length >= 2 ? signs.join('; ') : null;
 }
 
+/** More words than these say something beside that they load. */
+const MAX_LOADING_TEXT = 120;
+
+/** A page that shows nothing but that it is loading: what it will say is still to come. */
+export function showsOnlyLoading(frames: readonly SeenFrame[]): boolean {
+  if (saidBy(frames).length > MAX_LOADING_TEXT) return false;
+  const isPressable = frames.some(
+    ({ facts }) => facts.clickables.some(({ visible }) => visible) || facts.controls.some(({ visible }) => visible),
+  );
+  return !isPressable && frames.some(({ facts }) => facts.busy || facts.texts.some(({ text }) => LOADS.test(text)));
+}
+
+/** A whole text, not a word of one. */
+const LOADS =
+  /^(loading|please wait|one moment|just a moment|starting|connecting|wird geladen|lädt|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|laden|загрузка|読み込み中|加载中)( [\p{L} ]{1,40})?[.… !]*$/iu;
+
 /** A page that says that the site is out of order. */
 export function showsOutage(topic: string, said: string): boolean {
   return said.length < 800 && BROKEN.test(topic);
 }
+
+/** Words of a site that would like to create a passkey for a visitor whom it knows. */
+export const NEW_PASSKEY = anyOf(
+  'create a passkey, create passkey, create your passkey, add a passkey, add passkey, set up a passkey, set up passkey, save a passkey, save passkey, get a passkey, register a passkey, enable passkeys, sign in faster with a passkey',
+  'passkey erstellen, passkey einrichten, passkey hinzufugen, passkey anlegen, creer une cle d acces, ajouter une cle d acces, crear una clave de acceso, crear llave de acceso, anadir una clave de acceso',
+  'crea una passkey, crea passkey, crea una chiave di accesso, criar uma chave de acesso, criar chave de acesso, toegangssleutel maken, skapa en nyckel, создать ключ доступа, パスキーを作成, 创建通行密钥, 패스키 만들기',
+);
 
 /** A page about passkeys. */
 export function speaksOfPasskeys(topic: string): boolean {

@@ -5,6 +5,7 @@ import { identifierWords } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
 import { isProviderButton } from './sso.ts';
 import { isHelper, isLink, leadsAway, wordsOf } from './senders.ts';
+import { SUBMIT_WEIGHTS, type SubmitSign, type SubmitWeights } from './submit-weights.ts';
 import { ASIDE, CONTINUE, SEARCH, SIGN_IN, SIGN_UP } from './words.ts';
 
 /** The button of a cluster, with the reason for it. */
@@ -16,8 +17,11 @@ export interface Submit {
 /** A button that has a link or a code sent: what a page without a password is for. */
 const SENDS = /(send|e-?mail|text|get) (me )?(an? |the )?([a-z-]+ ){0,3}(link|code)|continue with e-?mail/;
 
+/** Points from which a control is taken for the button; the fit holds them. */
+export const ENOUGH = 2;
+
 /** The control that sends the fields of a cluster, or undefined when there is none (they are then sent by Enter). */
-export function findSubmit(cluster: Cluster): Submit | undefined {
+export function findSubmit(cluster: Cluster, weights: SubmitWeights = SUBMIT_WEIGHTS): Submit | undefined {
   const formAt = cluster.controls[0]?.control.form ?? -1;
   const all = cluster.frame.facts.clickables.filter((each) => each.visible);
   const inForm = all.filter((each) => formAt >= 0 && each.form === formAt);
@@ -26,14 +30,15 @@ export function findSubmit(cluster: Cluster): Submit | undefined {
   const sending = inside.filter((each) => each.order > cluster.last && SENDS.test(wordsOf(each)));
   const named = inForm.filter((each) => !within(each) && each.order > cluster.last);
   return (
-    best(inside, cluster, 'in the form, after the fields') ??
+    best(inside, cluster, 'in the form, after the fields', weights) ??
     (sending[0] && { button: sending[0], why: `"${sending[0].text.slice(0, 40)}", sends what signs in` }) ??
     best(
       all.filter((each) => isNear(each, cluster)),
       cluster,
       'right under the fields',
+      weights,
     ) ??
-    best(named, cluster, 'named as a button of the form')
+    best(named, cluster, 'named as a button of the form', weights)
   );
 }
 
@@ -42,9 +47,9 @@ export function readChoiceSubmit(frames: readonly SeenFrame[]): PageReading['sub
   for (const { path, facts } of frames) {
     const radio = facts.clickables.find((each) => each.type === 'radio' && each.visible);
     const after = radio && facts.clickables.filter((each) => each.visible && each.order > radio.order);
-    const rated = after?.map((each) => ({ each, points: rate(each, radio?.order ?? 0) })) ?? [];
+    const rated = after?.map((each) => ({ each, points: rate(each, radio?.order ?? 0, SUBMIT_WEIGHTS) })) ?? [];
     const sends = rated.filter(
-      ({ each, points }) => points >= 2 || (each.type === 'submit' && SENDS.test(wordsOf(each))),
+      ({ each, points }) => points >= ENOUGH || (each.type === 'submit' && SENDS.test(wordsOf(each))),
     );
     const [button] = sends.sort(byPoints);
     if (button) return { selector: button.each.selector, frame: [...path] };
@@ -62,10 +67,15 @@ function isNear({ box, order, form }: ClickableFacts, cluster: Cluster): boolean
   );
 }
 
-function best(candidates: readonly ClickableFacts[], cluster: Cluster, where: string): Submit | undefined {
+function best(
+  candidates: readonly ClickableFacts[],
+  cluster: Cluster,
+  where: string,
+  weights: SubmitWeights,
+): Submit | undefined {
   const rated = candidates
-    .map((each) => ({ each, points: rate(each, cluster.last) }))
-    .filter(({ points }) => points >= 2);
+    .map((each) => ({ each, points: rate(each, cluster.last, weights) }))
+    .filter(({ points }) => points >= ENOUGH);
   const [first] = rated.sort(byPoints);
   return first && { button: first.each, why: `"${first.each.text.slice(0, 40)}", ${where}` };
 }
@@ -75,31 +85,40 @@ function byPoints(a: { points: number; each: ClickableFacts }, b: { points: numb
   return b.points - a.points || a.each.order - b.each.order;
 }
 
-function rate(button: ClickableFacts, lastField: number): number {
-  if (button.type === 'radio' || button.type === 'reset' || ['tab', 'option'].includes(button.role)) return 0;
-  if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return 0;
+/** What speaks for and against a control that may send the fields; null for one that never does. */
+export function submitSigns(button: ClickableFacts, lastField: number): SubmitSign[] | null {
+  if (button.type === 'radio' || button.type === 'reset' || ['tab', 'option'].includes(button.role)) return null;
+  if (button.href.startsWith('mailto:') || button.href.startsWith('tel:')) return null;
   const said = wordsOf(button);
-  if (isHelper(button, said) || isProviderButton(button)) return 0;
+  if (isHelper(button, said) || isProviderButton(button)) return null;
   const named = identifierWords(button.id, button.name, button.classes, button.extra);
   const signsIn = SIGN_IN.test(said);
   const asks = signsIn || CONTINUE.test(said);
-  let points = 0;
-  if (button.type === 'submit' || button.type === 'image') points += 3;
-  if (signsIn) points += button.text.length <= 25 ? 5 : 4;
-  else if (CONTINUE.test(said)) points += 3;
-  if (SUBMIT_NAME.test(named)) points += 2;
-  if (button.order > lastField) points += 1;
+  const sends = button.type === 'submit' || button.type === 'image';
+  const signs: SubmitSign[] = [];
+  const when = (is: boolean, sign: SubmitSign): void => {
+    if (is) signs.push(sign);
+  };
+  when(sends, 'sends');
+  when(signsIn, button.text.length <= 25 ? 'signsIn' : 'signsInAtLength');
+  when(!signsIn && asks, 'continues');
+  when(SUBMIT_NAME.test(named), 'named');
+  when(button.order > lastField, 'afterFields');
   // Whatever it says, a link that runs a script and stands after the fields is likely to send them.
-  if (button.order > lastField && /^javascript:.*\w/i.test(button.href)) points += 1;
-  if (isLink(button)) points -= leadsAway(button) ? (signsIn && isShapedAsButton(button) ? 3 : 6) : 0;
-  else if (!asks && button.type !== 'submit' && button.type !== 'image')
-    points += button.tag === 'button' || button.tag === 'input' ? 1 : -1;
-  if (said === '' && button.type !== 'image') points -= 2;
-  if (ASIDE.test(said) && !asks) points -= 6;
-  if (SEARCH.test(said) && !asks) points -= 6;
-  if (otherWayOf(button, true) !== undefined) points -= 6;
-  if (SIGN_UP.test(said) && !signsIn) points -= 6;
-  return points;
+  when(button.order > lastField && /^javascript:.*\w/i.test(button.href), 'runsScript');
+  if (isLink(button)) when(leadsAway(button), signsIn && isShapedAsButton(button) ? 'leadsAwayAsButton' : 'leadsAway');
+  else if (!asks && !sends) signs.push(button.tag === 'button' || button.tag === 'input' ? 'isButton' : 'isNoButton');
+  when(said === '' && button.type !== 'image', 'saysNothing');
+  when(ASIDE.test(said) && !asks, 'isAside');
+  when(SEARCH.test(said) && !asks, 'searches');
+  when(otherWayOf(button, true) !== undefined, 'isOtherWay');
+  when(SIGN_UP.test(said) && !signsIn, 'signsUp');
+  return signs;
+}
+
+function rate(button: ClickableFacts, lastField: number, weights: SubmitWeights): number {
+  const signs = submitSigns(button, lastField);
+  return signs === null ? 0 : signs.reduce((sum, sign) => sum + weights[sign], 0);
 }
 
 const SUBMIT_NAME = /(^| )(submit|login|log in|signin|sign in|logon|next|continue|primary|verify|main)( |$)/;

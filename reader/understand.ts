@@ -1,13 +1,16 @@
-import type { PageReading } from '../contract/reading.ts';
+import type { FormChoice, PageReading } from '../contract/reading.ts';
+import { candidatesOf, type Candidates } from './candidates.ts';
 import { readChoices } from './choices.ts';
 import type { Cluster, SeenFrame } from './clusters.ts';
+import { markEnrolment } from './enrolment.ts';
 import type { Box, ControlFacts } from './facts.ts';
 import { readFields } from './fields.ts';
+import { choicesKey } from './form-keys.ts';
 import { kindOf } from './kind.ts';
 import { chooseLogin, type Choice } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
-import { approvalInstruction, outsideInstruction } from './signs.ts';
+import { approvalInstruction, outsideInstruction, speaksOfMailedLink } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
 import { readWebsiteError } from './website-error.ts';
 
@@ -28,6 +31,8 @@ export interface Understood {
   readonly reasons: readonly Reason[];
   /** True where the page shows a form for something else: it is there already, and waiting shows nothing more. */
   readonly showsOtherForm: boolean;
+  /** Forms between which little has decided; null where the page has one, or the choice was plain. */
+  readonly close: Candidates | null;
 }
 
 /** Judges the facts of a page: pure, so that every rule can be tested without a browser. */
@@ -35,9 +40,12 @@ export function understand(url: string, frames: readonly SeenFrame[]): PageReadi
   return understandWithReasons(url, frames).reading;
 }
 
-/** The same, with the evidence of every decision in a few words. None of them quotes what somebody typed. */
-export function understandWithReasons(url: string, frames: readonly SeenFrame[]): Understood {
-  const choice = chooseLogin(frames);
+/**
+ * The same, with the evidence of every decision in a few words. None of them quotes what somebody typed.
+ * @param chosen what a person has said of the forms that earlier readings took.
+ */
+export function understandWithReasons(url: string, frames: readonly SeenFrame[], chosen?: FormChoice): Understood {
+  const choice = chooseLogin(frames, chosen);
   const form = choice.login;
   const fields = form ? readFields(form) : [];
   const button = fields.length > 0 ? form?.submit?.button : undefined;
@@ -51,7 +59,9 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);
   const lockOut =
     kind === 'logged_in' ? undefined : lockOutOf(isForm ? [error ?? ''] : [error ?? '', ...shortTexts(frames)]);
-  const reading: PageReading = {
+  const forms = isForm ? choice.forms : kind === 'choice' ? [choicesKey(choices)] : [];
+  const instruction = kind === 'external_action' ? (approvalInstruction(frames) ?? outsideInstruction(frames)) : null;
+  const asRead: PageReading = {
     url,
     kind,
     title: frames[0]?.facts.title ?? '',
@@ -60,13 +70,18 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[])
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
     ...(lockOut === undefined ? {} : { lock_out: lockOut }),
-    external_action_message:
-      kind === 'external_action' ? (approvalInstruction(frames) ?? outsideInstruction(frames)) : null,
+    external_action_message: instruction,
+    ...(instruction !== null && speaksOfMailedLink(instruction) ? { mailed_link: true } : {}),
     sign_in_link: isForm || kind === 'logged_in' ? null : signInLink,
+    ...(forms.length === 0 ? {} : { forms: [...forms] }),
   };
+  const reading = markEnrolment(asRead, frames);
   const reasons = [{ what: kind, why, frame: [], taken: true }, ...reasonsOf(choice)];
   const showsOtherForm = choice.refused.some(({ cluster }) => cluster.controls.length >= 2);
-  return { reading, reasons, showsOtherForm };
+  // A page that shows a secret is shown to nobody.
+  const close =
+    isForm && reading.enrolment !== true && choice.close.length > 1 ? candidatesOf(frames, choice.close) : null;
+  return { reading, reasons, showsOtherForm, close };
 }
 
 /** True for a login that is filled in and locked: the page has sent it and shows no answer yet. */

@@ -13,6 +13,9 @@ const GOOD_MARK = /(?<![a-z])(success|info|positive|help-?block|hint)(?![a-z])/i
 const CONDITIONAL =
   /^(if|when|wenn|falls|si|se|als|om|jesli|never|do not|don't|make sure|for security|need|having)(?![a-z])|\bif you\b/;
 
+/** A text that calls itself an error. */
+const CALLED_ERROR = /^(error|fehler|erreur|errore|erro|fout|fel|fejl|blad|hata|ошибка|エラー|错误|錯誤|오류) ?[:!：]/;
+
 /** What happened earlier, told to somebody who is inside by now. */
 const HISTORY =
   /^(there (was|were) )?\d+ (failed|unsuccessful) (log ?in|sign ?in|login) attempts?( since [^.!]*)?[.!]?$|^last (failed |unsuccessful |successful )?(log ?in|sign ?in)/;
@@ -48,6 +51,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): num
   if (ERROR_MARK.test(text.marks)) points += 3.5;
   else if (!isAlert && MESSAGE_MARK.test(text.marks)) points += 1.5;
   if (text.red) points += 2.5;
+  if (CALLED_ERROR.test(said)) points += 1.5;
   if (refuses) points += 4;
   else if (COMPLAINT.test(said)) points += 2;
   else points -= 1;

@@ -28,7 +28,7 @@ export function collectTexts(
   return [...blocks].map(([element, parts]) => facts(element, parts, tree, formOf, described));
 }
 
-/** Words of one text node, and the element that holds it. */
+/** Words of one text node, and the element that they are laid out in: a component's own where it has a place for them. */
 interface Piece {
   readonly words: string;
   readonly element: Element;
@@ -43,13 +43,19 @@ function piecesOf(tree: Tree): Piece[] {
       if (node instanceof Element) visit(node);
       else if (node.nodeType === Node.TEXT_NODE) {
         const words = oneLine(node.textContent, 500);
-        if (words) pieces.push({ words, element });
+        if (words) pieces.push({ words, element: placeOf(node) ?? element });
       }
     }
   };
   const [body] = tree.elements;
   if (body) visit(body);
   return pieces;
+}
+
+/** What a component draws around a text that it is given: its alert says so inside, not where the page names it. */
+function placeOf(node: Node): Element | null {
+  const slot = node instanceof Text ? node.assignedSlot : null;
+  return slot === null ? null : composedParent(slot);
 }
 
 function nearest(pieces: readonly Piece[], tree: Tree): readonly Piece[] {

@@ -1,5 +1,6 @@
 import { drawFor, hashOf } from './draw.ts';
 import { FRAGMENTS } from './fragments.ts';
+import { HOMES } from './homes.ts';
 import { ENGLISH, LANGUAGES, type Words } from './languages.ts';
 import { LOGINS, type Shape } from './logins.ts';
 import type { CorpusPage, PageClass } from './page.ts';
@@ -29,6 +30,7 @@ export function corpus(): CorpusPage[] {
     ...pagesOf('silent', SILENT),
     ...pagesOf('one password', PROVIDER_PAGES, PER_PROVIDER_SHAPE),
     ...pagesOf('state', STATES),
+    ...pagesOf('state', HOMES),
   ];
 }
 

@@ -18,11 +18,26 @@ export interface Verdict {
   readonly found: string;
 }
 
+/** Only a hang takes as long to open a page, in milliseconds. */
+const HANGS_AFTER_MS = 180_000;
+
 /** Reads pages of the corpus in one browser, several at a time. */
 export async function measure(browser: Browser, pages: readonly CorpusPage[], atOnce = 4): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  await eachOpened(browser, pages, async (page, wanted) => void verdicts.push(await judge(page, wanted)), atOnce);
+  const order = new Map(pages.map((page, at) => [page.name, at]));
+  return verdicts.sort((a, b) => (order.get(a.page.name) ?? 0) - (order.get(b.page.name) ?? 0));
+}
+
+/** Opens each page of the corpus, several at a time, and hands it over when it has loaded. */
+export async function eachOpened(
+  browser: Browser,
+  pages: readonly CorpusPage[],
+  look: (page: Page, wanted: CorpusPage) => Promise<void>,
+  atOnce = 4,
+): Promise<void> {
   const byAddress = new Map<string, CorpusPage>();
   for (const page of pages) byAddress.set(page.address, page);
-  const verdicts: Verdict[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     const context = await browser.newContext();
@@ -32,13 +47,13 @@ export async function measure(browser: Browser, pages: readonly CorpusPage[], at
     for (let at = next++; at < pages.length; at = next++) {
       const wanted = pages[at];
       if (wanted === undefined) break;
-      verdicts.push(await judge(page, wanted));
+      await page.goto(wanted.address, { waitUntil: 'commit', timeout: HANGS_AFTER_MS });
+      await page.waitForLoadState('load');
+      await look(page, wanted);
     }
     await context.close();
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  const order = new Map(pages.map((page, at) => [page.name, at]));
-  return verdicts.sort((a, b) => (order.get(a.page.name) ?? 0) - (order.get(b.page.name) ?? 0));
 }
 
 /** Answers every request of the context from the corpus: no page reaches the network. */
@@ -60,8 +75,6 @@ async function serve(context: BrowserContext, byAddress: ReadonlyMap<string, Cor
 }
 
 async function judge(page: Page, wanted: CorpusPage): Promise<Verdict> {
-  await page.goto(wanted.address, { waitUntil: 'commit' });
-  await page.waitForLoadState('load');
   const began = performance.now();
   const reading = await readWhenSettled(page);
   const ms = performance.now() - began;

@@ -11,6 +11,8 @@ export interface Truth {
   readonly providers?: readonly string[];
   /** Kinds that are right; default `form` where there are fields, else anything but `form`. */
   readonly kind?: readonly string[];
+  /** Whether a control leads to a login: one with `truth="entrance"`, or none. Nothing is known where it is left out. */
+  readonly entrance?: boolean;
   /** Channel of the code field. */
   readonly channel?: string;
   /** Types of the choices that are no providers, in any order; unknown when left out. */

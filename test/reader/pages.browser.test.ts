@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
+import { readWhenSettled, readWithReasons } from '../../activities/login/reading/read-page.ts';
+import type { Candidates } from '../../reader/candidates.ts';
 import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
@@ -107,6 +108,51 @@ it('reads closed shadow roots and finds their fields again, whatever the content
     expect(await page.evaluate('Element.prototype.attachShadow.toString()')).toContain('[native code]');
   } finally {
     await context.close();
+  }
+});
+
+it('reads closed shadow roots that markup declares, one in the other, and types into their fields', async () => {
+  const page = await browser.newPage();
+  try {
+    await page.route('https://declared.test/', (route) =>
+      route.fulfill({
+        contentType: 'text/html',
+        body: `<title>Harbour</title><h1>Log in</h1><login-box><template shadowrootmode="closed">
+          <p><input name="user" placeholder="User name"></p>
+          <secret-box><template shadowrootmode="closed"><input name="secret" type="password" placeholder="Password"></template></secret-box>
+          <button>Log in</button></template></login-box><script>window.host = document.querySelector('login-box');</script>`,
+      }),
+    );
+    await page.goto('https://declared.test/');
+    expect(await page.evaluate('window.host.shadowRoot')).toBeNull();
+    const { fields, submit } = await readWhenSettled(page);
+    expect(fields.map(({ type }) => type)).toEqual(['identifier', 'password']);
+    for (const each of [...fields, ...(submit ? [submit] : [])]) await expectOne(page, each);
+    expect(submit).not.toBeNull();
+    const secret = page.locator(fields[1]?.selector ?? '');
+    await secret.click();
+    await page.keyboard.type('typed into a closed root');
+    expect(await secret.inputValue()).toBe('typed into a closed root');
+  } finally {
+    await page.close();
+  }
+});
+
+it('takes the form that a model names among those that look alike, and its own where it names none', async () => {
+  const page = await browser.newPage();
+  try {
+    const form = (name: string) =>
+      `<h2>${name}</h2><form><input name="${name}"><input name="${name}_secret" type="password"><button>Sign in</button></form>`;
+    await page.setContent(`<title>Harbour</title>${form('partner')}${form('member')}`);
+    const read = async (choose: (keys: string[]) => string | undefined) => {
+      const model = { choose: ({ forms }: Candidates) => Promise.resolve(choose(forms.map(({ key }) => key)) ?? null) };
+      const { reading, reasons } = await readWithReasons(page, { model });
+      return { first: reading.fields[0]?.name, said: reasons[0]?.why, byModel: reading.by_model === true };
+    };
+    expect(await read((keys) => keys[1])).toEqual({ first: 'member', said: 'chose among 2 forms', byModel: true });
+    expect(await read(() => undefined)).toEqual({ first: 'partner', said: 'gave no usable answer', byModel: false });
+  } finally {
+    await page.close();
   }
 });
 

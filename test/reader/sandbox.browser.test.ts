@@ -132,10 +132,11 @@ describe('the practice site, read step by step', () => {
     await enter('heidi', password('heidi'));
     const push = await readWhenSettled(page);
     expect(push.kind).toBe('external_action');
+    expect(push.mailed_link).toBeUndefined();
     expect(push.external_action_message).toContain('We sent a notification to your phone');
     await page.goto(`${site.url}/login/magic-link`);
     await enter('alice@sandbox.test');
-    expect((await readWhenSettled(page)).kind).toBe('external_action');
+    expect(await readWhenSettled(page)).toMatchObject({ kind: 'external_action', mailed_link: true });
   });
 
   it('a site that is down or talks nonsense asks for nothing', async () => {

@@ -1,0 +1,83 @@
+import type { Browser, Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
+import { readWhenSettled } from '../activities/login/reading/read-page.ts';
+import { seeFrames } from '../activities/login/reading/frames.ts';
+import type { ClickableFacts } from '../reader/facts.ts';
+import { LINK_WEIGHTS, type LinkSign } from '../reader/link-weights.ts';
+import { chooseLogin, type LoginCluster } from '../reader/login-cluster.ts';
+import { ENOUGH_FOR_LINK, entrancesOf, linkSigns } from '../reader/sign-in-link.ts';
+import { ENOUGH, findSubmit, submitSigns } from '../reader/submit.ts';
+import { SUBMIT_WEIGHTS, type SubmitSign } from '../reader/submit-weights.ts';
+import { corpus, isHeldOut } from '../test/pages/corpus.ts';
+import { eachOpened } from '../test/pages/measure.ts';
+import { writtenPages } from '../test/pages/written.ts';
+import type { Figure } from './figure.ts';
+import { fitted, type Example } from './fit.ts';
+
+/** Fits the points of reader/submit.ts and of reader/sign-in-link.ts on the pages of the corpus whose control is known. */
+export async function fitReader(executablePath: string): Promise<Figure[]> {
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  try {
+    return [
+      ...fitted('Entrances of sites', await entrances(browser), LINK_WEIGHTS, ENOUGH_FOR_LINK),
+      ...fitted('Buttons of logins', await buttons(browser), SUBMIT_WEIGHTS, ENOUGH),
+    ];
+  } finally {
+    await browser.close();
+  }
+}
+
+async function entrances(browser: Browser): Promise<Example<LinkSign>[]> {
+  const pages = corpus().filter(({ truth }) => truth.entrance !== undefined);
+  const examples: Example<LinkSign>[] = [];
+  await eachOpened(browser, pages, async (page, wanted) => {
+    const [top] = await seeFrames(page);
+    if (top === undefined) return;
+    const controls = top.facts.clickables.filter((each) => linkSigns(each).length > 0);
+    const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'entrance')));
+    const truth = controls.find((_, at) => isTruth[at] === true) ?? null;
+    examples.push({
+      candidates: controls.map((each) => ({ signs: linkSigns(each), isTruth: each === truth })),
+      isRight: (weights) =>
+        (entrancesOf(controls, weights)[0] ?? null) === truth && (truth !== null) === wanted.truth.entrance,
+      isHeldOut: isHeldOut(wanted),
+    });
+  });
+  return examples;
+}
+
+async function buttons(browser: Browser): Promise<Example<SubmitSign>[]> {
+  const pages = [...corpus(), ...writtenPages()].filter(({ truth }) => (truth.fields ?? []).length > 0);
+  const examples: Example<SubmitSign>[] = [];
+  await eachOpened(browser, pages, async (page, wanted) => {
+    await readWhenSettled(page);
+    const { login } = chooseLogin(await seeFrames(page));
+    if (login === undefined) return;
+    const controls = controlsOf(login);
+    const isTruth = await Promise.all(controls.map((each) => isMarked(page, each, 'submit', login.frame.path)));
+    const truth = controls.find((_, at) => isTruth[at] === true) ?? null;
+    examples.push({
+      candidates: controls.map((each) => ({ signs: submitSigns(each, login.last) ?? [], isTruth: each === truth })),
+      isRight: (weights) => (findSubmit(login, weights)?.button ?? null) === truth,
+      isHeldOut: isHeldOut(wanted),
+    });
+  });
+  return examples;
+}
+
+/** Controls that may be the button at all. */
+function controlsOf({ frame, last }: LoginCluster): ClickableFacts[] {
+  return frame.facts.clickables.filter((each) => each.visible && submitSigns(each, last) !== null);
+}
+
+async function isMarked(
+  page: Page,
+  { selector }: ClickableFacts,
+  truth: string,
+  path: readonly string[] = [],
+): Promise<boolean> {
+  let scope: Pick<Page, 'locator' | 'frameLocator'> = page;
+  for (const each of path) scope = scope.frameLocator(each);
+  const found = scope.locator(selector).first();
+  return (await found.getAttribute('truth', { timeout: 10_000 }).catch(() => null)) === truth;
+}

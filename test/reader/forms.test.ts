@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { FormChoice, PageReading } from '../../contract/reading.ts';
+import { understandWithReasons } from '../../reader/understand.ts';
+import { drawPage } from './drawn-facts.ts';
+
+const PARTNERS = { heading: 'Partners', fields: ['partner', '*partner_secret'], button: 'Sign in' };
+const MEMBERS = { heading: 'Members', fields: ['member', '*member_secret'], button: 'Sign in' };
+const SIGN_UP = { heading: 'New here?', fields: ['email', '*new_password'], button: 'Create account' };
+const CARD = { heading: 'Pay', fields: ['card_number', 'cvc'], button: 'Pay now' };
+
+function read(forms: Parameters<typeof drawPage>[0], chosen?: FormChoice): PageReading {
+  return understandWithReasons('https://harbour.test/', drawPage(forms), chosen).reading;
+}
+
+const firstField = ({ fields }: PageReading): string | undefined => fields[0]?.name;
+
+it('passes over forms in their order, then those that it took for no login, and takes the first again after the last', () => {
+  const page = [PARTNERS, MEMBERS, SIGN_UP, CARD];
+  const seen: (string | undefined)[] = [];
+  const passedOver: string[] = [];
+  for (let press = 0; press <= 3; press += 1) {
+    const reading = read(page, { taken: null, passedOver });
+    seen.push(firstField(reading));
+    passedOver.push(...(reading.forms?.slice(0, 1) ?? []));
+  }
+  expect(seen).toEqual(['partner', 'member', 'email', 'partner']);
+});
+
+it('knows a form again where it stands elsewhere, with other numbers in its names, and greets somebody', () => {
+  const [, members = ''] = read([PARTNERS, MEMBERS]).forms ?? [];
+  const chosen = { taken: members, passedOver: [] };
+  expect(firstField(read([SIGN_UP, MEMBERS, PARTNERS], chosen))).toBe('member');
+  const numbered = (visit: number) => ({
+    ...MEMBERS,
+    heading: `Members ${visit}@harbour.test`,
+    fields: [`m${visit}`, '*p'],
+  });
+  const [earlier = ''] = read([numbered(17)]).forms ?? [];
+  expect(firstField(read([PARTNERS, numbered(4)], { taken: earlier, passedOver: [] }))).toBe('m4');
+});
+
+it('tells forms apart that say the same, and takes its own choice where the one that was taken is gone', () => {
+  const { forms = [] } = read([PARTNERS, PARTNERS]);
+  expect(new Set(forms).size).toBe(2);
+  expect(firstField(read([PARTNERS, MEMBERS], { taken: 'gone', passedOver: [] }))).toBe('partner');
+});
+
+it('takes no form for a login that it refuses while nobody has passed one over', () => {
+  expect(read([SIGN_UP, CARD])).toMatchObject({ kind: 'other', fields: [] });
+  expect(read([SIGN_UP], { taken: null, passedOver: ['a form of another page'] })).toMatchObject({ kind: 'other' });
+});
