@@ -1,8 +1,8 @@
-import type { CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
+import type { CheckMethod, CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
 import type { CredentialProviderFault } from './credential-provider-faults.ts';
-import type { ConnectionDocument, ConnectionRecord } from './document.ts';
+import type { ConnectionDocument, ConnectionRecord, KnownAccount, RequestCheck } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
-import type { PageReading, ReadChoice, ReadField } from './reading.ts';
+import type { FormChoice, PageKind, PageReading, ReadChoice, ReadField } from './reading.ts';
 
 /** Which connection, in which project: what every activity needs to find its row. Opaque ids only. */
 export interface ConnectionAddress {
@@ -27,6 +27,12 @@ export interface LoginTarget extends ConnectionAddress {
   credentialName: string | null;
   /** The attached item of an external secret store. Absent without one, and in histories that are older than it. */
   externalCredential?: Pick<CredentialReference, 'provider' | 'path' | 'auto'>;
+  /** The account that earlier logins led to. Absent where none is known, and in histories that are older than it. */
+  account?: KnownAccount;
+  /** What a person has said of the forms that earlier readings took. Absent where nobody has. */
+  forms?: FormChoice;
+  /** The request that may check in a browser's place; null when none does. Absent until one was looked for. */
+  requestCheck?: RequestCheck | null;
   /** Whether its browser sessions are recorded. Absent in histories that are older than it. */
   recordSession?: boolean;
 }
@@ -38,6 +44,8 @@ export interface CredentialFacts {
   version: number;
   valueKeys: string[];
   hasTotpSecret: boolean;
+  /** Whether it holds a passkey; of a page, one that the page's site takes. Absent without one. */
+  hasPasskey?: boolean;
   ssoProvider: string | null;
 }
 
@@ -61,7 +69,11 @@ export interface Observation {
 
 /** Where the value of one field comes from. */
 export type ValueSource =
-  { kind: 'submission'; fieldId: string } | { kind: 'credential'; key: string } | { kind: 'totp' };
+  | { kind: 'submission'; fieldId: string }
+  | { kind: 'credential'; key: string }
+  | { kind: 'totp' }
+  /** The first code of the new authenticator that the page shows; its secret is kept for the credential. */
+  | { kind: 'enrolment' };
 
 /** One field to type into. `ref` names the value in the credential that a good login is saved to. */
 export interface FieldEntry {
@@ -96,6 +108,18 @@ export interface EnterOutcome extends Observation {
   keptId: string | null;
 }
 
+export interface OpenLinkInput {
+  target: LoginTarget;
+  flowId: string;
+  sessionId: string;
+  /** Names this opening in the ledger: it is done at most once. */
+  entryId: string;
+  /** Where the link lies, sealed. */
+  submissionId: string;
+  /** What the page is that waits for it. */
+  from: PageKind;
+}
+
 /** How far an entering had come when it was lost: nothing was typed, something was, or the button was pressed too. */
 export type EntryReach = 'nothing' | 'keys' | 'press';
 
@@ -107,6 +131,10 @@ export interface FinishInput {
   saveCredentials: boolean;
   /** The provider that was chosen, and the address of the page that offered it. Absent in histories that are older than it. */
   provider?: ChosenProvider | null;
+  /** The profile was logged in as it was opened: it needs no proof. Absent in histories that are older than it. */
+  wasLoggedIn?: boolean;
+  /** False when the site refused the code of a new authenticator: its secret is not saved. Absent reads as true. */
+  keepsAuthenticator?: boolean;
 }
 
 /** An identity provider that a flow has taken. */
@@ -120,6 +148,8 @@ export interface FinishOutcome {
   postLoginUrl: string;
   credentialName: string | null;
   credential: CredentialFacts | null;
+  /** The account that the page names; null when it names none. Absent in histories that are older than it. */
+  account?: KnownAccount | null;
 }
 
 /** Outcome of a health check; `inconclusive` when the site is down or answers nonsense. */
@@ -127,6 +157,10 @@ export interface HealthOutcome {
   outcome: 'authenticated' | 'expired' | 'inconclusive';
   /** The session it looked through. Absent in histories that are older than it. */
   browserSessionId?: string;
+  /** How it was looked, and what decided. Absent in histories that are older than it. */
+  check?: CheckMethod;
+  /** The request to check by from now on; null when none tells. Absent when nothing was learned. */
+  requestCheck?: RequestCheck | null;
   /** Why, for the timeline, when it is not `authenticated`. */
   errorCode: FlowErrorCode | null;
   /** Whether telemetry of its browser session was captured. Absent in histories that are older than it. */
@@ -142,7 +176,8 @@ export interface HealthOutcome {
  * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
  * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
  * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
- * `address_refused` (the login page lies where the egress rules let nobody go), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
+ * `address_refused` (the login page lies where the egress rules let nobody go), `session_not_persistent` (a good login is
+ * gone when its saved profile is opened again), `account_mismatch` (the page names another account than it did after earlier logins), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
  * `internal_error`, those of {@link ProxyFailure}, and those of {@link CredentialProviderFault}.
  */
 export type ActivityFailure =
@@ -151,6 +186,8 @@ export type ActivityFailure =
   | 'address_refused'
   | 'entry_uncertain'
   | 'submission_gone'
+  | 'session_not_persistent'
+  | 'account_mismatch'
   | 'element_not_found'
   | 'network_error'
   | 'service_unavailable'
@@ -181,12 +218,54 @@ export interface LoginActivities {
    * claimed ends with `entry_uncertain`. Hence it may be retried.
    */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
-  /** Saves the session to the profile and the values to the credential; ends the session. May be retried. */
+  /**
+   * Opens a mailed sign-in link in the session and reads the page that goes on. At most once, as `enterAnswer` is; hence it may be
+   * retried.
+   */
+  openLink(input: OpenLinkInput): Promise<Observation>;
+  /**
+   * Saves the session to the profile and ends it; opens the profile afresh to see that it is logged in; then saves the values
+   * to the credential. Fails with `session_not_persistent` when the login did not last, and with `account_mismatch` before anything is saved. May be
+   * retried.
+   */
   finishLogin(input: FinishInput): Promise<FinishOutcome>;
   /** Ends the session without saving and destroys what was kept. May be retried; done when the session is gone. */
   abandonLogin(input: { target: LoginTarget; sessionId: string | null; keptId: string | null }): Promise<void>;
-  /** Opens the profile, looks whether it is logged in, saves what the site refreshed. May be retried. */
+  /**
+   * Looks whether the profile is logged in, by the request that is known to tell, else in a browser, and saves what the site
+   * refreshed. May be retried.
+   */
   checkHealth(input: { target: LoginTarget; checkId: string }): Promise<HealthOutcome>;
+}
+
+/** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
+export type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
+
+/** Activities that deliver events to webhooks. */
+export interface WebhookActivities {
+  /**
+   * Makes one attempt at what is next in a lane, and writes down what it came to; with `isDue` even before its time. When it
+   * runs again after a lost worker, the same event is posted again under the same id.
+   */
+  deliverNext(input: { webhookId: string; lane: string; isDue: boolean }): Promise<WebhookStep>;
+}
+
+/** Why an invocation ended that its program has not ended: its time was over, its worker was lost, or somebody ended it. */
+export type InvocationFault = 'timed_out' | 'lost' | 'canceled' | 'unavailable';
+
+/** Activities that build and run the programs of users. Sources, values, payloads and outputs stay in the store. */
+export interface AppActivities {
+  /** Builds a deployment, learns its actions and gives them a version. May be retried; what is wrong with it ends it. */
+  buildDeployment(input: { deploymentId: string }): Promise<void>;
+  /** Ends a deployment whose build has failed for no fault of its own. */
+  endDeployment(input: { deploymentId: string }): Promise<void>;
+  /**
+   * Runs the action once. False when it failed and may be run again; with `isLast`, a failure is the end. Fails with
+   * `service_unavailable` when nothing has begun. Whether a run that was lost did anything is not known.
+   */
+  runInvocation(input: { invocationId: string; isLast: boolean }): Promise<boolean>;
+  /** Ends what is left of an invocation: itself, where it has no end yet; the key of its program; its browsers. */
+  endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;
 }
 
 /** Activities that only touch the store. All may be retried. */

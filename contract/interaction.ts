@@ -79,5 +79,14 @@ export const Interaction = z.object({
   mfa_options: z.array(MfaOption),
   pending_sso_buttons: z.array(SsoButton),
   sign_in_options: z.array(SignInOption),
+  /**
+   * After a person said that the form before was not the right one: this is another, or the first again, because there is no
+   * further one. For the hosted page; no answer of the API has it.
+   */
+  form_notice: z.enum(['another_form', 'first_form_again']).optional(),
+  /** What is asked for is done on the page itself (a puzzle): its person sees the page and acts on it. For the hosted page. */
+  acts_on_page: z.literal(true).optional(),
+  /** A sign-in link that comes by mail answers it as well. No answer of the API has it. */
+  takes_link: z.literal(true).optional(),
 });
 export type Interaction = z.infer<typeof Interaction>;

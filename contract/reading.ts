@@ -52,8 +52,8 @@ export const ReadChoice = z.object({
   xpath: z.string(),
   provider: z.string().optional(),
   mfa_type: MfaType.optional(),
-  /** What an `auth_method` or `sign_in_method` asks for, where the page says so. */
-  uses: z.enum(['password', 'passkey']).optional(),
+  /** What an `auth_method` or `sign_in_method` asks for, where the page says so; `new_passkey` offers to create one. */
+  uses: z.enum(['password', 'passkey', 'new_passkey', 'new_authenticator']).optional(),
   masked_destination: z.string().nullable(),
   description: z.string().nullable(),
   frame: z.array(z.string()),
@@ -93,6 +93,13 @@ export const PageKind = z.enum([
 ]);
 export type PageKind = z.infer<typeof PageKind>;
 
+/**
+ * Which form of a page is the login where a person has said that the reader's own choice is wrong: the one that was settled on,
+ * and those that are not the right ones. Forms go by their keys (`PageReading.forms`).
+ */
+export const FormChoice = z.object({ taken: z.string().nullable(), passedOver: z.array(z.string()) });
+export type FormChoice = z.infer<typeof FormChoice>;
+
 /** One reading of one page. Texts are the site's words, cut to 500 characters, never markup. */
 export const PageReading = z.object({
   url: z.string(),
@@ -107,7 +114,20 @@ export const PageReading = z.object({
   lock_out: z.enum(['rate_limited', 'account_locked']).optional(),
   /** Instructions when kind is `external_action`. */
   external_action_message: z.string().nullable(),
+  /** An `external_action` that a mailed link answers. */
+  mailed_link: z.literal(true).optional(),
+  /** The form was chosen by the model that the operator has named. */
+  by_model: z.literal(true).optional(),
+  /** The page shows the secret of a new authenticator and asks for its first code. The secret is nowhere in here. */
+  enrolment: z.literal(true).optional(),
   /** A link that leads to the login page, when the page has one and no form. */
   sign_in_link: z.object({ selector: z.string(), href: z.string().nullable() }).nullable(),
+  /**
+   * Keys of what the page may ask for, the likeliest first: `fields` and `choices` are those of the first. The same on every
+   * visit, and never a value. Absent where nothing is asked, and in histories that are older than it.
+   */
+  forms: z.array(z.string()).optional(),
+  /** Why it was read so, in a few words without a value. Absent where nobody asked, and in histories that are older than it. */
+  evidence: z.string().optional(),
 });
 export type PageReading = z.infer<typeof PageReading>;

@@ -11,13 +11,16 @@ export type SubmitMode =
   | { mode: 'mfa_option'; option: string }
   | { mode: 'sign_in_option'; optionId: string }
   | { mode: 'sso_button'; selector: string }
-  | { mode: 'sso_provider'; provider: string };
+  | { mode: 'sso_provider'; provider: string }
+  | { mode: 'wrong_form' };
 
 /** An answer in the terms of one interaction: values by field id, and the choice. */
 export interface InteractionAnswer {
   interactionId: string;
   values: Record<string, string>;
   choiceId: string | null;
+  /** True when nothing is answered, for the form is not the right one. */
+  wrongForm?: true;
 }
 
 /**
@@ -46,14 +49,17 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
   if (body.sso_provider !== undefined) {
     modes.push(['sso_provider', { mode: 'sso_provider', provider: body.sso_provider }]);
   }
+  if (body.wrong_form !== undefined) modes.push(['wrong_form', { mode: 'wrong_form' }]);
   const [first, second] = modes;
   if (first === undefined) throw faultError({ code: 'invalid_input', ids: [] }, 'field_values');
   if (second !== undefined) {
     throw refusal('invalid_input', `${second[0]}: cannot be combined with ${first[0]}; submit one form at a time`);
   }
-  if (first[1].mode === 'canonical' && body.interaction_id === undefined) {
+  const { mode } = first[1];
+  if ((mode === 'canonical' || mode === 'wrong_form') && body.interaction_id === undefined) {
     const pending = pendingId === null ? 'nothing is pending now' : `the pending one is ${pendingId}`;
-    const rule = 'is required with field_values and selected_choice_id; read it from GET /auth/connections/{id}';
+    const rule =
+      'is required with field_values, selected_choice_id and wrong_form; read it from GET /auth/connections/{id}';
     throw refusal('invalid_input', `interaction_id: ${rule} (${pending})`);
   }
   return first[1];
@@ -86,6 +92,8 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
       const at = interaction.pending_sso_buttons.findIndex(({ provider }) => provider.toLowerCase() === wanted);
       return { ...answer, choiceId: requireChoice('sso_provider', ssoChoiceAt(interaction, at)) };
     }
+    case 'wrong_form':
+      return { ...answer, wrongForm: true };
     default:
       return assertNever(mode);
   }

@@ -2,14 +2,20 @@ import type { WorkflowDefinitionOptions } from '@temporalio/common';
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { authConnection } from './connection/connection.ts';
 import { login, reauth } from './flow/flow-workflows.ts';
+import { deployApp, invokeAction } from './apps/app-workflows.ts';
+import { deliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
 /** The workflows that a worker bundles; names are those of messages.ts. */
-export { authConnection, login, reauth };
+export { authConnection, login, reauth, deliverWebhooks, deployApp, invokeAction };
 
-// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on.
+// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on, and what retries
+// deliveries for days goes with it.
 setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), authConnection);
+setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), deliverWebhooks);
 setWorkflowOptions(movesBetweenVersions('PINNED'), login);
 setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
+setWorkflowOptions(movesBetweenVersions('PINNED'), deployApp);
+setWorkflowOptions(movesBetweenVersions('PINNED'), invokeAction);
 
 /** How a workflow moves between worker versions; nothing where workers have none, for then the server refuses to hear of it. */
 function movesBetweenVersions(

@@ -25,6 +25,7 @@ export const flowProgressSignal = defineSignal<[FlowProgress]>(SIGNALS.flowProgr
 export const flowWithdrawsSignal = defineSignal<[FlowInteraction]>(SIGNALS.flowWithdraws);
 export const flowEndedSignal = defineSignal<[FlowEnded]>(SIGNALS.flowEnded);
 export const answerSignal = defineSignal<[AnswerToFlow]>(SIGNALS.answer);
+export const webhookWokenSignal = defineSignal(SIGNALS.webhookWoken);
 export const documentQuery = defineQuery<ConnectionView>(QUERIES.document);
 
 /** What a flow tells the entity of its steps. */

@@ -2,8 +2,15 @@ import type { ManagedAuthBrowser } from '../contract/connections.ts';
 import type { ConnectionDocument, ConnectionSettings } from '../contract/document.ts';
 import type { TelemetryRequest } from '../contract/telemetry.ts';
 
-/** Names of workflows: the entity of a connection, and its children: the flows that log in with and without a person. */
-export const WORKFLOWS = { connection: 'authConnection', login: 'login', reauth: 'reauth' } as const;
+/** Names of workflows: the entity of a connection; its children, the flows that log in with and without a person; deliveries; programs. */
+export const WORKFLOWS = {
+  connection: 'authConnection',
+  login: 'login',
+  reauth: 'reauth',
+  webhooks: 'deliverWebhooks',
+  deploy: 'deployApp',
+  invoke: 'invokeAction',
+} as const;
 
 /** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}; `flow*` and `answer` are between entity and flow. */
 export const UPDATES = {
@@ -20,6 +27,7 @@ export const SIGNALS = {
   flowWithdraws: 'flowWithdraws',
   flowEnded: 'flowEnded',
   answer: 'answer',
+  webhookWoken: 'webhookWoken',
 } as const;
 export const QUERIES = { document: 'document' } as const;
 
@@ -33,6 +41,16 @@ export type BrowserQueue = (typeof BROWSER_QUEUES)[number];
 /** The task queue of one kind of browser work, beside the one of the workflows. */
 export function browserQueue(taskQueue: string, queue: BrowserQueue): string {
   return `${taskQueue}-${queue}`;
+}
+
+/** The task queue of deliveries to webhooks: an endpoint that is slow holds up nobody who logs in. */
+export function webhookQueue(taskQueue: string): string {
+  return `${taskQueue}-webhooks`;
+}
+
+/** The task queue of programs: what they do holds up no login. */
+export function appQueue(taskQueue: string): string {
+  return `${taskQueue}-apps`;
 }
 
 /** Types of the failures a message is refused with; each is a code of contract/errors.ts. */
@@ -83,6 +101,8 @@ export interface SubmitInput extends Addressed {
   /** Ids of the fields that the sealed submission has values for. */
   fieldIds: string[];
   selectedChoiceId: string | null;
+  /** True when nothing is answered because the form is not the right one: the next is shown. */
+  wrongForm?: boolean;
 }
 
 /** Changed settings; a property that is absent stays, null clears. `credentialChanged`: the attached one holds other values. */

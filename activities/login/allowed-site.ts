@@ -1,5 +1,12 @@
 import type { Frame } from 'playwright-core';
-import { getDomain } from 'tldts';
+import {
+  isAllowedByName,
+  isOwnSite,
+  isSameSite,
+  isUnder,
+  isWithin,
+  type AllowedSites,
+} from '../../contract/site-hosts.ts';
 import { isListedHost, type EgressPolicy } from '../../egress/policy.ts';
 
 /** Hosts of identity providers, by the name that their button is read as; a leading `*.` stands for any subdomain. */
@@ -20,26 +27,20 @@ const PROVIDER_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Identity providers where a person may always type, whatever domains a connection allows. */
 const IDENTITY_PROVIDERS: readonly string[] = [...PROVIDER_HOSTS.values()].flat();
 
-/** What a connection allows. `domain` may carry a port; an empty list restricts nothing (interface.md). */
-export interface AllowedSites {
-  domain: string;
-  allowedDomains: string[];
-}
-
 /**
  * Whether a credential may be typed into a document at `url`: https (http only for a private host that the operator
  * listed), and, when the connection names allowed domains, a host among them, its own domain or an identity provider.
  */
 export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!URL.canParse(url)) return false;
-  const { protocol, hostname, port } = new URL(url);
+  const address = new URL(url);
+  const { protocol, hostname, port } = address;
   if (protocol !== 'https:') {
     const effectivePort = port === '' ? 80 : Number(port);
     if (protocol !== 'http:' || !isListedHost(egress, hostname, effectivePort)) return false;
   }
   if (sites.allowedDomains.length === 0) return true;
-  if ([sites.domain, ...sites.allowedDomains].some((root) => isUnder(hostname, port, root))) return true;
-  return isAmong(hostname, IDENTITY_PROVIDERS);
+  return isAllowedByName(address, sites) || isAmong(hostname, IDENTITY_PROVIDERS);
 }
 
 /** Whom a stored value belongs to. */
@@ -74,14 +75,22 @@ export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSite
   return ssoProvider === null ? isSameSite(url, `https://${domain}/`) : isUnder(hostname, port, domain);
 }
 
-/** Whether two addresses belong to one registrable domain; an address without one (an IP, `localhost`) is a site by host and port. */
-export function isSameSite(one: string, other: string): boolean {
-  return siteOf(one) === siteOf(other);
+/**
+ * Whether a passkey of the site `rpId` may be in a connection's sessions: the site, or one under it, is the connection's own, one
+ * that it allows by name, or an identity provider. The browser sees to it that no other site is answered with it.
+ */
+export function mayUsePasskey(rpId: string, { domain, allowedDomains }: AllowedSites): boolean {
+  const roots = [domain, ...allowedDomains].map((root) => new URL(`http://${root}/`).hostname.replace(/^www\./, ''));
+  if (roots.some((root) => isWithin(root, rpId) || isWithin(rpId, root))) return true;
+  return IDENTITY_PROVIDERS.some((host) => isWithin(host.replace('*.', ''), rpId));
 }
 
-function siteOf(address: string): string {
-  const { host, hostname } = new URL(address);
-  return getDomain(hostname, { allowPrivateDomains: true }) ?? host;
+/** Whether a person who acts on a page may be led to `url`: the connection's site, one that it allows by name, or an identity provider. */
+export function mayLeadTo(url: string, sites: AllowedSites): boolean {
+  if (!URL.canParse(url)) return false;
+  const address = new URL(url);
+  if (address.protocol !== 'https:' && address.protocol !== 'http:') return url === 'about:blank';
+  return isOwnSite(address, sites) || isAmong(address.hostname, IDENTITY_PROVIDERS);
 }
 
 function isAmong(hostname: string, hosts: readonly string[]): boolean {
@@ -93,11 +102,4 @@ export function authorUrl(frame: Pick<Frame, 'url' | 'parentFrame'>): string {
   const parent = frame.parentFrame();
   const own = frame.url();
   return parent !== null && /^about:(blank|srcdoc)/.test(own) ? authorUrl(parent) : own;
-}
-
-function isUnder(hostname: string, port: string, root: string): boolean {
-  const url = new URL(`http://${root}/`);
-  if (url.port !== '' && url.port !== port) return false;
-  const host = url.hostname.replace(/^www\./, '');
-  return hostname === host || hostname.endsWith(`.${host}`);
 }

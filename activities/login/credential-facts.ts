@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core';
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
+import type { Passkey, PasskeyName } from '../../contract/passkeys.ts';
+import { isWithin } from '../../contract/site-hosts.ts';
 import type { ReadField } from '../../contract/reading.ts';
 import { isExternalId } from '../../credential-providers/external-credentials.ts';
 import { SecretStoreError } from '../../credential-providers/secret-store.ts';
 import type { CredentialRecord, OpenedCredential } from '../../store/queries/credentials.ts';
 import type { Scope } from '../../store/scope.ts';
 import type { Store } from '../../store/store.ts';
-import { authorUrl, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import { authorUrl, mayTypeStored, mayUsePasskey, type ValueOwner } from './allowed-site.ts';
 import type { LoginDeps } from './deps.ts';
 import { frameOf } from './fill.ts';
 
@@ -47,7 +49,13 @@ export async function credentialFactsFor(
     ...facts,
     valueKeys: facts.valueKeys.filter(mayType),
     hasTotpSecret: facts.hasTotpSecret && mayType(TOTP_SECRET),
+    ...(facts.hasPasskey === true ? { hasPasskey: owner.passkeys?.some(isOfPage) === true } : {}),
   };
+
+  function isOfPage({ rp_id: site }: PasskeyName): boolean {
+    const host = URL.canParse(page.url()) ? new URL(page.url()).hostname : '';
+    return mayUsePasskey(site, target) && isWithin(host, site);
+  }
 }
 
 /** What the stored credential of that name can answer; null when there is none. Asks the store alone. */
@@ -71,14 +79,25 @@ export async function openAttached(
   return { ...opened, domain: target.domain, origins: {} };
 }
 
+/** The attached credential's passkeys, opened, and its id; null when there is none. Throws {@link SecretStoreError}. */
+export async function openPasskeys(
+  deps: CredentialDeps,
+  target: LoginTarget,
+): Promise<{ credentialId: string; passkeys: Passkey[] } | null> {
+  const facts = (await findAttached(deps, target))?.facts;
+  if (facts === undefined) return null;
+  const opened = facts.hasPasskey === true ? await openAttached(deps, target, facts.id) : null;
+  return { credentialId: facts.id, passkeys: opened?.passkeys ?? [] };
+}
+
 /** The facts of the attached credential, and whom its values belong to: an external item to the connection's site. */
 async function findAttached(
   { store, externalCredentials }: CredentialDeps,
   target: Attachment,
 ): Promise<{ facts: CredentialFacts; owner: CredentialOwner } | null> {
   if (target.externalCredential !== undefined) {
-    const { facts, sites } = await externalCredentials.find(target, target.externalCredential);
-    return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider, sites } };
+    const { facts, ...rest } = await externalCredentials.find(target, target.externalCredential);
+    return { facts, owner: { origins: {}, domain: target.domain, ssoProvider: facts.ssoProvider, ...rest } };
   }
   const found = target.credentialName === null ? null : await store.credentials.find(target, target.credentialName);
   return found === null ? null : { facts: factsOf(found), owner: found };
@@ -88,7 +107,8 @@ async function findAttached(
 export const TOTP_SECRET = 'totp_secret';
 
 /** What a credential says of whom its values belong to. */
-export type CredentialOwner = Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> & Pick<ValueOwner, 'sites'>;
+export type CredentialOwner = Pick<OpenedCredential, 'origins' | 'domain' | 'ssoProvider'> &
+  Pick<ValueOwner, 'sites'> & { passkeys?: readonly PasskeyName[] };
 
 /** Whom a value of a credential belongs to; a code to whom its secret does, else the password beside it. */
 export function ownerOf(credential: CredentialOwner, key: string): ValueOwner {
@@ -103,6 +123,8 @@ async function documentsOf(page: Page, fields: readonly ReadField[]): Promise<st
   return frames.map((frame) => (frame === null ? '' : authorUrl(frame)));
 }
 
-function factsOf({ id, version, valueKeys, hasTotpSecret, ssoProvider }: CredentialRecord): CredentialFacts {
-  return { id, version, valueKeys, hasTotpSecret, ssoProvider };
+function factsOf({ passkeys, ...record }: CredentialRecord): CredentialFacts {
+  const { id, version, valueKeys, hasTotpSecret, ssoProvider } = record;
+  const facts = { id, version, valueKeys, hasTotpSecret, ssoProvider };
+  return passkeys.length === 0 ? facts : { ...facts, hasPasskey: true };
 }

@@ -3,6 +3,7 @@ import type { EgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import type { Pages } from './pages.ts';
+import type { FormModel } from './reading/form-model.ts';
 
 /** What the login activities are made of; tests hand in their own. */
 export interface LoginDeps {
@@ -11,4 +12,6 @@ export interface LoginDeps {
   pages: Pages;
   egress: EgressPolicy;
   externalCredentials: ExternalCredentials;
+  /** Asked between forms that look alike; most installations have none. */
+  model?: FormModel | undefined;
 }

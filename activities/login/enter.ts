@@ -1,24 +1,31 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
+import { asksForCode } from '../../contract/code-fields.ts';
 import type { Page } from 'playwright-core';
+import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
 import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
-import { markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
+import type { Passkeys } from './passkeys.ts';
+import { keepOnSite } from './kept-on-site.ts';
+import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
-import { nextTotpCode } from './totp.ts';
-import { packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
+import { seeFrames } from './reading/frames.ts';
+import { freshTotpCode, nextTotpCode } from './totp.ts';
+import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
 import { withoutTyped } from './without-typed.ts';
-
-/** Kinds of fields whose values are never kept. */
-const ONE_TIME = new Set(['code', 'totp_code']);
 
 /**
  * Types one answer into the page and presses its button, at most once: the ledger is claimed before the first key, so
  * that a second run of the same entering types nothing. Where a field sits is checked before anything is claimed.
  */
-export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<EnterOutcome> {
+export async function enterAnswer(
+  deps: LoginDeps,
+  passkeys: Passkeys,
+  input: EnterInput,
+  signal: AbortSignal,
+): Promise<EnterOutcome> {
   const { target, flowId, entryId, answer } = input;
   const page = await deps.pages.of(target.projectId, input.sessionId);
   const hands: Hands = {
@@ -26,7 +33,7 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     service: deps.service,
     computer: { projectId: target.projectId, sessionId: input.sessionId },
   };
-  const values = await openValues(deps, input, signal);
+  const values = await openValues(deps, input, page, signal);
   const origins: string[] = [];
   for (const value of values) origins.push(await refuseWrongSite(deps, page, value, target));
   const claimed = await deps.store.typingLedger.claim({
@@ -37,7 +44,7 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
   });
   if (!claimed)
     throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
-  const keptId = await keepForLater(deps, input, values, origins);
+  const typedId = await keepTyped(deps, input, values, origins);
   // From here on nobody needs the submission: what is kept for the credential is kept apart.
   if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
   for (const value of values) {
@@ -45,7 +52,13 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     refuseWhenLate(signal);
     await fillField(hands, value.entry.field, value.text);
   }
-  if (!(await deps.store.typingLedger.advance(flowId, entryId, 'typed'))) throw abandoned();
+  const [isMine, inputs] = await Promise.all([
+    deps.store.typingLedger.advance(flowId, entryId, 'typed'),
+    countInputs(page),
+  ]);
+  if (!isMine) throw abandoned();
+  const before = page.url();
+  if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
   await waitForRequestsToSettle(
     page,
     async () => {
@@ -56,17 +69,31 @@ export async function enterAnswer(deps: LoginDeps, input: EnterInput, signal: Ab
     },
     signal,
   );
-  const seen = await readAfterEntering(deps, target, input.sessionId, answered(answer), signal);
+  if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey') await untilLedOn(page, before);
+  const seen = await readAfterEntering(deps, target, input.sessionId, answered(answer), { page, inputs }, signal);
   const typed = values.map(({ text }) => text);
   const reading = await markHeld(deps, input, withoutTyped(seen, answer.entries, typed));
+  const created = await passkeys.takeCreated(target, input.sessionId);
+  const keptId = await keepForLater(deps, input, typedId, created.map(asTyped));
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   const now = await deps.pages.of(target.projectId, input.sessionId);
+  await keepOnSite(now, target, reading.kind === 'captcha');
   return { reading, credential: await credentialFactsFor(deps, target, now, reading.fields), keptId };
 }
 
 function answered({ entries, choice }: EnterInput['answer']): Answered {
-  if (entries.length > 0 || choice?.type === 'other') return 'login';
+  if (entries.length > 0 || choice?.type === 'other' || choice?.uses === 'passkey') return 'login';
   return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'who' : 'way';
+}
+
+/** How long a site may take from the press to the page behind its passkey, in milliseconds. */
+const CEREMONY_WITHIN_MS = 8_000;
+
+/** Between the requests of a ceremony the page is quiet, and still looks as if nothing had been pressed. */
+async function untilLedOn(page: Page, before: string): Promise<void> {
+  const options = { timeout: CEREMONY_WITHIN_MS, waitUntil: 'commit' } as const;
+  // A site that refuses the passkey, or leads on without an address of its own, is read as it is then.
+  await page.waitForURL(({ href }) => href !== before, options).catch(() => undefined);
 }
 
 /** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */
@@ -83,10 +110,12 @@ interface OpenedValue {
   entry: FieldEntry;
   text: string;
   owner: ValueOwner | null;
+  /** What the credential is given once the login has proved good. */
+  keeps: Omit<TypedValue, 'origin'> | null;
 }
 
 /** Values in the order of the entries. */
-async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSignal): Promise<OpenedValue[]> {
+async function openValues(deps: LoginDeps, input: EnterInput, page: Page, signal: AbortSignal): Promise<OpenedValue[]> {
   const submission = input.submissionId === null ? null : await deps.store.submissions.open(input.submissionId);
   if (input.submissionId !== null && submission === null)
     throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
@@ -95,9 +124,26 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
     needsCredential && input.credentialId !== null ? await openAttached(deps, input.target, input.credentialId) : null;
   const values: OpenedValue[] = [];
   for (const entry of input.answer.entries) {
+    if (entry.source.kind === 'enrolment') {
+      const secret = readEnrolment(await seeFrames(page))?.secret;
+      if (secret === undefined) throw failure('element_not_found', 'the new authenticator is gone from the page', true);
+      values.push({
+        entry,
+        text: await freshTotpCode(secret, signal),
+        owner: null,
+        keeps: { ref: TOTP_SECRET, text: secret },
+      });
+      continue;
+    }
     const text = await textOf(entry);
     if (text === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
-    values.push({ entry, text, owner: credential === null ? null : ownerFor(entry, credential) });
+    const isLasting = entry.source.kind === 'submission' && !asksForCode(entry.field.type);
+    values.push({
+      entry,
+      text,
+      owner: credential === null ? null : ownerFor(entry, credential),
+      keeps: isLasting ? { ref: entry.ref, text } : null,
+    });
   }
   return values;
 
@@ -110,6 +156,8 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
       case 'totp':
         if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
         return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
+      case 'enrolment':
+        return undefined;
     }
   }
 }
@@ -117,6 +165,7 @@ async function openValues(deps: LoginDeps, input: EnterInput, signal: AbortSigna
 function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwner | null {
   switch (source.kind) {
     case 'submission':
+    case 'enrolment':
       return null;
     case 'credential':
       return ownerOf(credential, source.key);
@@ -130,20 +179,28 @@ export function keptUnder(flowId: string, entryId: string): string {
   return `kept:${flowId}:${entryId}`;
 }
 
-/** Seals what a person gave and where it was typed, without one-time codes, until the login proves good. */
-async function keepForLater(
+/** Keeps what a person gave and where it was typed, without one-time codes. */
+async function keepTyped(
   deps: LoginDeps,
   input: EnterInput,
   values: OpenedValue[],
   origins: string[],
 ): Promise<string | null> {
   const fresh: TypedValue[] = [];
-  for (const [index, { entry, text }] of values.entries()) {
-    const isLasting = entry.source.kind === 'submission' && !ONE_TIME.has(entry.field.type);
-    if (isLasting) fresh.push({ ref: entry.ref, origin: origins[index] ?? '', text });
-  }
-  if (fresh.length === 0) return input.keptId;
-  const earlier = input.keptId === null ? null : await deps.store.submissions.open(input.keptId);
+  for (const [index, { keeps }] of values.entries())
+    if (keeps !== null) fresh.push({ ...keeps, origin: origins[index] ?? '' });
+  return await keepForLater(deps, input, input.keptId, fresh);
+}
+
+/** Seals what the credential learns until the login proves good, with what was kept earlier. */
+async function keepForLater(
+  deps: LoginDeps,
+  input: EnterInput,
+  keptId: string | null,
+  fresh: TypedValue[],
+): Promise<string | null> {
+  if (fresh.length === 0) return keptId;
+  const earlier = keptId === null ? null : await deps.store.submissions.open(keptId);
   const replaced = new Set(fresh.map(({ ref }) => ref));
   const { submissionId } = await deps.store.submissions.seal({
     connectionId: input.target.connectionId,
@@ -152,7 +209,7 @@ async function keepForLater(
     expiresAt: new Date(input.keepUntil),
     withoutCodes: true,
   });
-  if (input.keptId !== null && input.keptId !== submissionId) await deps.store.submissions.destroy(input.keptId);
+  if (keptId !== null && keptId !== submissionId) await deps.store.submissions.destroy(keptId);
   return submissionId;
 }
 

@@ -86,18 +86,15 @@ export async function pressSubmit(hands: Hands, submit: Place | null): Promise<v
 /** Clicks a choice; one that only marks itself (a radio button) is followed by the form's button. */
 export async function takeChoice(hands: Hands, choice: Place, submit: Place | null): Promise<void> {
   const frame = await frameOf(hands.page, choice);
-  const marks = await (await visible(frame, choice.selector)).evaluate(onlyMarks);
+  const marks = await (await attached(frame, choice.selector)).evaluate(onlyMarks);
   await clickPlace(hands, choice);
   if (marks) await pressSubmit(hands, submit);
 }
 
 /** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */
 export async function clickPlace(hands: Hands, place: Place): Promise<void> {
-  const frame = await frameOf(hands.page, place);
-  const locator = await visible(frame, place.selector);
-  await locator.waitFor({ state: 'visible', timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
-  await waitUntilEnabled(locator);
-  const point = await pointOf(locator);
+  const locator = await attached(await frameOf(hands.page, place), place.selector);
+  const point = (await pointAtOnce(locator)) ?? (await pointOnceReady(locator));
   if (point !== null) {
     await clickMouse(hands.service, hands.computer, point);
     return;
@@ -106,12 +103,29 @@ export async function clickPlace(hands: Hands, place: Place): Promise<void> {
   await pressKey(hands.service, hands.computer, { keys: ['Return'] });
 }
 
-async function visible(frame: Frame, selector: string): Promise<Locator> {
+/** Where to click an element that is all there and ready, asked at once as of fields; null of any other. */
+async function pointAtOnce(locator: Locator): Promise<{ x: number; y: number } | null> {
+  const timeout = FIND_TIMEOUT_MS;
+  const [shown, disabled, point] = await Promise.all([
+    locator.evaluate(isShownWhole, null, { timeout }),
+    locator.isDisabled({ timeout }),
+    pointOf(locator),
+  ]).catch(() => [false, true, null] as const);
+  return shown && !disabled ? point : null;
+}
+
+async function pointOnceReady(locator: Locator): Promise<{ x: number; y: number } | null> {
+  await scrollTo(locator);
+  await locator.waitFor({ state: 'visible', timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+  await waitUntilEnabled(locator);
+  return await pointOf(locator);
+}
+
+async function attached(frame: Frame, selector: string): Promise<Locator> {
   const locator = frame.locator(selector).first();
   await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
     throw lost();
   });
-  await scrollTo(locator);
   return locator;
 }
 

@@ -1,33 +1,59 @@
 import type { FinishInput, FinishOutcome } from '../../contract/activities.ts';
-import { deleteSession, updateSession } from '../../browser-client/sessions.ts';
-import { credentialFacts } from './credential-facts.ts';
+import { deleteSession } from '../../browser-client/sessions.ts';
+import { accountOn, isOtherAccount } from './account.ts';
+import { credentialFacts, TOTP_SECRET } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
-import { shownUrl } from './landing-url.ts';
+import { homeUrl } from './discover.ts';
+import { failure } from './faults.ts';
+import { isAuthorizationRequest, shownUrl } from './landing-url.ts';
+import type { Passkeys } from './passkeys.ts';
+import { saveAtEnd } from './profile-session.ts';
+import { proveLogin } from './prove-login.ts';
 import { keepRecordings } from './record-session.ts';
-import { patchOf, unpackTyped } from './typed-values.ts';
+import { saveUndoably } from './undoable-save.ts';
+import { asTyped, patchOf, unpackTyped, type TypedValue } from './typed-values.ts';
 
 /**
- * Ends a good login: the session is saved to the profile, and what a person typed to the credential. A run that follows
- * a lost one finds the session gone; the flow then opens the profile anew and sees whether it was saved.
+ * Ends a good login: the session is saved to the profile, which is opened afresh to see that the login has lasted; then what a
+ * person typed is saved to the credential. Fails with `account_mismatch` before it saves anything, and with
+ * `session_not_persistent`, which leaves the profile as it was. A run that follows a lost one finds the session gone; the
+ * flow then opens the profile anew and sees whether it was saved.
  */
-export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: AbortSignal): Promise<FinishOutcome> {
+export async function finishLogin(
+  deps: LoginDeps,
+  passkeys: Passkeys,
+  input: FinishInput,
+  signal: AbortSignal,
+): Promise<FinishOutcome> {
   const { target, sessionId } = input;
   const page = await deps.pages.of(target.projectId, sessionId);
-  const postLoginUrl = shownUrl(page.url());
+  const isOnItsWay = isAuthorizationRequest(page.url());
+  const postLoginUrl = isOnItsWay ? homeUrl(target.domain, deps.egress) : shownUrl(page.url());
+  const account = await accountOn(page, target);
+  if (isOtherAccount(target.account, account))
+    throw failure('account_mismatch', 'the page names another account than before', true);
+  const created = await passkeys.takeCreated(target, sessionId);
   await deps.pages.release(sessionId);
-  await updateSession(deps.service, target.projectId, sessionId, {
-    profile: { name: target.profileName, save_changes: true },
+  const undo = await saveUndoably(deps.store, target, async () => {
+    await saveAtEnd(deps, target, sessionId);
+    await keepRecordings(deps, target, sessionId, signal);
+    await deleteSession(deps.service, target.projectId, sessionId);
   });
-  await keepRecordings(deps, target, sessionId, signal);
-  await deleteSession(deps.service, target.projectId, sessionId);
+  const proof =
+    input.wasLoggedIn === true ? 'authenticated' : await proveLogin(deps, target, input.flowId, postLoginUrl, signal);
+  if (proof === 'expired') {
+    await undo();
+    throw failure('session_not_persistent', 'the saved profile is not logged in when it is opened again', true);
+  }
   // What an external secret store lacks is its owner's to add: no copy of it is kept here.
   const keepsValues = input.saveCredentials && target.externalCredential === undefined;
-  const saved = keepsValues ? await saveTyped(deps, input) : null;
+  const saved = keepsValues ? await saveTyped(deps, input, created.map(asTyped)) : null;
   if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);
   const credentialName = saved?.name ?? target.credentialName;
   return {
     postLoginUrl,
     credentialName: saved?.name ?? null,
+    account,
     credential: await credentialFacts(deps, { ...target, credentialName }),
   };
 }
@@ -35,10 +61,12 @@ export async function finishLogin(deps: LoginDeps, input: FinishInput, signal: A
 /** Merges what was typed into the attached credential, or into one of the connection's own that is made for it. */
 async function saveTyped(
   deps: LoginDeps,
-  { target, keptId, provider = null }: FinishInput,
+  { target, keptId, provider = null, keepsAuthenticator = true }: FinishInput,
+  created: TypedValue[],
 ): Promise<{ name: string } | null> {
   const kept = keptId === null ? null : await deps.store.submissions.open(keptId);
-  const typed = unpackTyped(kept?.values ?? {});
+  const given = unpackTyped(kept?.values ?? {}).filter(({ ref }) => keepsAuthenticator || ref !== TOTP_SECRET);
+  const typed = [...given, ...created];
   if (typed.length === 0) return null;
   const scope = { organizationId: target.organizationId, projectId: target.projectId };
   const name = target.credentialName ?? `${target.profileName} at ${target.domain}`;

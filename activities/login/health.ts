@@ -1,23 +1,25 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import { deleteSession, updateSession } from '../../browser-client/sessions.ts';
 import { credentialFacts } from './credential-facts.ts';
 import { followSignInLink, homeUrl, openForm } from './discover.ts';
 import type { LoginDeps } from './deps.ts';
-import { isCaptured, openLoginSession } from './open-session.ts';
+import { samePage, withoutQuery } from './landing-url.ts';
 import { requireProxy } from './network-faults.ts';
-import { isAskedToLogIn, readAnonymously, readAt, verdictOf, type Verdict } from './read-anonymously.ts';
+import { isCaptured } from './open-session.ts';
+import { inProfileSession, saveAtEnd } from './profile-session.ts';
+import {
+  checkByRequest,
+  learnRequestCheck,
+  mayLearnRequest,
+  type BrowserRequest,
+} from './request-check/request-check.ts';
+import { isAskedToLogIn, readAnonymously, readAt, readRestored, verdictOf, type Verdict } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
-import { keepRecordings, recordSession } from './record-session.ts';
-
-/** A session outlives the slowest check, so that it ends by itself only when nobody is left. */
-const CHECK_SESSION_SECONDS = 180;
 
 /**
- * Looks whether the profile is still logged in: where the last login landed first, then the login page. Only a page
- * that asks for a login says that the session has expired; a site that is down or answers nonsense says nothing.
- * A good session is saved again, with the cookies that the site has refreshed.
+ * Looks whether the profile is still logged in. The request that is known to tell asks first; only a browser says that a
+ * session has expired, and what a login has changed is learned anew by the check that follows it.
  */
 export async function checkHealth(
   deps: LoginDeps,
@@ -25,43 +27,80 @@ export async function checkHealth(
   checkId: string,
   signal: AbortSignal,
 ): Promise<HealthOutcome> {
-  const { projectId } = target;
-  const name = `check-${checkId}`;
   await requireProxy(deps, target);
-  const session = await openLoginSession(deps.service, target, name, CHECK_SESSION_SECONDS, signal);
-  try {
-    const recorded = await recordSession(deps.service, target, session.session_id, CHECK_SESSION_SECONDS, signal);
-    const page = await deps.pages.of(projectId, session.session_id, session.cdp_ws_url);
-    const { verdict, kind } = await look(page, target, homeUrl(target.domain, deps.egress), (url) =>
+  const asked = await checkByRequest(deps, target);
+  if (asked !== null)
+    return {
+      outcome: 'authenticated',
+      errorCode: null,
+      check: asked,
+      credential: await credentialFacts(deps, target),
+    };
+  const { request, ...outcome } = await checkInBrowser(deps, target, checkId, signal);
+  const learns = outcome.outcome === 'authenticated' && request !== null && mayLearnRequest(target);
+  const requestCheck = learns ? await learnRequestCheck(deps, target, request) : undefined;
+  return { ...outcome, ...(requestCheck === undefined ? {} : { requestCheck }) };
+}
+
+/**
+ * Looks where the last login landed first, then at the login page. Only a page that asks for a login says that the session
+ * has expired; a site that is down or answers nonsense says nothing. A good session is saved again, with the cookies that
+ * the site has refreshed.
+ */
+async function checkInBrowser(
+  deps: LoginDeps,
+  target: LoginTarget,
+  checkId: string,
+  signal: AbortSignal,
+): Promise<HealthOutcome & { request: BrowserRequest | null }> {
+  const name = `check-${checkId}`;
+  const landing = target.postLoginUrl ?? homeUrl(target.domain, deps.egress);
+  return await inProfileSession(deps, target, name, signal, async ({ page, session, replayId, replayError }) => {
+    const request = watchRequest(page, landing);
+    const { verdict, kind } = await look(page, target, landing, (url) =>
       readAnonymously(deps, target, `${name}-stranger`, url, signal),
     );
-    if (verdict === 'authenticated')
-      await updateSession(deps.service, projectId, session.session_id, {
-        profile: { name: target.profileName, save_changes: true },
-      });
+    if (verdict === 'authenticated') await saveAtEnd(deps, target, session.session_id);
     return {
       outcome: verdict,
       errorCode: verdict === 'expired' ? 'session_expired' : verdict === 'authenticated' ? null : codeOf(kind),
       telemetryCaptured: isCaptured(session),
-      ...recorded,
+      replayId,
+      replayError,
       browserSessionId: session.session_id,
+      check: { method: 'browser', address: withoutQuery(page.url()), decided_by: kind, ...(await statusOf(page)) },
       credential: await credentialFacts(deps, target),
+      request: await request(),
     };
-  } finally {
-    await deps.pages.release(session.session_id);
-    await keepRecordings(deps, target, session.session_id, signal).catch(() => undefined);
-    await deleteSession(deps.service, projectId, session.session_id).catch(() => undefined);
-  }
+  });
+}
+
+/** Notes the first request for a page as the browser sends it; null when none was sent. */
+function watchRequest(page: Page, url: string): () => Promise<BrowserRequest | null> {
+  let first: Request | null = null;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) first ??= request;
+  });
+  return async () => {
+    const headers = (await first?.allHeaders().catch(() => null)) ?? null;
+    return headers === null ? null : { url, headers };
+  };
+}
+
+/** HTTP status of the document in front; nothing where the browser does not tell. */
+async function statusOf(page: Page): Promise<{ status?: number }> {
+  const asked = page.evaluate<unknown>("performance.getEntriesByType('navigation')[0]?.responseStatus");
+  const status = await asked.catch(() => 0);
+  return typeof status === 'number' && status > 0 ? { status } : {};
 }
 
 async function look(
   page: Page,
   target: LoginTarget,
-  home: string,
+  landing: string,
   anonymously: (url: string) => Promise<PageReading | null>,
 ): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
-  const landing = target.postLoginUrl ?? home;
-  const first = await readAt(page, landing);
+  const first = await readRestored(page, landing);
   const seen = verdictOf(first);
   if (seen !== 'inconclusive' || isOutage(first.kind)) return { verdict: seen, kind: first.kind };
   // A page that says nothing of itself says it all where a stranger is asked to log in. This comes before the login page:
@@ -81,10 +120,7 @@ async function look(
   const verdict = verdictOf(second);
   if (verdict !== 'inconclusive' || isOutage(second.kind)) return { verdict, kind: second.kind };
   // A login page that leads a visitor on, to a page without a form, has recognised the visitor.
-  const ledOn =
-    loginUrl !== null &&
-    pathOf(second.url) !== pathOf(loginUrl) &&
-    pathOf(second.url) === pathOf(target.postLoginUrl ?? '');
+  const ledOn = loginUrl !== null && !samePage(second.url, loginUrl) && samePage(second.url, target.postLoginUrl ?? '');
   return { verdict: ledOn ? 'authenticated' : 'inconclusive', kind: second.kind };
 }
 
@@ -95,7 +131,7 @@ async function look(
 async function readLoginPage(page: Page, loginUrl: string | null, first: PageReading): Promise<PageReading | null> {
   // Where the session is the page's own affair, the form stands in a window that a button opens.
   if (loginUrl !== null && /^https?:/.test(loginUrl)) return await openForm(page, await readAt(page, loginUrl));
-  return first.sign_in_link === null ? null : await followSignInLink(page, first);
+  return first.sign_in_link === null ? null : await followSignInLink(page, first.sign_in_link);
 }
 
 function isOutage(kind: PageReading['kind']): boolean {
@@ -106,10 +142,4 @@ function codeOf(kind: PageReading['kind']): HealthOutcome['errorCode'] {
   if (kind === 'captcha') return 'captcha_blocked';
   if (kind === 'blocked') return 'bot_detected';
   return kind === 'unavailable' ? 'network_error' : 'website_error';
-}
-
-function pathOf(url: string): string {
-  if (!URL.canParse(url)) return '';
-  const { host, pathname } = new URL(url);
-  return `${host}${pathname}`;
 }

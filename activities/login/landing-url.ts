@@ -17,3 +17,39 @@ export function shownUrl(address: string): string {
   }
   return url.href;
 }
+
+/** An address without user, query and fragment, as a timeline tells it. */
+export function withoutQuery(address: string): string {
+  if (!URL.canParse(address)) return 'about:blank';
+  const { protocol, host, pathname } = new URL(address);
+  return `${protocol}//${host}${pathname}`;
+}
+
+/**
+ * True for an address that asks a provider for a visitor's authorization (RFC 6749, section 4.1.1; SAML's redirect binding).
+ * Nobody's inside is there: once it is answered it leads back to who asked.
+ */
+export function isAuthorizationRequest(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { searchParams: query } = new URL(address);
+  return (
+    query.has('SAMLRequest') || (query.has('redirect_uri') && (query.has('response_type') || query.has('client_id')))
+  );
+}
+
+/** True for an address that brings a provider's answer (RFC 6749, section 4.1.2), which the application has still to redeem. */
+export function isAuthorizationAnswer(address: string): boolean {
+  return URL.canParse(address) && ['code', 'state'].every((name) => new URL(address).searchParams.has(name));
+}
+
+/** True for two addresses of one page: host and path are the same, whatever the query. */
+export function samePage(left: string, right: string): boolean {
+  return placeOf(left) !== '' && placeOf(left) === placeOf(right);
+}
+
+/** Host and path of an address; empty when it is none. */
+export function placeOf(address: string): string {
+  if (!URL.canParse(address)) return '';
+  const { host, pathname } = new URL(address);
+  return `${host}${pathname}`;
+}

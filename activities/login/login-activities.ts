@@ -9,8 +9,11 @@ import { finishLogin } from './finish.ts';
 import { checkHealth } from './health.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { readAfterLostEntry } from './read-after-entering.ts';
+import { keepOnSite } from './kept-on-site.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
+import { createPasskeys } from './passkeys.ts';
+import { openMailedLink } from './open-link.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { blameEgress, blameProxy, requireProxy } from './network-faults.ts';
 
@@ -19,12 +22,24 @@ const FLOW_SESSION_SECONDS = 25 * 60;
 
 /** Makes the login activities of a worker. */
 export function createLoginActivities(deps: LoginDeps): LoginActivities {
+  const passkeys = createPasskeys(deps);
+  /** Runs a step on the pages of a login, whose prompts for a passkey answer themselves meanwhile. */
+  const withPasskeys = async <Result>(
+    { target, sessionId }: { target: LoginTarget; sessionId: string },
+    step: () => Promise<Result>,
+  ): Promise<Result> => {
+    await passkeys.prepare(target, sessionId);
+    const result = await step();
+    await passkeys.saveCounts(target, sessionId);
+    return result;
+  };
   const observe = async (
     target: LoginTarget,
     sessionId: string,
     reading: Observation['reading'],
   ): Promise<Observation> => {
     const page = await deps.pages.of(target.projectId, sessionId);
+    await keepOnSite(page, target, reading.kind === 'captcha');
     return { reading, credential: await credentialFactsFor(deps, target, page, reading.fields) };
   };
 
@@ -44,26 +59,40 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     ),
 
     discoverLogin: guard(({ target, sessionId }) =>
-      withHeartbeat(async () => {
-        const page = await deps.pages.of(target.projectId, sessionId);
-        const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps.egress));
-        await blameProxy(deps, target, sessionId, reading);
-        return await observe(target, sessionId, reading);
-      }),
+      withHeartbeat(() =>
+        withPasskeys({ target, sessionId }, async () => {
+          const page = await deps.pages.of(target.projectId, sessionId);
+          const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps));
+          await blameProxy(deps, target, sessionId, reading);
+          return await observe(target, sessionId, reading);
+        }),
+      ),
     ),
 
     readPage: guard(({ target, sessionId, submitted }) =>
-      withHeartbeat(async (signal) => {
-        if (submitted)
-          return await observe(target, sessionId, await readAfterLostEntry(deps, target, sessionId, signal));
-        const page = await deps.pages.of(target.projectId, sessionId);
-        return await observe(target, sessionId, await readLogin(page));
-      }),
+      withHeartbeat((signal) =>
+        withPasskeys({ target, sessionId }, async () => {
+          if (submitted)
+            return await observe(target, sessionId, await readAfterLostEntry(deps, target, sessionId, signal));
+          const page = await deps.pages.of(target.projectId, sessionId);
+          return await observe(target, sessionId, await readLogin(page, { chosen: target.forms, model: deps.model }));
+        }),
+      ),
     ),
 
-    enterAnswer: guard((input) => withHeartbeat((signal) => enterAnswer(deps, input, signal))),
+    enterAnswer: guard((input) =>
+      withHeartbeat((signal) => withPasskeys(input, () => enterAnswer(deps, passkeys, input, signal))),
+    ),
 
-    finishLogin: guard((input) => withHeartbeat((signal) => finishLogin(deps, input, signal))),
+    openLink: guard((input) =>
+      withHeartbeat((signal) =>
+        withPasskeys(input, async () =>
+          observe(input.target, input.sessionId, await openMailedLink(deps, input, signal)),
+        ),
+      ),
+    ),
+
+    finishLogin: guard((input) => withHeartbeat((signal) => finishLogin(deps, passkeys, input, signal))),
 
     abandonLogin: guard(({ target, sessionId, keptId }) =>
       withHeartbeat(async (signal) => {

@@ -3,6 +3,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
+import { followTraffic } from './reading/traffic.ts';
 import { openShadowRoots } from './reading/shadow-roots.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
@@ -32,6 +33,7 @@ export function createPages(service: BrowserService): Pages {
   const crashed = new WeakSet<Page>();
   const watch = (page: Page): void => {
     page.once('crash', () => crashed.add(page));
+    followTraffic(page);
   };
 
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {

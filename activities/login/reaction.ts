@@ -28,7 +28,13 @@ export async function waitForRequestsToSettle(
   const onEnd = (request: Request): void => {
     if (pending.delete(request)) wake();
   };
+  // What a window that closes has asked for has no end.
+  const onClose = (): void => {
+    pending.clear();
+    wake();
+  };
   const context = page.context();
+  page.once('close', onClose);
   context.on('request', onRequest);
   context.on('requestfinished', onEnd);
   context.on('requestfailed', onEnd);
@@ -37,6 +43,7 @@ export async function waitForRequestsToSettle(
     await until(() => started > 0, REACTION_STARTS_WITHIN_MS);
     await until(() => pending.size === 0, REACTION_ENDS_WITHIN_MS);
   } finally {
+    page.off('close', onClose);
     context.off('request', onRequest);
     context.off('requestfinished', onEnd);
     context.off('requestfailed', onEnd);

@@ -1,14 +1,17 @@
 import type { Page } from 'playwright-core';
 import type { EnterInput, LoginTarget } from '../../contract/activities.ts';
+import { asksForCode } from '../../contract/code-fields.ts';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
 import type { LoginDeps } from './deps.ts';
 import { frameOf } from './fill.ts';
 import { lengthOfValue } from './page-checks.ts';
 import { seeFrames } from './reading/frames.ts';
-import { isSameSite } from './allowed-site.ts';
+import { isAuthorizationAnswer, isAuthorizationRequest } from './landing-url.ts';
+import { isSameSite } from '../../contract/site-hosts.ts';
 import { readOffers } from '../../reader/offers.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
+import type { Judgement } from './reading/read-page.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;
@@ -17,6 +20,21 @@ const LOOK_EVERY_MS = 500;
 const STILL_FILLED_WITHIN_MS = 6_000;
 /** How long an application that is starting (a blank page, one that says to wait) may take after a login, in milliseconds. */
 const STARTS_WITHIN_MS = 30_000;
+/** How long an answered authorization request may take to lead back to who made it, in milliseconds. */
+const LEADS_BACK_WITHIN_MS = 20_000;
+/** How long an application may take to redeem a provider's answer, in milliseconds; some leave it in their address for good. */
+const REDEEMS_WITHIN_MS = 5_000;
+/** How long a provider's window that has nothing more to ask may stay open, in milliseconds. */
+const WINDOW_CLOSES_WITHIN_MS = 3_000;
+/** How many windows may close, one after the other, while they are read. */
+const MAX_WINDOWS = 3;
+
+/** The page that an answer was entered on, as it was before the press. */
+export interface PageBefore {
+  page: Page;
+  /** What {@link countInputs} said. */
+  inputs: number;
+}
 
 /** What an answer was: a way to sign in, whom to sign in as (or by which provider), or the login itself. */
 export type Answered = 'way' | 'who' | 'login';
@@ -24,30 +42,35 @@ export type Answered = 'way' | 'who' | 'login';
 /**
  * Reads the page that an answer led to, which may be the site's inside. `answered`: what the answer was: a way to sign in
  * leads to a form, a provider or an account perhaps inside at once, what was typed or said to a question after it inside.
+ * `before`: where it was entered; null where nobody has looked before the press.
  */
 export async function readAfterEntering(
-  deps: Pick<LoginDeps, 'pages' | 'service'>,
-  target: Pick<LoginTarget, 'projectId' | 'browser' | 'domain'>,
+  deps: Pick<LoginDeps, 'pages' | 'service' | 'model'>,
+  target: Pick<LoginTarget, 'projectId' | 'browser' | 'domain' | 'forms'>,
   sessionId: string,
   answered: Answered,
+  before: PageBefore | null,
   signal: AbortSignal,
 ): Promise<PageReading> {
   const began = Date.now();
-  // A provider's window may have opened or closed: the page is looked up anew.
-  let page = await deps.pages.of(target.projectId, sessionId);
-  let reading = await readLogin(page);
+  const judgement = { chosen: target.forms, model: deps.model, endsWhenStill: answered !== 'way' };
+  let { page, reading } = await readNewest(deps, target.projectId, sessionId, judgement);
   // A script has the answer and leads on in a moment, or a slow one has not told of the refusal yet.
   for (;;) {
     const passed = Date.now() - began;
-    const isPending = saysNothingNew(reading) && passed < STILL_FILLED_WITHIN_MS && (await isFilled(page, reading));
+    const isPending =
+      passed < STILL_FILLED_WITHIN_MS &&
+      (isToldByWindow(reading, before) ||
+        (saysNothingNew(reading) && !(await hasCodeJoined(page, reading, before)) && (await isFilled(page, reading))));
     const isStarting = reading.kind === 'unavailable' && passed < STARTS_WITHIN_MS;
-    if (answered === 'way' || signal.aborted || !(isPending || isStarting)) break;
+    if (answered === 'way' || signal.aborted || !(isPending || isStarting || (await isOnItsWay(page, reading, passed))))
+      break;
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-    page = await deps.pages.of(target.projectId, sessionId);
-    reading = await readLogin(page);
+    ({ page, reading } = await readNewest(deps, target.projectId, sessionId, judgement));
   }
   const neutral = reading.kind === 'other' && reading.website_error === null;
   if (answered === 'way' || !neutral) return reading;
+  if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
   const offers = readOffers(await seeFrames(page));
   if (offers.length > 0) return { ...reading, kind: 'choice', choices: offers, submit: null };
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
@@ -58,6 +81,66 @@ export async function readAfterEntering(
   const strangers = await readAnonymously(deps, target, `${sessionId}-stranger`, url, signal).catch(() => null);
   const isOutside = strangers === null || (strangers.kind === 'other' && pathOf(strangers.url) === pathOf(url));
   return isOutside || !isAskedToLogIn(strangers) ? reading : { ...reading, kind: 'logged_in' };
+}
+
+/** Reads the page that a person would look at now: a provider's window may have opened, and may close while it is read. */
+async function readNewest(
+  { pages }: Pick<LoginDeps, 'pages'>,
+  projectId: string,
+  sessionId: string,
+  judgement: Judgement,
+): Promise<{ page: Page; reading: PageReading }> {
+  for (let windows = 0; ; windows += 1) {
+    const page = await pages.of(projectId, sessionId);
+    try {
+      return { page, reading: await readLogin(page, judgement) };
+    } catch (error) {
+      if (!page.isClosed() || windows === MAX_WINDOWS) throw error;
+    }
+  }
+}
+
+/**
+ * True of a page between a provider and who asked it, `passed` milliseconds after the press: an authorization request that asks
+ * for nothing more is nobody's inside and leads back in a moment, and a provider's answer has still to be redeemed.
+ */
+async function isOnItsWay(page: Page, { kind, website_error: error }: PageReading, passed: number): Promise<boolean> {
+  if (kind !== 'other' && kind !== 'logged_in') return false;
+  if (passed < REDEEMS_WITHIN_MS && isAuthorizationAnswer(page.url())) return true;
+  if (passed >= LEADS_BACK_WITHIN_MS || error !== null || !isAuthorizationRequest(page.url())) return false;
+  return readOffers(await seeFrames(page)).length === 0;
+}
+
+/** True when a window that another page opened goes away by itself: what it has to say, it says to that page. */
+async function closesSoon(page: Page): Promise<boolean> {
+  if ((await page.opener().catch(() => null)) === null) return false;
+  if (!page.isClosed()) await page.waitForEvent('close', { timeout: WINDOW_CLOSES_WITHIN_MS }).catch(() => undefined);
+  return page.isClosed();
+}
+
+/** How many inputs of the page and its frames can be seen. */
+export async function countInputs(page: Page): Promise<number> {
+  const counts = page.frames().map((frame) =>
+    frame
+      .locator('input:visible')
+      .count()
+      .catch(() => 0),
+  );
+  return (await Promise.all(counts)).reduce((sum, each) => sum + each, 0);
+}
+
+/** True where the form has grown by the field of a code: that is the site's answer, although all else stays filled in. */
+async function hasCodeJoined(page: Page, { fields }: PageReading, before: PageBefore | null): Promise<boolean> {
+  return before !== null && fields.some(isCode) && (await countInputs(page)) > before.inputs;
+}
+
+/** True while the page that opened a provider's window shows what it did, and the window has closed: it has just been told. */
+function isToldByWindow({ kind, website_error: error }: PageReading, before: PageBefore | null): boolean {
+  return before?.page.isClosed() === true && (kind === 'form' || kind === 'choice') && error === null;
+}
+
+function isCode({ type }: ReadField): boolean {
+  return asksForCode(type);
 }
 
 function pathOf(url: string): string {
@@ -73,7 +156,6 @@ export async function markHeld(
   { target, sessionId, answer }: Pick<EnterInput, 'target' | 'sessionId' | 'answer'>,
   reading: PageReading,
 ): Promise<PageReading> {
-  const isCode = ({ type }: ReadField): boolean => type === 'code' || type === 'totp_code';
   const isAnswered = answer.entries.length > 0 && reading.fields.some(isCode);
   if (!isAnswered || reading.fields.every(isCode)) return reading;
   const page = await deps.pages.of(target.projectId, sessionId);
@@ -101,7 +183,7 @@ export async function readAfterLostEntry(
 ): Promise<PageReading> {
   const end = Date.now() + LATE_ANSWER_WITHIN_MS;
   for (;;) {
-    const reading = await readAfterEntering(deps, target, sessionId, 'login', signal);
+    const reading = await readAfterEntering(deps, target, sessionId, 'login', null, signal);
     if (reading.kind !== 'form' || Date.now() > end || signal.aborted) return reading;
     const page = await deps.pages.of(target.projectId, sessionId);
     if (!(await isFilled(page, reading))) return reading;

@@ -1,13 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import type { HealthOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { createSession, deleteSession } from '../../browser-client/sessions.ts';
 import type { LoginDeps } from './deps.ts';
+import { samePage } from './landing-url.ts';
 import { goTo, readLogin } from './read-login.ts';
 import { strangersSessionBody } from './session-body.ts';
 
 /** An anonymous session ends by itself when nobody is left to end it. */
 const SESSION_SECONDS = 180;
+
+/** How long an application is given to restore a session, and how often it is looked at meanwhile, in milliseconds. */
+const RESTORES_WITHIN_MS = 4_000;
+const RESTORE_LOOK_MS = 500;
 
 /** What one page says of a session. */
 export type Verdict = HealthOutcome['outcome'];
@@ -36,6 +42,21 @@ export async function readAnonymously(
 export async function readAt(page: Page, url: string): Promise<PageReading> {
   await goTo(page, url);
   return await readLogin(page);
+}
+
+/**
+ * Reads the page at an address as a profile sees it. One that asks for a login there is given its time: applications show
+ * a stranger's page until they have restored the session that they keep.
+ */
+export async function readRestored(page: Page, url: string): Promise<PageReading> {
+  const end = Date.now() + RESTORES_WITHIN_MS;
+  await goTo(page, url);
+  let reading = await readLogin(page, { endsWhenStill: true });
+  while (isAskedToLogIn(reading) && samePage(reading.url, url) && Date.now() < end) {
+    await sleep(RESTORE_LOOK_MS);
+    reading = await readLogin(page);
+  }
+  return reading;
 }
 
 /** True when the page asks who comes there, or says where that is asked. */

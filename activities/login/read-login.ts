@@ -2,18 +2,33 @@ import type { Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
 import { failure } from './faults.ts';
 import { shownUrl } from './landing-url.ts';
-import { readWhenSettled } from './reading/read-page.ts';
+import { seeFrames } from './reading/frames.ts';
+import { readWithReasons, type Judgement } from './reading/read-page.ts';
+import { evidenceOf } from '../../reader/evidence.ts';
+import { showsOnlyLoading } from '../../reader/signs.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;
+
+/** How long a page may say that it is loading, in milliseconds: an application that starts on a busy machine. */
+const LOADS_WITHIN_MS = 20_000;
 
 /**
  * Reads the page when it has come to rest; the address in the reading is cleaned of what could be a secret. A page whose
  * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
  */
-export async function readLogin(page: Page): Promise<PageReading> {
+export async function readLogin(page: Page, judgement: Judgement = {}): Promise<PageReading> {
+  const end = Date.now() + LOADS_WITHIN_MS;
   // An error may quote the page. A closed page or a dead browser shows at the next call of the browser service.
-  const reading = await readWhenSettled(page).catch(() => null);
+  const read = (): Promise<PageReading | null> =>
+    readWithReasons(page, judgement).then(
+      // What quotes a page that shows a secret is left out.
+      ({ reading, reasons }) => (reading.enrolment === true ? reading : { ...reading, evidence: evidenceOf(reasons) }),
+      () => null,
+    );
+  let reading = await read();
+  while (reading?.kind === 'unavailable' && Date.now() < end && showsOnlyLoading(await seeFrames(page)))
+    reading = await read();
   if (reading === null || (reading.kind === 'unavailable' && !(await isAlive(page)))) throw pageLost();
   return { ...reading, url: shownUrl(reading.url) };
 }

@@ -27,6 +27,16 @@ export async function nextTotpCode(
   }
 }
 
+/** The current code of a secret that nobody has used yet. Waits for the next one where this one is about to end. */
+export async function freshTotpCode(secret: string, signal: AbortSignal): Promise<string> {
+  const totp = totpOf(secret);
+  while (totp.remaining() <= LAST_SECONDS_MS) {
+    signal.throwIfAborted();
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  return totp.generate();
+}
+
 function totpOf(text: string): TOTP {
   const parameters = readTotpSecret(text);
   if (parameters === null)

@@ -1,3 +1,4 @@
+import { Passkey } from '../../contract/passkeys.ts';
 import { normalizeTotpSecret } from '../../contract/totp-secret.ts';
 import type { CredentialPatch } from '../../store/queries/credentials.ts';
 
@@ -22,14 +23,26 @@ export function unpackTyped(values: Record<string, string>): TypedValue[] {
   });
 }
 
+/** A created passkey in the shape of a typed value, so that it is kept as one until the login proves good. */
+export function asTyped(passkey: Passkey): TypedValue {
+  return { ref: `${PASSKEY}${passkey.credential_id}`, origin: passkey.rp_id, text: JSON.stringify(passkey) };
+}
+
+const PASSKEY = 'passkey:';
+
 /**
  * What a credential learns from a login. `chosen`: the provider that was taken on the way and the address of the page that
  * offered it. The credential is the provider's when its password (or else what was typed last) went to another place.
  */
 export function patchOf(
-  typed: readonly TypedValue[],
+  learned: readonly TypedValue[],
   chosen: { provider: string; at: string } | null,
-): Required<Pick<CredentialPatch, 'values' | 'origins' | 'ssoProvider'>> & Pick<CredentialPatch, 'totpSecret'> {
+): Required<Pick<CredentialPatch, 'values' | 'origins' | 'ssoProvider'>> &
+  Pick<CredentialPatch, 'totpSecret' | 'passkeys'> {
+  const typed = learned.filter(({ ref }) => !ref.startsWith(PASSKEY));
+  const passkeys = learned
+    .filter(({ ref }) => ref.startsWith(PASSKEY))
+    .map(({ text }) => Passkey.parse(JSON.parse(text)));
   const secret = typed.find(({ ref }) => ref === 'totp_secret');
   const totpSecret = secret === undefined ? null : normalizeTotpSecret(secret.text);
   const decisive = typed.find(({ ref }) => ref === 'password') ?? typed.at(-1);
@@ -43,5 +56,6 @@ export function patchOf(
     origins: Object.fromEntries(typed.map(({ ref, origin }) => [ref, origin])),
     ssoProvider: isProviders ? chosen.provider : null,
     ...(totpSecret === null ? {} : { totpSecret }),
+    ...(passkeys.length === 0 ? {} : { passkeys }),
   };
 }

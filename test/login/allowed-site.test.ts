@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mayTypeInto, mayTypeStored } from '../../activities/login/allowed-site.ts';
+import { mayLeadTo, mayTypeInto, mayTypeStored, mayUsePasskey } from '../../activities/login/allowed-site.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 
 const egress = createEgressPolicy('localhost:8081,intranet.test');
@@ -146,4 +146,36 @@ describe('an item of an external secret store that names its sites', () => {
     expect(mayTypeStored('https://shop.example/login', bare, sites, egress)).toBe(true);
     expect(mayTypeStored('https://bank.example/', bare, sites, egress)).toBe(false);
   });
+});
+
+describe('where a passkey may be', () => {
+  const sites = { domain: 'app.shop.example:8443', allowedDomains: ['pay.example'] };
+  it.each(['app.shop.example', 'shop.example', 'id.app.shop.example', 'pay.example', 'google.com', 'github.com'])(
+    'one of %s',
+    (rpId) => {
+      expect(mayUsePasskey(rpId, sites)).toBe(true);
+    },
+  );
+  it.each(['other.example', 'evilshop.example', 'id.shop.example', 'pay.example.evil.test', 'evil.test'])(
+    'none of %s',
+    (rpId) => {
+      expect(mayUsePasskey(rpId, sites)).toBe(false);
+    },
+  );
+});
+
+describe('where a person who acts on a page may be led', () => {
+  it.each(['https://shop.example/a', 'https://id.shop.example/', 'https://pay.example/', 'https://github.com/x'])(
+    'to %s',
+    (url) => {
+      expect(mayLeadTo(url, RESTRICTED)).toBe(true);
+    },
+  );
+  it.each(['https://other.example/', 'https://shop.example.evil.test/', 'file:///etc/passwd', 'javascript:1', 'x'])(
+    'not to %s',
+    (url) => {
+      expect(mayLeadTo(url, RESTRICTED)).toBe(false);
+      expect(mayLeadTo(url, OPEN)).toBe(false);
+    },
+  );
 });

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RequestCheck } from '../../contract/document.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { LoginDeps } from '../../activities/login/deps.ts';
 import { checkHealth } from '../../activities/login/health.ts';
+import { proveLogin } from '../../activities/login/prove-login.ts';
 import { createPages } from '../../activities/login/pages.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
+import { readState, type ProfileState } from '../../store/profile-state/state.ts';
 import { createStore } from '../../store/store.ts';
 import { API_KEY, startService, startSite, type Pages } from '../browser/service-under-test.ts';
 import { MASTER_KEY, SCOPE, startDatabase } from '../store/databases.ts';
@@ -15,10 +18,32 @@ const OPENER = `<!doctype html><title>Registry</title><p>Packages for everybody.
   <div id="d" role="dialog" hidden><form><input name="user" placeholder="User name"><input type="password" name="p" placeholder="Password"><button>Login</button></form></div>`;
 const INSIDE = '<!doctype html><title>Registry</title><p>Packages for everybody.</p><p>Hello, ann</p>';
 
+const HOMES = {
+  plain: '<!doctype html><title>Server</title><p>A server is running here.</p>',
+  asks: '<!doctype html><title>Server</title><p>A server is running here.</p><a href="/form">Sign in</a>',
+  inside: '<!doctype html><title>Server</title><header><a href="/logout">Sign out</a></header><p>Hello, ann</p>',
+};
+
+let deskOpen = true;
+const visits: { agent: string; cookie: string }[] = [];
 let loggedIn = true;
+let home: keyof typeof HOMES = 'plain';
 /** What everybody sees, and a login page that leads those on who are known: a Jupyter server is like that. */
 const SITE: Pages = {
-  '/': '<!doctype html><title>Server</title><p>A server is running here.</p>',
+  '/': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html' }).end(HOMES[home]);
+  },
+  '/desk': (request, response) => {
+    visits.push({ agent: request.headers['user-agent'] ?? '', cookie: request.headers.cookie ?? '' });
+    if (deskOpen && request.headers.cookie?.includes('sid=ann') === true)
+      response
+        .writeHead(200, { 'content-type': 'text/html', 'set-cookie': `visit=${String(visits.length)}; Path=/` })
+        .end(HOMES.inside);
+    else response.writeHead(302, { location: '/form' }).end();
+  },
+  '/out-of-order': (_request, response) => {
+    response.writeHead(503, { 'content-type': 'text/html' }).end('<title>503</title><h1>Service Unavailable</h1>');
+  },
   '/enter': (_request, response) => {
     if (loggedIn) response.writeHead(302, { location: '/' }).end();
     else response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Login</title>${FORM}`);
@@ -52,6 +77,21 @@ const SITE: Pages = {
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Box</title>${lead}
       <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '${FORM}'), ${wait})</script>`);
   },
+  '/starting': (request, response) => {
+    const wait = request.headers.cookie === undefined ? 0 : 6000;
+    const form = `document.body.innerHTML = '${FORM}'`;
+    response.writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>Home</title><svg width="100" height="100"></svg><p>Loading data</p>
+      <script>setTimeout(() => { ${form} }, ${wait})</script>`);
+  },
+  // The header of a stranger, until the script knows better.
+  '/restoring': (request, response) => {
+    const known = request.headers.cookie?.includes('sid=ann') === true;
+    const wait = known ? 1500 : 3_600_000;
+    response.writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>Shop</title><header><a href="/form">Sign in</a></header><p>Welcome to the shop.</p>
+      <script>setTimeout(() => { document.body.innerHTML = '${HOMES.inside}' }, ${wait})</script>`);
+  },
   '/form': `<!doctype html><title>Login</title>${FORM}`,
 };
 
@@ -64,10 +104,15 @@ beforeAll(async () => {
   const store = createStore({ connection: database.connection, masterKey: MASTER_KEY });
   const running = await startService();
   const cookie = { name: 'sid', value: 'ann', domain: 'localhost', path: '/' };
-  running.profiles.create('ann', {
+  const state: ProfileState = {
     cookies: [{ ...cookie, httpOnly: true, secure: false, sameSite: 'Lax' }],
     origins: [],
-  });
+  };
+  running.profiles.create('ann', state);
+  await store.bootstrap({ plan: 'enterprise' });
+  const stored = await store.profiles.findOrCreate(SCOPE, 'ann');
+  await store.profiles.save(SCOPE.projectId, stored.id, () => state);
+  running.profiles.create('nobody', { cookies: [], origins: [] });
   const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const pages = createPages(service);
   const egress = createEgressPolicy(`localhost:${site.port}`);
@@ -89,8 +134,8 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-async function check(where: { postLoginUrl: string; loginPageUrl?: string }): Promise<string> {
-  const target = {
+function targetAt(where: { postLoginUrl: string | null; loginPageUrl?: string }) {
+  return {
     ...SCOPE,
     ...where,
     connectionId: 'conn_x',
@@ -101,7 +146,15 @@ async function check(where: { postLoginUrl: string; loginPageUrl?: string }): Pr
     browser: null,
     credentialName: null,
   };
-  return (await checkHealth(deps, target, randomUUID(), new AbortController().signal)).outcome;
+}
+
+async function check(where: { postLoginUrl: string; loginPageUrl?: string }): Promise<string> {
+  return (await checkHealth(deps, targetAt(where), randomUUID(), new AbortController().signal)).outcome;
+}
+
+function prove(landing: string, profileName = 'ann'): Promise<string> {
+  const target = { ...targetAt({ postLoginUrl: null }), profileName };
+  return proveLogin(deps, target, randomUUID(), landing, new AbortController().signal);
 }
 
 it('asks the page that asked for the last login, where the landing page looks the same to everybody', async () => {
@@ -129,4 +182,89 @@ it('follows no link of an account area that explains how one signs in', async ()
 
 it('takes no page for the inside whose form was only slow to come', async () => {
   expect(await check({ postLoginUrl: `${origin}/slow` })).toBe('expired');
+});
+
+it('proves a login by what a fresh browser on its profile meets where the login landed', async () => {
+  home = 'plain';
+  expect(await prove(`${origin}/desk`)).toBe('authenticated');
+  expect(await prove(`${origin}/desk`, 'nobody')).toBe('expired');
+  expect(await prove(`${origin}/account`)).toBe('inconclusive');
+});
+
+it('takes a form at its own address for a lost login only where the home page asks, too', async () => {
+  home = 'plain';
+  expect(await prove(`${origin}/form`)).toBe('inconclusive');
+  home = 'inside';
+  expect(await prove(`${origin}/form`)).toBe('authenticated');
+  home = 'asks';
+  expect(await prove(`${origin}/form`)).toBe('expired');
+});
+
+it('gives an application its time to restore the session', async () => {
+  home = 'asks';
+  expect(await prove(`${origin}/restoring`)).toBe('authenticated');
+  expect(await prove(`${origin}/restoring`, 'nobody')).toBe('expired');
+  expect(await check({ postLoginUrl: `${origin}/restoring` })).toBe('authenticated');
+});
+
+it('does not take a site that is away for a lost login', async () => {
+  expect(await prove(`${origin}/out-of-order`)).toBe('inconclusive');
+  expect(await prove(`${origin}/desk`, 'no profile of this name')).toBe('inconclusive');
+});
+
+it('takes no application for the inside that is still starting', async () => {
+  expect(await check({ postLoginUrl: `${origin}/starting` })).toBe('expired');
+});
+
+describe('a check without a browser', () => {
+  const checkAt = (landing: string, requestCheck?: RequestCheck | null) =>
+    checkHealth(
+      deps,
+      { ...targetAt({ postLoginUrl: landing }), ...(requestCheck === undefined ? {} : { requestCheck }) },
+      randomUUID(),
+      new AbortController().signal,
+    );
+
+  it('is learned by a browser, goes as the browser does, and leaves what it says against a session to one', async () => {
+    const first = await checkAt(`${origin}/desk`);
+    expect(first).toMatchObject({
+      outcome: 'authenticated',
+      check: { method: 'browser', status: 200, address: `${origin}/desk`, decided_by: 'logged_in' },
+    });
+    expect(first.requestCheck).toMatchObject({ url: `${origin}/desk`, signedOut: { status: 302 } });
+    expect(JSON.stringify(first)).not.toMatch(/sid|Hello/);
+
+    const before = visits.length;
+    const second = await checkAt(`${origin}/desk`, first.requestCheck);
+    expect(second).toMatchObject({
+      outcome: 'authenticated',
+      check: { method: 'request', status: 200, address: `${origin}/desk`, decided_by: 'content' },
+    });
+    expect(second.browserSessionId).toBeUndefined();
+    expect(visits.length).toBe(before + 1);
+    expect(new Set(visits.map(({ agent }) => agent)).size).toBe(1);
+    // What one answer renews goes with the next request.
+    await checkAt(`${origin}/desk`, first.requestCheck);
+    expect(visits.at(-1)?.cookie.split('; ').sort()).toEqual(['sid=ann', `visit=${String(before + 1)}`]);
+    const stored = await deps.store.profiles.load(SCOPE.projectId, { name: 'ann' });
+    expect(
+      readState(stored?.state)
+        .cookies.map(({ name, value }) => `${name}=${value}`)
+        .sort(),
+    ).toEqual(['sid=ann', `visit=${String(visits.length)}`]);
+
+    deskOpen = false;
+    const last = await checkAt(`${origin}/desk`, first.requestCheck);
+    deskOpen = true;
+    expect(last).toMatchObject({ outcome: 'expired', errorCode: 'session_expired', check: { method: 'browser' } });
+  });
+
+  it('is left to the browser where everybody gets the same page', async () => {
+    home = 'inside';
+    const found = await checkAt(`${origin}/`);
+    expect(found).toMatchObject({ outcome: 'authenticated', requestCheck: null });
+    const again = await checkAt(`${origin}/`, null);
+    expect(again).toMatchObject({ check: { method: 'browser' } });
+    expect(again.requestCheck).toBeUndefined();
+  });
 });

@@ -15,7 +15,7 @@ afterAll(() => browser.close());
 const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
 
 /** What a page reads as after an answer. */
-async function after(html: string): Promise<PageReading> {
+async function after(html: string, inputsBefore: number | null = null, url = ''): Promise<PageReading> {
   const page = await browser.newPage();
   const pages: Pages = {
     of: () => Promise.resolve(page),
@@ -23,13 +23,22 @@ async function after(html: string): Promise<PageReading> {
     close: () => Promise.resolve(),
   };
   try {
-    await page.setContent(`<!doctype html>${html}`);
+    if (url === '') await page.setContent(`<!doctype html>${html}`);
+    else {
+      const inside = '<a href="/logout">Log out</a>';
+      await page.route('**/*', async (route) => {
+        const isAsked = route.request().url() === url;
+        await route.fulfill({ contentType: 'text/html', body: `<!doctype html>${isAsked ? html : inside}` });
+      });
+      await page.goto(url);
+    }
     const { signal } = new AbortController();
     return await readAfterEntering(
       { pages, service },
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
+      inputsBefore === null ? null : { page, inputs: inputsBefore },
       signal,
     );
   } finally {
@@ -48,6 +57,15 @@ describe('after the last answer', () => {
       <input name="user" value="ann"><input type="password" name="p" value="secret"><button disabled>Logging in</button></form>
       <script>setTimeout(() => { document.body.innerHTML = '<h1>Overview</h1><p>4 failed login attempts</p><p>Disks: 2</p>'; }, 2500);</script>`);
     expect(kind).toBe('logged_in');
+  });
+
+  it('waits no longer for a form that a code has joined, though all else in it stays filled in', async () => {
+    const page = `<title>Log in</title><form><input name="user" value="ann"><input type="password" name="p" value="secret">
+      <label>One-time code <input name="otp" autocomplete="one-time-code"></label><button>Log in</button></form>
+      <script>setTimeout(() => { document.body.innerHTML = '<a href="/logout">Log out</a>'; }, 3500);</script>`;
+    expect((await after(page, 2)).fields.map(({ type }) => type)).toEqual(['identifier', 'password', 'totp_code']);
+    // The same field, left empty as it may be, says nothing new.
+    expect((await after(page, 3)).kind).toBe('logged_in');
   });
 
   it.each([
@@ -90,12 +108,36 @@ describe('after the last answer', () => {
   it('leaves it to a person to let an application have what a provider knows', async () => {
     const page = `<title>Authorize</title><h1>Portal wants to access your account</h1><ul><li>Your name</li></ul>
       <button>Authorize</button><button>Cancel</button>`;
-    expect(offers(await after(page))).toEqual(['choice', 'other Authorize', 'other Cancel']);
+    const reading = await after(page);
+    expect(offers(reading)).toEqual(['choice', 'other Authorize', 'other Cancel']);
+    expect(reading.choices[0]?.description).toBe('Portal wants to access your account · Your name');
+    // A heading alone says it, too: the only button is not one that merely leads on.
+    const bare = `<title>Consent</title><h1>Authorize</h1><ul><li>scopes: profile</li></ul>
+      <form><button type="submit">Continue</button></form><a href="/abort">[ Cancel ]</a>`;
+    expect(offers(await after(bare))).toEqual(['choice', 'other Continue']);
   });
 
   it('takes a page with much to press for the inside, whatever it offers', async () => {
     const menu = Array.from({ length: 14 }, (_, index) => `<button>Item ${index}</button>`).join('');
     expect((await after(`<title>Acme</title><h1>Inbox</h1>${menu}<button>Skip</button>`)).kind).toBe('logged_in');
+  });
+
+  it('takes no answered authorization request for the inside, which it leads back to in a moment', async () => {
+    const page = `<title>Home</title><h1>Welcome home!</h1><p>${'It is good to see you here. '.repeat(10)}</p>
+      <script>setTimeout(() => location.assign('/'), 2500);</script>`;
+    const reading = await after(
+      page,
+      2,
+      'http://acme.test/auth/authorize?client_id=a&redirect_uri=http%3A%2F%2Facme.test%2F',
+    );
+    expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
+  });
+
+  it('lets an application redeem the answer of a provider before it is taken for the inside', async () => {
+    const page = `<title>Home</title><header><a href="/logout">Sign out</a></header><h1>Welcome home!</h1>
+      <script>setTimeout(() => history.replaceState(null, '', '/'), 1500);</script>`;
+    const reading = await after(page, 2, 'http://acme.test/?auth_callback=1&code=abc&state=xyz');
+    expect([reading.kind, reading.url]).toEqual(['logged_in', 'http://acme.test/']);
   });
 
   it('says that a new password is wanted', async () => {

@@ -27,6 +27,19 @@ function reading(more: Partial<PageReading>): PageReading {
   };
 }
 
+it('leaves out evidence and forms that quote a typed password, cut short and in small letters too', () => {
+  const { evidence, forms } = withoutTyped(
+    reading({
+      evidence: 'heading "your pass hunter2-is-wr',
+      forms: ['identifier user | | hunter2-is', 'identifier user'],
+    }),
+    [entry('password')],
+    ['Hunter2-is-wrong-here'],
+  );
+  expect(`${String(evidence)} ${String(forms)}`).not.toContain('hunt');
+  expect(forms).toEqual(['identifier user']);
+});
+
 it('leaves nothing of a typed password or code in what a site repeats', () => {
   const password = 'q"u & ä';
   const seen = withoutTyped(

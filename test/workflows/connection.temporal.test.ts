@@ -184,6 +184,20 @@ describe('time', () => {
     expect(tests.world.closed).toEqual(['brw_1']);
   });
 
+  it('calls a login blocked by a captcha once nobody has solved it, and shows the page until then', async () => {
+    const id = await tests.create();
+    tests.world.discovered = [page('captcha')];
+    tests.world.shown = page('captcha');
+    await tests.client.login(id);
+    await until(tests, id, ({ flow }) => flow?.interaction?.acts_on_page === true);
+    await tests.env.sleep('11 minutes');
+    expect((await until(tests, id, ended)).flow).toMatchObject({
+      flow_status: 'FAILED',
+      error_code: 'captcha_blocked',
+      interaction: null,
+    });
+  });
+
   it('checks the session on its schedule, once the first login is done', async () => {
     const id = await tests.create({ health_check_interval: 300 });
     await tests.env.sleep('20 minutes');

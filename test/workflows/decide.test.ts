@@ -1,17 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
-import {
-  asksForCode,
-  choiceFingerprint,
-  decide,
-  fingerprintOf,
-  MAX_ENTRIES,
-  type LastEntry,
-  type Situation,
-} from '../../workflows/policy/decide.ts';
+import { asksForCode } from '../../contract/code-fields.ts';
+import { decide, MAX_ENTRIES } from '../../workflows/policy/decide.ts';
+import { choiceFingerprint, fingerprintOf, type LastEntry } from '../../workflows/policy/last-entry.ts';
+import type { Situation } from '../../workflows/policy/situation.ts';
+import type { PlanStep } from '../../contract/login-plan.ts';
 import { NOTHING_KNOWN } from '../../workflows/policy/field-refs.ts';
 import { identifyChoices, presentInteraction } from '../../workflows/policy/interaction.ts';
+import { pageShape, stepFor } from '../../workflows/policy/login-plan.ts';
 import { choice, CODE_PAGE, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 const STORED: CredentialFacts = {
@@ -36,7 +33,8 @@ function situation(
     codeRefusals: 0,
     rejections: 0,
     entered: 0,
-    taken: [],
+    planned: null,
+    codeChannels: [],
     fields: NOTHING_KNOWN,
     ...more,
   };
@@ -55,6 +53,42 @@ function entered(by: LastEntry['by'], reading: PageReading, certain = true): Las
 describe('what a login does next', () => {
   it('finishes on a page that shows a signed-in visitor', () => {
     expect(decide(situation(INSIDE))).toEqual({ do: 'finish' });
+  });
+
+  it('signs in by a saved passkey before anything else, once', () => {
+    const way = choice('auth_method', 'Sign in with a passkey', { uses: 'passkey' });
+    const form = { ...LOGIN_PAGE, choices: [way] };
+    const wall = page('passkey', { choices: [way] });
+    const withPasskey = { ...STORED, hasPasskey: true };
+    for (const mode of ['attended', 'unattended'] as const) {
+      expect(decide(situation(form, { mode }, withPasskey))).toMatchObject({ do: 'enter', answer: { choice: way } });
+      expect(decide(situation(wall, { mode }, withPasskey))).toMatchObject({ do: 'enter', answer: { choice: way } });
+    }
+    const last: LastEntry = { ...entered('person', form), fingerprint: choiceFingerprint([way]), passkey: true };
+    expect(decide(situation(form, { last }, withPasskey))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ ref: 'username' }, { ref: 'password' }] },
+    });
+    expect(decide(situation(wall, { last }, withPasskey))).toMatchObject({ code: 'unsupported_auth_method' });
+    expect(decide(situation(wall, {}, STORED))).toMatchObject({ code: 'unsupported_auth_method' });
+  });
+
+  it('asks a person before a site may create a passkey, and else puts it off', () => {
+    const create = choice('other', 'Create a passkey', { uses: 'new_passkey' });
+    const later = choice('other', 'Not now', { agrees_to_nothing: true });
+    const offer = page('choice', { choices: [create, later] });
+    expect(decide(situation(offer, { mayKeep: true }))).toMatchObject({
+      do: 'ask',
+      question: { choices: [{ id: 'create_passkey' }, { choice: later }] },
+    });
+    for (const more of [{ mode: 'unattended' as const, mayKeep: true }, { mayKeep: false }])
+      expect(decide(situation(offer, more))).toMatchObject({ do: 'enter', answer: { choice: later } });
+  });
+
+  it('has a person solve a captcha on the page itself, and gives up where nobody is there', () => {
+    const puzzle = page('captcha');
+    expect(decide(situation(puzzle))).toMatchObject({ do: 'wait', question: { fields: [], choices: [] } });
+    expect(decide(situation(puzzle, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'captcha_blocked' });
   });
 
   it('asks a person for what nobody has stored', () => {
@@ -129,7 +163,6 @@ describe('what a login does next', () => {
   });
 
   it.each([
-    ['captcha', 'captcha_blocked'],
     ['blocked', 'bot_detected'],
     ['unavailable', 'network_error'],
     ['passkey', 'unsupported_auth_method'],
@@ -148,6 +181,7 @@ describe('what a login does next', () => {
     [page('form', { fields: [field('code', 'code', { channel: 'unknown' })] }), 'customer_input_required'],
     [page('form', { fields: [field('text', 'customer_number')] }), 'customer_input_required'],
     [page('external_action'), 'external_action_required'],
+    [page('password_change'), 'customer_input_required'],
     [page('choice', { choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' })] }), 'mfa_required'],
     [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] }), 'account_choice_required'],
   ])('says what it lacks when nobody is there (%#)', (reading, code) => {
@@ -256,30 +290,96 @@ describe('what a login does next', () => {
     expect(decide(situation(push, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'external_action_required' });
   });
 
-  it('takes the account that the last login took, with nobody there, once, and never agrees to something again', () => {
+  it('takes the account that the plan took, with nobody there, once, and never agrees to something again', () => {
     const accounts = page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] });
-    const taken = [{ type: 'account', label: 'Ben', masked_destination: null }] as const;
-    const unattended = { mode: 'unattended', taken } as const;
-    expect(decide(situation(accounts, unattended, STORED))).toMatchObject({
-      do: 'enter',
-      answer: { choice: { label: 'Ben' } },
+    const took = (type: 'account' | 'other', label: string) => ({
+      choice: { type, label, masked_destination: null, answered_by: 'person' as const },
     });
-    expect(decide(situation(accounts, { taken }, STORED))).toMatchObject({ do: 'ask' });
+    const ben = took('account', 'Ben');
+    expect(followed(accounts, ben)).toMatchObject({ do: 'enter', answer: { choice: { label: 'Ben' } } });
     const last = { ...entered('person', accounts), fingerprint: choiceFingerprint(accounts.choices) };
-    expect(decide(situation(accounts, { ...unattended, last }, STORED))).toMatchObject({
-      code: 'account_choice_required',
-    });
+    expect(followed(accounts, ben, { last })).toMatchObject({ code: 'account_choice_required' });
     const gone = page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Cleo')] });
-    expect(decide(situation(gone, unattended, STORED))).toMatchObject({ code: 'account_choice_required' });
+    expect(followed(gone, ben)).toMatchObject({ code: 'account_choice_required' });
     const terms = page('choice', { choices: [choice('other', 'I agree')] });
-    const agreed = [{ type: 'other', label: 'I agree', masked_destination: null }] as const;
-    expect(decide(situation(terms, { mode: 'unattended', taken: agreed }, STORED))).toMatchObject({
-      code: 'customer_input_required',
+    expect(followed(terms, took('other', 'I agree'))).toMatchObject({ code: 'customer_input_required' });
+  });
+
+  it('goes the way of the plan where the page has a field for another, or asks for an action elsewhere', () => {
+    const password = choice('auth_method', 'Use a password');
+    const choices = [password, choice('auth_method', 'E-mail me a link')];
+    const step = { choice: { ...password, answered_by: 'person' } } as const;
+    const form = page('form', { fields: [field('identifier', 'user')], choices });
+    expect(followed(form, step)).toMatchObject({ do: 'enter', answer: { entries: [], choice: password } });
+    expect(decide(situation(form, { mode: 'unattended' }, STORED))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ ref: 'username' }], choice: null },
+    });
+    const push = page('external_action', { choices });
+    expect(followed(push, step)).toMatchObject({ do: 'enter', answer: { choice: password } });
+    expect(decide(situation(push, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'external_action_required' });
+    const yes = choice('other', 'Yes', { agrees_to_nothing: true });
+    const stay = page('choice', { choices: [choice('other', 'No', { agrees_to_nothing: true }), yes] });
+    expect(followed(stay, { choice: { ...yes, answered_by: 'person' } })).toMatchObject({ answer: { choice: yes } });
+  });
+
+  function followed(reading: PageReading, step: Partial<PlanStep>, more: Partial<Situation> = {}) {
+    const plan = {
+      id: 'flow_1',
+      credential_id: 'cred_1',
+      steps: [{ page: pageShape(reading.url), fields: [], choice: null, external: false, ...step }],
+      failures: { count: 0, credential: null },
+    };
+    const planned = stepFor([plan], reading, NOTHING_KNOWN);
+    return decide(situation(reading, { mode: 'unattended', planned, ...more }, STORED));
+  }
+
+  it('asks whether the key of a new authenticator may be kept, and types no code of another', () => {
+    const withSecret = { ...STORED, hasTotpSecret: true };
+    const offer = page('form', { fields: [field('totp_code', 'otp')], enrolment: true });
+    const asked = decide(situation(offer, { mayKeep: true }, withSecret));
+    expect(asked).toMatchObject({
+      do: 'ask',
+      question: { fields: [{ ref: 'code' }], known: [], choices: [{ id: 'keep_authenticator' }] },
+    });
+    expect(decide(situation(offer, {}, withSecret))).toMatchObject({ do: 'ask', question: { choices: [] } });
+    const unattended = { mode: 'unattended', mayKeep: true } as const;
+    expect(decide(situation(offer, unattended, withSecret))).toMatchObject({ code: 'customer_input_required' });
+    const later = choice('other', 'Not now', { agrees_to_nothing: true });
+    expect(decide(situation({ ...offer, choices: [later] }, unattended, withSecret))).toMatchObject({
+      do: 'enter',
+      answer: { choice: later },
     });
   });
 
   it('stops a login that goes on for ever', () => {
     expect(decide(situation(LOGIN_PAGE, { entered: MAX_ENTRIES }))).toMatchObject({ code: 'max_steps_exceeded' });
     expect(decide(situation(LOGIN_PAGE, { rejections: 6 }))).toMatchObject({ code: 'max_attempts_reached' });
+  });
+});
+
+describe('with nobody there, a code that comes by itself', () => {
+  const byText = (more: Partial<Situation> = {}) =>
+    decide(situation(CODE_PAGE, { mode: 'unattended', ...more }, STORED));
+
+  it('is waited for where its channel may be counted on, and nowhere else', () => {
+    expect(byText({ codeChannels: ['sms'] }).do).toBe('ask');
+    expect(byText({ codeChannels: ['email'] })).toMatchObject({ do: 'fail', code: 'sms_code_required' });
+  });
+
+  it('may be a mailed link, where mails come', () => {
+    const wait = page('external_action', { mailed_link: true });
+    const unattended = { mode: 'unattended', codeChannels: ['email'] } as const;
+    expect(decide(situation(wait, unattended)).do).toBe('wait');
+    const failed = { do: 'fail', code: 'external_action_required' };
+    expect(decide(situation(wait, { ...unattended, codeChannels: ['sms'] }))).toMatchObject(failed);
+    expect(decide(situation(page('external_action'), unattended))).toMatchObject(failed);
+  });
+
+  it('is not followed by another one when the site refused it', () => {
+    expect(byText({ codeChannels: ['sms'], last: entered('person', CODE_PAGE) })).toMatchObject({
+      do: 'fail',
+      code: 'sms_code_required',
+    });
   });
 });

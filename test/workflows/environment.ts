@@ -57,6 +57,8 @@ let names = 0;
 export async function startWorkflowTests(
   kind: 'time-skipping' | 'whole' = 'time-skipping',
   concurrency: NonNullable<WorkersOptions['concurrency']> = {},
+  webhooks: WorkersOptions['webhooks'] = { deliverNext: () => Promise.resolve({ next: 'none' }) },
+  apps?: WorkersOptions['apps'],
 ): Promise<WorkflowTests> {
   const options = { client: { dataConverter: createDataConverter(PAYLOAD_KEY) } };
   const env =
@@ -75,7 +77,9 @@ export async function startWorkflowTests(
       payloadKey: PAYLOAD_KEY,
       records: world.records,
       browsing: world.browsing,
+      webhooks,
       concurrency,
+      ...(apps === undefined ? {} : { apps }),
     });
   let worker = await start();
   const created: string[] = [];

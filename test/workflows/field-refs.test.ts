@@ -70,9 +70,9 @@ describe('the name under which the value of a field is kept', () => {
   it('is remembered for fields that a login did not meet', () => {
     const [customer, user] = remembered(nameFields([CUSTOMER, USER]));
     if (customer === undefined || user === undefined) throw new Error('nothing was named');
-    expect(rememberFields([customer, user], [{ ...user, step: 2 }]).map(({ ref, step }) => [ref, step])).toEqual([
-      ['customer_number', 1],
-      ['user_id', 2],
+    expect(rememberFields([customer, user], [{ ...user, hint: 'new' }]).map(({ ref, hint }) => [ref, hint])).toEqual([
+      ['customer_number', null],
+      ['user_id', 'new'],
     ]);
   });
 });

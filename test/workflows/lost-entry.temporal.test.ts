@@ -79,13 +79,20 @@ it('starts over in a new session when the browser is lost, and asks for all of i
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
-it.each(['nothing', 'keys'] as const)('enters a stored credential again where %s had gone in', async (reach) => {
+/** What the timeline says of how often the last login typed a password. */
+const typedOnTimeline = () => [...tests.world.timeline.values()].at(-1)?.passwords_typed;
+
+it.each([
+  ['nothing', 1],
+  ['keys', 2],
+] as const)('enters a stored credential again where %s had gone in, and counts it', async (reach, count) => {
   tests.world.answers = [LOST, INSIDE];
   tests.world.reach = reach;
   const id = await loginByCredential(tests);
   expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered).toHaveLength(2);
   expect(tests.world.sessions).toHaveLength(1);
+  expect(typedOnTimeline()).toBe(count);
 });
 
 it('types a stored credential that may have been sent again only in a session that has seen nothing', async () => {
@@ -93,6 +100,7 @@ it('types a stored credential that may have been sent again only in a session th
   const id = await loginByCredential(tests);
   expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered.map(({ sessionId }) => sessionId)).toEqual(['brw_1', 'brw_2']);
+  expect(typedOnTimeline()).toBe(2);
 });
 
 it('goes on with a stored credential when the browser is lost, but not for ever', async () => {

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CredentialFacts } from '../../contract/activities.ts';
-import type { CodeChannel } from '../../contract/reading.ts';
+import { CanReauthReason, type FlowErrorCode } from '../../contract/connections.ts';
+import type { LoginPlan, PlanStep } from '../../contract/login-plan.ts';
+import type { CodeChannel, ReadField } from '../../contract/reading.ts';
+import { commonRef } from '../../workflows/policy/field-refs.ts';
 import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/intervals.ts';
 import { field } from './scripted-world.ts';
-import { evaluateReauthGate, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
+import { evaluateReauthGate, followablePlans, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
 
 const CREDENTIAL: CredentialFacts = {
   id: 'cred_1',
@@ -14,6 +18,24 @@ const CREDENTIAL: CredentialFacts = {
 };
 const AT_3 = { credentialId: 'cred_1', version: 3 };
 
+const USER = field('identifier', 'user', { label: 'User name' });
+const PASSWORD = field('password', 'password');
+
+type Answered = ReadField & { by?: 'person' };
+
+/** A plan of one page a list of fields; `by` who gave a value, the credential unless it says otherwise. */
+function plan(pages: Answered[][] = [[USER, PASSWORD]], more: Partial<LoginPlan> = {}): LoginPlan {
+  const steps = pages.map((fields, index): PlanStep => {
+    const named = fields.map(({ by, ...rest }) => ({
+      ...rest,
+      ref: commonRef(rest),
+      answered_by: by ?? ('credential' as const),
+    }));
+    return { page: `https://site.example/${String(index)}`, fields: named, choice: null, external: false };
+  });
+  return { id: 'flow_1', credential_id: 'cred_1', steps, failures: { count: 0, credential: null }, ...more };
+}
+
 function gate(more: Partial<GateInput> = {}) {
   return evaluateReauthGate({
     hadLogin: true,
@@ -22,7 +44,9 @@ function gate(more: Partial<GateInput> = {}) {
     refused: null,
     refusedCodes: null,
     obstacle: null,
-    requirements: { fields: [], externalAction: false },
+    isUnread: false,
+    plans: [plan()],
+    codeChannels: [],
     ...more,
   });
 }
@@ -39,6 +63,7 @@ describe('the gate after a REAUTH that met what it could not answer', () => {
     ['customer_input_required', 'requires_customer_input'],
     ['credentials_invalid', 'requires_customer_input'],
     ['totp_code_rejected', 'requires_customer_input'],
+    ['account_mismatch', 'requires_customer_input'],
     ['max_attempts_reached', 'requires_customer_input'],
   ] as const)('is closed by %s as %s', (code, reason) => {
     expect(obstacleOf(code)).toBe(reason);
@@ -64,73 +89,151 @@ describe('the gate after a REAUTH that met what it could not answer', () => {
   });
 });
 
-describe('the gate before a code', () => {
-  const asks = (type: 'code' | 'totp_code', channel: CodeChannel) => ({
-    requirements: {
-      fields: [{ type, channel, discovered_type: 'code' as const, name: 'token', label: 'Token', hint: null }],
-      externalAction: false,
-    },
-  });
-
-  it('opens where the saved secret is tried, and stays closed before one that is sent', () => {
-    const credential = { ...CREDENTIAL, hasTotpSecret: true };
-    expect(gate({ ...asks('code', 'unknown'), credential }).canReauth).toBe(true);
-    expect(gate(asks('code', 'unknown'))).toEqual({ canReauth: false, reason: 'requires_customer_input' });
-    expect(gate({ ...asks('code', 'sms'), credential })).toEqual({ canReauth: false, reason: 'requires_sms_code' });
-  });
-});
-
 describe('the reason of the gate', () => {
-  const took = (type: 'code' | 'totp_code' | 'text', channel?: 'sms' | 'email' | 'call' | 'unknown') => ({
-    requirements: {
-      fields: [{ ...field(type, 'x', channel === undefined ? {} : { channel }), ref: 'x', step: 1 }],
-      externalAction: false,
-    },
+  const code = (channel: CodeChannel, by?: 'person'): Answered => ({
+    ...field('code', 'token', { channel }),
+    ...(by === undefined ? {} : { by }),
   });
-  it.each<[string, Partial<GateInput>]>([
-    ['no_prior_successful_login', { hadLogin: false, reference: undefined }],
-    ['no_credential', { reference: undefined }],
-    ['no_credential', { credential: null }],
-    ['no_credential', { credential: { ...CREDENTIAL, valueKeys: [] } }],
-    ['external_credential', { reference: { provider: 'vault', auto: true }, credential: null }],
-    ['external_credential', { reference: { provider: 'vault', auto: true }, requirements: null }],
-    ['requires_customer_input', { refused: AT_3, requirements: null }],
-    ['no_requirements_recorded', { requirements: null }],
-    ['requires_external_action', { requirements: { fields: [], externalAction: true } }],
-    ['requires_totp_without_secret', took('totp_code')],
-    ['requires_sms_code', took('code', 'sms')],
-    ['requires_email_code', took('code', 'email')],
-    ['requires_customer_input', took('code', 'call')],
-    ['requires_customer_input', took('code', 'unknown')],
-    ['requires_customer_input', took('text')],
-    ['requirements_satisfiable', {}],
-  ])('is %s (%#)', (reason, facts) => {
-    const may = ['external_credential', 'no_requirements_recorded', 'requirements_satisfiable'].includes(reason);
-    expect(gate(facts)).toEqual({ canReauth: may, reason });
+  const totp = field('totp_code', 'otp');
+  const elsewhere: PlanStep = { page: 'https://site.example/wait', fields: [], choice: null, external: true };
+  const after = (...pages: Answered[][]) => [plan([[USER, PASSWORD], ...pages])];
+  const github = { type: 'sso_provider', label: 'GitHub', provider: 'GitHub', masked_destination: null } as const;
+  const chosen: PlanStep = {
+    page: 'https://site.example/login',
+    fields: [],
+    choice: { ...github, answered_by: 'person' },
+    external: false,
+  };
+  const atProvider = plan([], {
+    steps: [chosen, ...plan().steps.map((step) => ({ ...step, page: 'https://github.com/login' }))],
   });
-});
+  const failed = (count: number, version = 3) =>
+    plan(undefined, { failures: { count, credential: { ...AT_3, version } } });
+  const byModel = plan([], { steps: plan().steps.map((step) => ({ ...step, by_model: true as const })) });
+  const vault = { provider: 'vault', auto: true };
+  const withSecret = { ...CREDENTIAL, hasTotpSecret: true };
 
-describe('the gate after codes that were refused', () => {
-  const totp = { ...field('totp_code', 'otp'), ref: 'code', step: 2 };
-  const requirements = { fields: [totp], externalAction: false };
-  const credential = { ...CREDENTIAL, hasTotpSecret: true };
+  it.each<[boolean, CanReauthReason, string, Partial<GateInput>]>([
+    [false, 'no_prior_successful_login', 'nobody has logged in', { hadLogin: false }],
+    [false, 'no_prior_successful_login', 'not even a credential is there', { hadLogin: false, reference: undefined }],
+    [false, 'no_credential', 'none is attached', { reference: undefined }],
+    [false, 'no_credential', 'it is gone', { credential: null }],
+    [false, 'no_credential', 'it is empty', { credential: { ...CREDENTIAL, valueKeys: [] } }],
+    [true, 'external_credential', 'nobody has asked its store', { reference: vault, credential: null, isUnread: true }],
+    [true, 'external_credential', 'it answers the plan from its store', { reference: vault }],
+    [true, 'external_credential', 'the site asked for nothing', { reference: vault, plans: [] }],
+    [
+      false,
+      'requires_sms_code',
+      'what it lacks tells more than where it lies',
+      { reference: vault, plans: after([code('sms')]) },
+    ],
+    [true, 'has_credential', 'it is still to be read', { credential: null, isUnread: true }],
+    [true, 'has_credential', 'it has changed since every plan failed', { plans: [failed(2, 2)] }],
+    [false, 'requires_customer_input', 'its password was refused', { refused: AT_3 }],
+    [true, 'no_requirements_recorded', 'no login has left a plan', { plans: [] }],
+    [true, 'cua_has_credential', 'a model has to choose a form', { plans: [byModel] }],
+    [
+      true,
+      'requirements_satisfiable',
+      'its passkey stands for password and code',
+      { plans: after([code('sms')]), credential: { ...CREDENTIAL, valueKeys: [], hasPasskey: true } },
+    ],
+    [true, 'viable_plans_found', 'it answers a plan', {}],
+    [true, 'viable_plans_found', 'it answers a plan that failed once', { plans: [failed(1)] }],
+    [true, 'viable_plans_found', 'it answers an older plan', { plans: [...after([code('sms')]), plan()] }],
+    [true, 'viable_plans_found', 'its secret gave the code', { credential: withSecret, plans: after([totp]) }],
+    [
+      true,
+      'viable_plans_found',
+      'it is of the provider',
+      { plans: [atProvider], credential: { ...CREDENTIAL, ssoProvider: 'github' } },
+    ],
+    [
+      true,
+      'requirements_satisfiable',
+      'the plan was walked without it',
+      { plans: [plan(undefined, { credential_id: null })] },
+    ],
+    [
+      true,
+      'requirements_satisfiable',
+      'a person typed the code',
+      { credential: withSecret, plans: after([{ ...totp, by: 'person' }]) },
+    ],
+    [
+      true,
+      'requirements_satisfiable',
+      'its secret may give the code',
+      { credential: withSecret, plans: after([code('unknown', 'person')]) },
+    ],
+    [false, 'no_viable_plans', 'every plan has failed twice', { plans: [failed(2), failed(3)] }],
+    [
+      false,
+      'viable_plans_require_external_action',
+      'the plan took a push',
+      { plans: [plan([], { steps: [...plan().steps, elsewhere] })] },
+    ],
+    [
+      false,
+      'requires_external_action',
+      'REAUTH stood before a push',
+      { obstacle: { reason: 'requires_external_action', credential: AT_3 } },
+    ],
+    [false, 'requires_totp_without_secret', 'there is no secret', { plans: after([totp]) }],
+    [
+      false,
+      'requires_customer_input',
+      'codes of its secret were refused',
+      { credential: withSecret, refusedCodes: AT_3, plans: after([totp]) },
+    ],
+    [
+      false,
+      'requires_sms_code',
+      'the plan took a text message',
+      { credential: withSecret, plans: after([code('sms')]) },
+    ],
+    [false, 'requires_email_code', 'the plan took an e-mail', { plans: after([code('email')]) }],
+    [false, 'requires_customer_input', 'the plan took a call', { plans: after([code('call')]) }],
+    [false, 'requires_customer_input', 'the code is of nobody knows where', { plans: after([code('unknown')]) }],
+    [false, 'requires_customer_input', 'it lacks a value', { plans: after([field('text', 'branch')]) }],
+    [false, 'requires_customer_input', "it is not the provider's", { plans: [atProvider] }],
+    [
+      false,
+      'requires_customer_input',
+      'a plan that can not be answered is left',
+      { plans: [failed(2), plan([[field('text', 'branch')]])] },
+    ],
+  ])('%s: is %s when %s', (canReauth, reason, _when, facts) => {
+    expect(gate(facts)).toEqual({ canReauth, reason });
+  });
 
-  it('is closed until the credential changes', () => {
-    expect(gate({ requirements, credential }).canReauth).toBe(true);
-    expect(gate({ requirements, credential, refusedCodes: AT_3 })).toEqual({
-      canReauth: false,
-      reason: 'requires_customer_input',
-    });
-    expect(gate({ requirements, credential: { ...credential, version: 4 }, refusedCodes: AT_3 }).canReauth).toBe(true);
+  it('has a row for every word of the interface', () => {
+    const said = new Set<string>();
+    const table = readFileSync(new URL('../../workflows/policy/reauth-gate.ts', import.meta.url), 'utf8');
+    for (const [, word] of table.matchAll(/^ \* \|.*\| `(\w+)` +\| (?:yes|no) +\|$/gm)) said.add(word ?? '');
+    expect([...said].sort()).toEqual([...CanReauthReason.options].sort());
+  });
+
+  it('leads a REAUTH along those plans alone that it can answer', () => {
+    const plans = [failed(2), plan([[field('text', 'branch')]], { id: 'flow_2' }), plan(undefined, { id: 'flow_3' })];
+    const facts = { reference: { name: 'saved' }, refusedCodes: null, plans, codeChannels: [] };
+    expect(followablePlans({ ...facts, credential: CREDENTIAL }).map(({ id }) => id)).toEqual(['flow_3']);
+    expect(followablePlans({ ...facts, credential: null }).map(({ id }) => id)).toEqual(['flow_2', 'flow_3']);
+  });
+
+  it('opens again when the codes that were refused are of another secret', () => {
+    const facts = { plans: after([totp]), refusedCodes: AT_3 };
+    expect(gate({ ...facts, credential: { ...withSecret, version: 4 } }).canReauth).toBe(true);
   });
 });
 
 describe('the back-off of a REAUTH that fails', () => {
   const NOW = Date.parse('2026-01-01T00:00:00Z');
-  const pauses = (interval: number, failures: number): number[] => {
-    let backOff = backOffAfter(null, AT_3, interval, NOW);
+  const pauses = (interval: number, failures: number, code: FlowErrorCode = 'network_error'): number[] => {
+    let backOff = backOffAfter(code, null, AT_3, interval, NOW);
     const all = [backOff];
-    while (all.length < failures) all.push((backOff = backOffAfter(backOff, AT_3, interval, NOW)));
+    while (all.length < failures) all.push((backOff = backOffAfter(code, backOff, AT_3, interval, NOW)));
     // A check may come a tenth early, and is to find the pause over.
     return all.map(({ nextAt }) => Math.round((Date.parse(nextAt) - NOW) / 900));
   };
@@ -140,8 +243,13 @@ describe('the back-off of a REAUTH that fails', () => {
     expect(pauses(86_400, 2)).toEqual([86_400, 86_400]);
   });
 
+  it('is an hour at least where the password was posted into a fault of the site', () => {
+    expect(pauses(300, 6, 'website_error')).toEqual([3600, 7200, 14_400, 28_800, 57_600, 86_400]);
+    expect(pauses(21_600, 3, 'website_error')).toEqual([21_600, 43_200, 86_400]);
+  });
+
   it('lasts until its time, or until the credential changes', () => {
-    const backOff = backOffAfter(null, AT_3, 300, NOW);
+    const backOff = backOffAfter('network_error', null, AT_3, 300, NOW);
     expect(isBackingOff(backOff, CREDENTIAL, NOW + 269_000)).toBe(true);
     expect(isBackingOff(backOff, CREDENTIAL, NOW + 270_000)).toBe(false);
     expect(isBackingOff(backOff, { ...CREDENTIAL, version: 4 }, NOW)).toBe(false);
@@ -149,15 +257,41 @@ describe('the back-off of a REAUTH that fails', () => {
   });
 
   it('counts anew for a credential that has changed', () => {
-    const third = backOffAfter({ failures: 2, nextAt: '', credential: AT_3 }, AT_3, 300, NOW);
+    const third = backOffAfter('network_error', { failures: 2, nextAt: '', credential: AT_3 }, AT_3, 300, NOW);
     expect(third.failures).toBe(3);
-    expect(backOffAfter(third, { ...AT_3, version: 4 }, 300, NOW).failures).toBe(1);
+    expect(backOffAfter('network_error', third, { ...AT_3, version: 4 }, 300, NOW).failures).toBe(1);
   });
 
   it('is told with its count and its end', () => {
-    const backOff = backOffAfter({ failures: 1, nextAt: '', credential: AT_3 }, AT_3, 1000, NOW);
+    const backOff = backOffAfter('network_error', { failures: 1, nextAt: '', credential: AT_3 }, AT_3, 1000, NOW);
     expect(withBackOff('The site is down', backOff)).toBe(
       'The site is down. Logging in again has failed 2 times in a row; the next try is due at 2026-01-01T00:30:00.000Z',
     );
+  });
+});
+
+describe('codes that come by themselves', () => {
+  it.each<[boolean, CodeChannel[], boolean | undefined]>([
+    [true, ['email', 'unknown'], true],
+    [false, ['sms', 'unknown'], true],
+    [false, [], true],
+    [false, ['email', 'unknown'], undefined],
+  ])('count for a mailed link: %s with %j, where the page waits for one: %s', (canReauth, codeChannels, isLink) => {
+    const wait = { page: 'https://site.example/wait', fields: [], choice: null, external: true };
+    const step: PlanStep = isLink === true ? { ...wait, mailed_link: true } : wait;
+    const plans = [plan([], { steps: [...plan().steps, step] })];
+    const reason = canReauth ? 'requirements_satisfiable' : 'viable_plans_require_external_action';
+    expect(gate({ plans, codeChannels })).toEqual({ canReauth, reason });
+  });
+
+  it.each<[CodeChannel, CodeChannel[], boolean]>([
+    ['sms', ['sms'], true],
+    ['email', ['sms'], false],
+    ['sms', [], false],
+    ['unknown', ['sms', 'unknown'], true],
+    ['call', ['call'], true],
+  ])('by %s, where %j may be counted on: %s', (channel, codeChannels, canReauth) => {
+    const code = { ...field('code', 'code', { channel }), by: 'person' as const };
+    expect(gate({ plans: [plan([[USER, PASSWORD], [code]])], codeChannels }).canReauth).toBe(canReauth);
   });
 });

@@ -5,6 +5,7 @@ import type {
   EntryReach,
   HealthOutcome,
   LoginActivities,
+  OpenLinkInput,
   RecordActivities,
 } from '../../contract/activities.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
@@ -76,6 +77,7 @@ export interface ScriptedWorld {
   health: HealthOutcome[];
   credential: CredentialFacts | null;
   entered: EnterInput[];
+  linksOpened: OpenLinkInput[];
   sessions: string[];
   recorderWorks: boolean;
   /** While it is set, every write of a state fails with it. */
@@ -116,6 +118,7 @@ export function createScriptedWorld(): ScriptedWorld {
     health: [{ outcome: 'authenticated', errorCode: null, credential: null }],
     credential: null,
     entered: [],
+    linksOpened: [],
     sessions: [],
     recorderWorks: true,
     storeFault: null,
@@ -141,6 +144,10 @@ export function createScriptedWorld(): ScriptedWorld {
         world.entered.push(input);
         const reading = passed(next(world.answers));
         return Promise.resolve({ reading, credential: world.credential, keptId: 'kept' });
+      },
+      openLink: async (input) => {
+        world.linksOpened.push(input);
+        return Promise.resolve({ reading: passed(next(world.answers)), credential: world.credential });
       },
       finishLogin: async () =>
         Promise.resolve({

@@ -9,17 +9,20 @@ import {
 import type { FlowType } from '../../contract/connections.ts';
 import type { FlowState, ReauthMemory } from '../../contract/document.ts';
 import { FLOW_LIFETIME_MS } from '../../contract/limits.ts';
-import type { FlowEnd } from '../flow/context.ts';
+import type { FlowEnd, FlowResult } from '../flow/context.ts';
 import type { FlowInput } from '../flow/flow-workflows.ts';
 import type { login, reauth } from '../flow/flow-workflows.ts';
 import { answerSignal } from '../message-definitions.ts';
 import { WORKFLOWS } from '../messages.ts';
+import { codeChannelsOf } from '../policy/code-channels.ts';
 import { versionOf } from '../policy/credential-version.ts';
 import { rememberFields } from '../policy/field-refs.ts';
 import { backOffAfter, withBackOff } from '../policy/intervals.ts';
-import { obstacleOf } from '../policy/reauth-gate.ts';
+import { fieldsOf, isPlanFailure, notePlanFailure, rememberPlan, stepsOf } from '../policy/login-plan.ts';
+import { followablePlans, obstacleOf } from '../policy/reauth-gate.ts';
 import {
   flowEvent,
+  gateInputOf,
   memoryOf,
   rescheduleCheck,
   targetOf,
@@ -46,6 +49,7 @@ export function newFlow(flowType: FlowType, flowId: string, now: number): FlowSt
     flow_step: 'DISCOVERING',
     flow_expires_at: new Date(now + FLOW_LIFETIME_MS).toISOString(),
     started_at: new Date(now).toISOString(),
+    passwords_typed: 0,
     browser_session_id: null,
     live_view_url: null,
     interaction: null,
@@ -112,9 +116,10 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
     expiresAt: running.expiresAt,
     refused: memory.refused,
     refusedCodes: memory.refusedCodes ?? null,
-    takenChoices: memory.requirements?.choices ?? [],
-    knownFields: memory.fields ?? memory.requirements?.fields ?? [],
+    plans: kind === 'reauth' ? followablePlans(gateInputOf(state)) : [],
+    knownFields: memory.fields ?? [],
     saveCredentials: kind === 'login' && settings.save_credentials,
+    codeChannels: codeChannelsOf(settings),
   };
   state.requestedFlow = null;
   state.running = running;
@@ -166,9 +171,10 @@ const ENDED_FROM_OUTSIDE = {
   error_message: 'The login was ended from outside; start a new one',
 } as const;
 
-function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, end: FlowEnd): void {
+function applyEnd(state: ConnectionState, running: RunningFlow, end: FlowEnd): void {
+  const { kind, flowId } = running;
   const { status, result } = end;
-  const reauth = memoryAfter(state, kind, end);
+  const reauth = memoryAfter(state, running, end);
   const finished = result?.finished ?? null;
   if (status === 'SUCCESS' && result !== null && finished !== null) {
     state.hadLogin = true;
@@ -181,6 +187,9 @@ function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, end: Fl
       reauth,
       status: 'AUTHENTICATED',
       post_login_url: finished.postLoginUrl,
+      // Another session may be told by something else.
+      request_check: undefined,
+      ...(finished.account === undefined || finished.account === null ? {} : { account: finished.account }),
       settings: attach ? { ...settings, credential: { name: credentialName } } : settings,
     });
   }
@@ -197,42 +206,69 @@ function applyEnd(state: ConnectionState, { kind, flowId }: RunningFlow, end: Fl
     flow_status: status,
     ...(status === 'SUCCESS' ? { flow_step: 'COMPLETED' as const, website_error: null } : {}),
     ...(typeof result?.websiteError === 'string' ? { website_error: result.websiteError } : {}),
+    ...(typeof result?.evidence === 'string' ? { evidence: result.evidence } : {}),
     ...told,
     ...(backOff === null ? {} : { error_message: withBackOff(told.error_message ?? null, backOff) }),
   });
 }
 
 /** What is known of logging in with nobody there once a flow has ended. */
-function memoryAfter({ document, credential }: ConnectionState, kind: RunningFlow['kind'], end: FlowEnd): ReauthMemory {
+function memoryAfter(
+  { document, credential }: ConnectionState,
+  { kind, flowId }: RunningFlow,
+  end: FlowEnd,
+): ReauthMemory {
   const known = memoryOf(document);
   const { status, result } = end;
+  if (status === 'SUCCESS') return result === null ? known : memoryAfterLogin(known, flowId, result);
   const before =
-    result === null ? known : { ...known, refused: result.refused, refusedCodes: result.refusedCodes ?? null };
-  if (status === 'SUCCESS') {
-    if (result === null) return before;
-    // A site that asked for no login has said nothing of what one needs.
-    const { fields, externalAction, choices = [] } = result.requirements;
-    const hasAsked = fields.length > 0 || externalAction || choices.length > 0;
-    const types = new Set(choices.map(({ type }) => type));
-    // A picker that was not shown this time may be shown the next.
-    const unmet = (before.requirements?.choices ?? []).filter(({ type }) => !types.has(type));
-    const asked = result.loginPageUrl !== null || externalAction;
-    return {
-      ...before,
-      requirements: hasAsked ? { ...result.requirements, choices: [...unmet, ...choices] } : before.requirements,
-      obstacle: asked ? null : before.obstacle,
-      fields: rememberFields(known.fields ?? known.requirements?.fields ?? [], fields),
-      backOff: null,
-    };
-  }
+    result === null
+      ? known
+      : { ...known, refused: result.refused, refusedCodes: result.refusedCodes ?? null, ...formsOf(result) };
+  const code = result?.errorCode ?? null;
   const tried = result?.credential ?? credential;
   const version = tried === null ? null : versionOf(tried);
-  const reason = typeof result?.errorCode === 'string' ? obstacleOf(result.errorCode) : null;
+  const reason = code === null ? null : obstacleOf(code);
   // What a person meets says little of what nobody would, but that the site takes no attempts: not ours either.
-  if (kind === 'login' && result?.errorCode !== 'max_attempts_reached') return before;
+  if (kind === 'login' && code !== 'max_attempts_reached') return before;
   if (reason !== null) return { ...before, obstacle: { reason, credential: version }, backOff: null };
+  const planId = result?.followed?.planId ?? known.plans[0]?.id;
+  const isPlans = code !== null && planId !== undefined && isPlanFailure(code);
   const { health_check_interval: interval } = document.settings;
-  return { ...before, backOff: backOffAfter(before.backOff, version, interval, Date.now()) };
+  return {
+    ...before,
+    ...(isPlans ? { plans: notePlanFailure(known.plans, planId, version) } : {}),
+    backOff: backOffAfter(code, before.backOff, version, interval, Date.now()),
+  };
+}
+
+/** What a login that went well has taught. A site that asked for nothing has said nothing of what a login takes. */
+function memoryAfterLogin(known: ReturnType<typeof memoryOf>, flowId: string, result: FlowResult): ReauthMemory {
+  const { refused, refusedCodes = null, requirements, followed, finished } = result;
+  const steps = result.steps ?? (requirements === undefined ? [] : stepsOf(requirements));
+  const credentialId = finished?.credential?.id ?? null;
+  const tried = finished?.credential ?? null;
+  // The site has gone another way than the plan that was followed, whether or not that led in as well.
+  const plans =
+    followed?.departed === true
+      ? notePlanFailure(known.plans, followed.planId, tried === null ? null : versionOf(tried))
+      : known.plans;
+  const asked = result.loginPageUrl !== null || steps.some(({ external }) => external);
+  return {
+    ...known,
+    refused,
+    refusedCodes,
+    ...formsOf(result),
+    plans: steps.length === 0 ? plans : rememberPlan(plans, { id: flowId, credential_id: credentialId, steps }),
+    obstacle: asked ? null : known.obstacle,
+    fields: rememberFields(known.fields ?? [], fieldsOf(steps)),
+    backOff: null,
+  };
+}
+
+/** What a person has said of the forms; nothing from a flow that is older than it. */
+function formsOf({ forms }: FlowResult): Pick<ReauthMemory, 'forms'> {
+  return forms === undefined ? {} : { forms };
 }
 
 /** Ends the flow of a connection whose workflow was ended from outside meanwhile: its child may still hold a browser. */

@@ -60,11 +60,13 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
       : {}),
     ...(found.outcome === 'expired' && backOff !== null ? { error_message: withBackOff(null, backOff) } : {}),
     ...(found.telemetryCaptured === true ? { telemetry_captured: true } : {}),
+    ...(found.check === undefined ? {} : { check: found.check }),
     ...(found.browserSessionId === undefined ? {} : { browser_session_id: found.browserSessionId }),
     ...(typeof found.replayId === 'string' ? { replay_id: found.replayId } : {}),
     ...(typeof found.replayError === 'string' ? { replay_error: found.replayError } : {}),
   };
-  touch(state, { status, last_auth_check_at: nowIso }, [event]);
+  const learned = found.requestCheck === undefined ? {} : { request_check: found.requestCheck };
+  touch(state, { status, last_auth_check_at: nowIso, ...learned }, [event]);
   if (found.outcome === 'expired') requestReauth(state);
 }
 

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import { checkAnswer, type AnswerFault } from '../../contract/answer-check.ts';
+import { checkAnswer, MAILED_LINK, type AnswerFault } from '../../contract/answer-check.ts';
 import type { ConnectionSettings, FlowState } from '../../contract/document.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import type { Accepted, Addressed, ConfigureRequest, LoginRequest, RefusalCode, SubmitInput } from '../messages.ts';
@@ -56,7 +56,7 @@ export function applySubmit(state: ConnectionState, input: SubmitInput): Accepte
   if (input.submissionId !== null) rememberSubmission(state, input.submissionId);
   state.outbox.push({ flowId: flow.flow_id, interactionId: input.interactionId, input });
   patchFlow(state, flow.flow_id, {
-    flow_step: 'SUBMITTING',
+    flow_step: input.wrongForm === true ? 'DISCOVERING' : 'SUBMITTING',
     interaction: null,
     website_error: null,
     external_action_message: null,
@@ -76,8 +76,15 @@ export function applySettings(state: ConnectionState, { changes, credentialChang
   if (JSON.stringify(before.credential) !== JSON.stringify(settings.credential)) {
     state.credential = null;
     state.credentialStale = true;
+    // Whoever attaches other values may mean another account.
+    const { account: _account, ...document } = state.document;
+    state.document = document;
   }
-  touch(state, { settings });
+  const { reauth } = state.document;
+  const codesChanged = JSON.stringify(before.codes) !== JSON.stringify(settings.codes);
+  // A code or a link that nobody was there to give may come by itself now.
+  const mayComeNow = codesChanged && CODES_THAT_ARE_SENT.has(reauth?.obstacle?.reason);
+  touch(state, { settings, ...(reauth !== undefined && mayComeNow ? { reauth: { ...reauth, obstacle: null } } : {}) });
   if (
     before.health_check_interval !== settings.health_check_interval ||
     before.health_checks !== settings.health_checks
@@ -86,6 +93,8 @@ export function applySettings(state: ConnectionState, { changes, credentialChang
   if (credentialChanged === true) state.credentialStale = true;
   return accepted(state);
 }
+
+const CODES_THAT_ARE_SENT = new Set<unknown>(['requires_sms_code', 'requires_email_code', 'requires_external_action']);
 
 /** What a caller gets for a request that was done. */
 export function accepted({ document }: ConnectionState): Accepted {
@@ -127,7 +136,9 @@ function refusalOf(interaction: Interaction | null, input: SubmitInput): { code:
       code: 'stale_interaction',
       message: '`interaction_id` is not the pending one; read the connection and answer its current interaction',
     };
+  if (input.wrongForm === true) return null;
   const { fieldIds, selectedChoiceId: choiceId } = input;
+  if (interaction.takes_link === true && fieldIds.length === 1 && fieldIds[0] === MAILED_LINK) return null;
   const fault = checkAnswer(interaction, { fieldIds, choiceId });
   return fault === null ? null : { code: fault.code, message: messageOf(fault) };
 }

@@ -1,11 +1,14 @@
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState, ReauthMemory } from '../../contract/document.ts';
+import type { LoginPlan } from '../../contract/login-plan.ts';
 import { assertNever } from '../../contract/assert-never.ts';
 import type { FlowEnd } from '../flow/context.ts';
 import type { AnswerToFlow } from '../message-definitions.ts';
 import type { ConnectionSeed, LoginRequest } from '../messages.ts';
-import { evaluateReauthGate } from '../policy/reauth-gate.ts';
+import { codeChannelsOf } from '../policy/code-channels.ts';
+import { plansOf } from '../policy/login-plan.ts';
+import { evaluateReauthGate, type GateInput } from '../policy/reauth-gate.ts';
 
 /** How many applied submissions are remembered, across continue-as-new too. */
 const SUBMISSION_RING = 20;
@@ -45,7 +48,8 @@ export interface CarriedState {
 
 /** A flow that callers see already and that runs next. */
 export type RequestedFlow =
-  { kind: 'login'; request: LoginRequest; flowId: string } | { kind: 'reauth'; flowId: string };
+  | { kind: 'login'; request: LoginRequest; flowId: string }
+  | { kind: 'reauth'; flowId: string };
 
 /** A flow whose child runs, or still closes its browser. */
 export interface RunningFlow {
@@ -185,20 +189,28 @@ export function carriedOf(state: ConnectionState): CarriedState {
 }
 
 /** What logins have taught so far. */
-export function memoryOf({ reauth }: ConnectionDocument): ReauthMemory {
-  return reauth ?? { refused: null, requirements: null, obstacle: null, backOff: null };
+export function memoryOf({ reauth }: ConnectionDocument): Omit<ReauthMemory, 'requirements'> & { plans: LoginPlan[] } {
+  const { requirements, ...memory } = reauth ?? { refused: null, obstacle: null, backOff: null };
+  return {
+    ...memory,
+    plans: plansOf({ ...memory, requirements }),
+    fields: memory.fields ?? requirements?.fields ?? [],
+  };
+}
+
+/** What the reauth gate looks at. */
+export function gateInputOf(state: ConnectionState, document: ConnectionDocument = state.document): GateInput {
+  const { refused, refusedCodes = null, obstacle, plans } = memoryOf(document);
+  const { hadLogin, credential, credentialStale: isUnread } = state;
+  const { credential: reference } = document.settings;
+  const codeChannels = codeChannelsOf(document.settings);
+  return { hadLogin, reference, credential, isUnread, refused, refusedCodes, obstacle, plans, codeChannels };
 }
 
 /** Applies a change to the document: the gate is asked again and the revision grows. */
 export function touch(state: ConnectionState, change: Partial<ConnectionDocument>, events: TimelineEvent[] = []): void {
   const document = { ...state.document, ...change };
-  const verdict = evaluateReauthGate({
-    hadLogin: state.hadLogin,
-    reference: document.settings.credential,
-    credential: state.credential,
-    ...memoryOf(document),
-    refusedCodes: memoryOf(document).refusedCodes ?? null,
-  });
+  const verdict = evaluateReauthGate(gateInputOf(state, document));
   state.document = {
     ...document,
     can_reauth: verdict.canReauth,
@@ -226,6 +238,7 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
   // What a login leaves out, it takes from the connection: its proxy above all.
   const browser =
     overrides?.browser === undefined ? (settings.browser ?? null) : { ...settings.browser, ...overrides.browser };
+  const { forms } = memoryOf(document);
   const telemetry = overrides?.browserTelemetry ?? settings.browser_telemetry;
   return {
     connectionId: document.id,
@@ -236,7 +249,10 @@ export function targetOf(state: ConnectionState, overrides: LoginRequest | null 
     loginUrl: settings.login_url ?? null,
     postLoginUrl: document.post_login_url,
     ...(state.loginPageUrl === null ? {} : { loginPageUrl: state.loginPageUrl }),
+    ...(document.account === undefined ? {} : { account: document.account }),
+    ...(document.request_check === undefined ? {} : { requestCheck: document.request_check }),
     allowedDomains: settings.allowed_domains ?? [],
+    ...(forms === null || forms === undefined ? {} : { forms }),
     browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
     credentialName: settings.credential?.name ?? null,
     ...(settings.credential?.provider === undefined ? {} : { externalCredential: settings.credential }),
@@ -252,10 +268,13 @@ export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
     status: flow.flow_status,
     timestamp: flow.started_at,
     updated_at: nowIso,
+    flow_id: flow.flow_id,
     step: flow.flow_status === 'EXPIRED' ? 'EXPIRED' : flow.flow_step,
     ...(flow.error_code === null ? {} : { error_code: flow.error_code }),
     ...(flow.error_message === null ? {} : { error_message: flow.error_message }),
     ...(flow.website_error === null ? {} : { website_error: flow.website_error }),
+    ...(typeof flow.evidence === 'string' ? { evidence: flow.evidence } : {}),
+    ...(flow.passwords_typed === undefined ? {} : { passwords_typed: flow.passwords_typed }),
     ...(flow.browser_session_id === null ? {} : { browser_session_id: flow.browser_session_id }),
     ...(flow.telemetry_captured === true ? { telemetry_captured: true } : {}),
     ...(typeof flow.replay_id === 'string' ? { replay_id: flow.replay_id } : {}),

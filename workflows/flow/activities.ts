@@ -60,6 +60,7 @@ export function createBrowserActivities(queue: BrowserQueue, organizationId: str
     discoverLogin: reading.discoverLogin,
     readPage: looking.readPage,
     enterAnswer: typing.enterAnswer,
+    openLink: typing.openLink,
     finishLogin: reading.finishLogin,
     abandonLogin: closing.abandonLogin,
     checkHealth: reading.checkHealth,

@@ -1,13 +1,19 @@
 import { ApplicationFailure, isCancellation } from '@temporalio/workflow';
+import { MAILED_LINK } from '../../contract/answer-check.ts';
 import type { Answer, EnterOutcome, Observation, ValueSource } from '../../contract/activities.ts';
+import { asksForCode } from '../../contract/code-fields.ts';
+import type { AnsweredBy, PlanStep, TakenChoice } from '../../contract/login-plan.ts';
+import type { ReadChoice } from '../../contract/reading.ts';
 import type { SubmitInput } from '../messages.ts';
-import { asksForCode, choiceFingerprint, fingerprintOf, type LastEntry, type Question } from '../policy/decide.ts';
-import { stepInput, type FlowContext, type Progress } from './context.ts';
+import { choiceFingerprint, fingerprintOf, wasRejected, type LastEntry } from '../policy/last-entry.ts';
+import { externalStep, pageShape } from '../policy/login-plan.ts';
+import type { Question } from '../policy/situation.ts';
+import { noteStep, stepInput, targetNow, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 import { records } from '../records.ts';
-import { discover, guarded, startOver } from './session.ts';
+import { discover, guarded, showAnotherForm, startOver } from './session.ts';
 
-/** Enters what a person submitted, together with what the credential knows of the same form. */
+/** Enters what a person submitted, together with what the credential knows of the same form; or leaves a form that is not the right one. */
 export async function enterPersonAnswer(
   context: FlowContext,
   progress: Progress,
@@ -15,24 +21,87 @@ export async function enterPersonAnswer(
   question: Question,
   input: SubmitInput,
 ): Promise<Observation> {
-  const chosen = question.choices.find(({ id }) => id === input.selectedChoiceId)?.choice ?? null;
-  const given = question.fields.filter(({ id }) => input.fieldIds.includes(id));
-  const answer: Answer =
-    chosen !== null && given.length === 0
-      ? { entries: [], submit: question.submit, choice: chosen }
-      : {
-          entries: inPageOrder(observation, [
-            ...question.known,
-            ...given.map(({ id, field, ref }) => ({
-              field,
-              ref,
-              source: { kind: 'submission', fieldId: id } satisfies ValueSource,
-            })),
-          ]),
-          submit: question.submit,
-          choice: chosen,
-        };
-  return await enter(context, progress, observation, answer, input.submissionId, input.interactionId);
+  if (input.wrongForm === true) return await showAnotherForm(context, progress, observation);
+  if (input.fieldIds.includes(MAILED_LINK)) return await openLink(context, progress, observation, question, input);
+  const answer = answerOf(observation, question, input);
+  return await enter(context, progress, observation, answer, {
+    by: 'person',
+    submissionId: input.submissionId,
+    entryId: input.interactionId,
+  });
+}
+
+/** What a person's submission has entered. */
+function answerOf(observation: Observation, { fields, choices, known, submit }: Question, input: SubmitInput): Answer {
+  const choice = choices.find(({ id }) => id === input.selectedChoiceId)?.choice ?? null;
+  const code = fields.find(({ field }) => asksForCode(field.type));
+  if (choice?.uses === 'new_authenticator' && code !== undefined)
+    return {
+      entries: [{ field: code.field, ref: code.ref, source: { kind: 'enrolment' } }],
+      submit,
+      choice: null,
+    };
+  const given = fields.filter(({ id }) => input.fieldIds.includes(id));
+  if (choice !== null && given.length === 0) return { entries: [], submit, choice };
+  const typed = given.map(({ id, field, ref }) => ({
+    field,
+    ref,
+    source: { kind: 'submission', fieldId: id } satisfies ValueSource,
+  }));
+  return { entries: inPageOrder(observation, [...known, ...typed]), submit, choice };
+}
+
+/** Opens a link that came by mail, in the session that waits for it, and answers the page that goes on. */
+async function openLink(
+  context: FlowContext,
+  progress: Progress,
+  observation: Observation,
+  question: Question,
+  { submissionId, interactionId: entryId }: SubmitInput,
+): Promise<Observation> {
+  const { reading } = observation;
+  const { sessionId } = progress;
+  if (sessionId === null || submissionId === null) return await discover(context, progress);
+  context.report({ flow_step: 'SUBMITTING', interaction: null, website_error: null, external_action_message: null });
+  // In place of a code that the page asks for, the link is what the plan remembers as that code.
+  const codes = question.fields.filter(({ field }) => asksForCode(field.type));
+  const entries = codes.map(({ id, field, ref }) => ({
+    field,
+    ref,
+    source: { kind: 'submission' as const, fieldId: id },
+  }));
+  const last: LastEntry = {
+    by: 'person',
+    fingerprint: fingerprintOf(reading.fields),
+    typed: { password: false, code: true, totp: false },
+    certain: true,
+    ...(progress.last?.passkey === true ? { passkey: true } : {}),
+  };
+  progress.entered += 1;
+  const step =
+    reading.mailed_link === true
+      ? externalStep(reading)
+      : stepOf(observation, { entries, submit: null, choice: null }, 'person');
+  noteStep(progress, step, wasRejected(observation, progress.last));
+  try {
+    const seen = await context.browser.openLink({
+      ...stepInput(context, progress, sessionId),
+      entryId,
+      submissionId,
+      from: reading.kind,
+    });
+    progress.last = last;
+    return seen;
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return await recover(context, progress, {
+      last,
+      entryId,
+      submissionId,
+      entered: false,
+      code: failureCodeOf(error),
+    });
+  }
 }
 
 function inPageOrder(observation: Observation, entries: Answer['entries']): Answer['entries'] {
@@ -41,25 +110,34 @@ function inPageOrder(observation: Observation, entries: Answer['entries']): Answ
   return [...entries].sort((a, b) => position(a) - position(b));
 }
 
-/** Enters an answer, at most once, and answers what the page shows then. `entryId` names the entering in the ledger. */
+/** Who answers, and under which id of the ledger it is entered. `submissionId`: where a person's values are sealed. */
+interface Answering {
+  by: AnsweredBy;
+  submissionId: string | null;
+  entryId: string;
+}
+
+/** Enters an answer, at most once, and answers what the page shows then. */
 export async function enter(
   context: FlowContext,
   progress: Progress,
   observation: Observation,
   answer: Answer,
-  submissionId: string | null,
-  entryId: string,
+  { by, submissionId, entryId }: Answering,
 ): Promise<Observation> {
   const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
   if (provider !== null) progress.provider = { provider, at: observation.reading.url };
+  const typed = typedKinds(answer);
+  // Counted before the first key, so that whatever is lost then, it is never one too few.
+  if (typed.password) progress.passwords += 1;
   context.report({
     flow_step: 'SUBMITTING',
     interaction: null,
     website_error: null,
     external_action_message: null,
+    passwords_typed: progress.passwords,
     ...(provider === null ? {} : { sso_provider: provider }),
   });
-  const by = submissionId === null && answer.entries.length > 0 ? 'credential' : 'person';
   const fingerprint =
     answer.entries.length > 0
       ? fingerprintOf(observation.reading.fields)
@@ -68,17 +146,19 @@ export async function enter(
   const last: LastEntry = {
     by,
     fingerprint,
-    typed: typedKinds(answer),
+    typed,
     certain: true,
     ...(method === undefined ? {} : { method }),
+    ...(answer.choice?.uses === 'passkey' || progress.last?.passkey === true ? { passkey: true } : {}),
+    ...(answer.entries.some(({ source }) => source.kind === 'enrolment') ? { enrols: true } : {}),
   };
   progress.entered += 1;
-  noteRequirements(progress, answer);
+  noteStep(progress, stepOf(observation, answer, by), wasRejected(observation, progress.last));
   const sessionId = progress.sessionId;
   if (sessionId === null) return await discover(context, progress);
   try {
     const outcome: EnterOutcome = await context.browser.enterAnswer({
-      ...stepInput(context, sessionId),
+      ...stepInput(context, progress, sessionId),
       entryId,
       answer,
       submissionId,
@@ -115,11 +195,16 @@ async function recover(
       'The login form sits on a site that is not allowed; add it to `allowed_domains`',
       'domain_not_allowed',
     );
-  const { target, flowId } = context;
+  const { flowId } = context;
+  const target = targetNow(context, progress);
   const { connectionId } = target;
   const { entryId, submissionId } = lost;
   const { reach, keptId } = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
   if (keptId !== null) progress.keptId = keptId;
+  if (reach === 'nothing' && lost.last.typed.password) {
+    progress.passwords -= 1;
+    context.report({ passwords_typed: progress.passwords });
+  }
   // What was not sent to the site may still be entered, once: its worker types and presses no more.
   if (reach === 'press') progress.last = { ...lost.last, certain: false };
   if (lost.code === 'session_gone') {
@@ -146,30 +231,35 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
   };
 }
 
-function noteRequirements(progress: Progress, answer: Answer): void {
-  if (answer.choice !== null) {
-    const { type, label, provider, masked_destination } = answer.choice;
-    const taken = { type, label, masked_destination, ...(provider === undefined ? {} : { provider }) };
-    progress.requirements.choices = [...(progress.requirements.choices ?? []), taken];
-  }
-  for (const { field, ref, source } of answer.entries) {
-    const { discovered_type, name, label, hint, channel } = field;
-    // A code that the saved secret answers is the authenticator's, whatever the page calls it.
-    const type = source.kind === 'totp' ? 'totp_code' : field.type;
-    const known = progress.requirements.fields.find(
-      (other) => other.ref === ref && (other.type === type || (asksForCode(other.type) && asksForCode(type))),
-    );
-    if (known !== undefined && type === 'totp_code') known.type = type;
-    if (known === undefined)
-      progress.requirements.fields.push({
-        ref,
-        step: progress.entered,
-        type,
-        discovered_type,
-        name,
-        label,
-        hint,
-        ...(channel === undefined ? {} : { channel }),
-      });
-  }
+/** What a plan keeps of an answer. */
+function stepOf({ reading }: Observation, { entries, choice }: Answer, by: AnsweredBy): PlanStep {
+  return {
+    page: pageShape(reading.url),
+    fields: entries.map(({ field, ref, source }) => ({
+      ref,
+      // A code that the saved secret answers is the authenticator's, whatever the page calls it.
+      type: source.kind === 'totp' || source.kind === 'enrolment' ? 'totp_code' : field.type,
+      discovered_type: field.discovered_type,
+      name: field.name,
+      label: field.label,
+      hint: field.hint,
+      ...(field.channel === undefined ? {} : { channel: field.channel }),
+      answered_by: source.kind === 'submission' ? 'person' : 'credential',
+    })),
+    choice: choice === null ? null : { ...takenOf(choice), answered_by: by },
+    external: false,
+    ...(reading.by_model === true ? { by_model: true } : {}),
+  };
+}
+
+function takenOf(choice: ReadChoice): TakenChoice {
+  const { type, label, provider, masked_destination, agrees_to_nothing, description } = choice;
+  return {
+    type,
+    label,
+    masked_destination,
+    ...(type === 'other' && description !== null ? { description } : {}),
+    ...(provider === undefined ? {} : { provider }),
+    ...(agrees_to_nothing === undefined ? {} : { agrees_to_nothing }),
+  };
 }

@@ -38,9 +38,9 @@ export function linkToEntity(flowId: string, onLost: () => void): EntityLink {
     report(patch) {
       void send(() => entity.signal(flowProgressSignal, { flowId, patch }));
     },
-    async awaitAnswer(interactionId) {
+    async awaitAnswer(interactionId, waitMs = PERSON_WAIT_MS) {
       const answered = (): boolean => answers.has(interactionId);
-      if (!(await condition(answered, PERSON_WAIT_MS))) {
+      if (!(await condition(answered, waitMs))) {
         // The entity says what was first: an answer that it has accepted is on its way and is still taken.
         await send(() => entity.signal(flowWithdrawsSignal, { flowId, interactionId }));
         await condition(answered);

@@ -20,6 +20,8 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'network_error':
     case 'element_not_found':
     case 'browser_error':
+    case 'session_not_persistent':
+    case 'account_mismatch':
       return code;
     case 'address_refused':
       return 'domain_not_allowed';
@@ -37,6 +39,10 @@ export function failureMessage(error: unknown): string {
   const code = failureCodeOf(error);
   if (code === 'address_refused')
     return 'The login page leads to an address that is not public; if it may be visited, list its host in HOLDFAST_ALLOW_PRIVATE_HOSTS';
+  if (code === 'session_not_persistent')
+    return 'The site let the browser in, but asks for a login again when the saved profile is opened; turn on "stay signed in" at the site, if it has that, and log in again';
+  if (code === 'account_mismatch')
+    return 'The login led to another account than before, and nothing was changed; log in to the earlier account, or delete the connection and create it again for this one';
   const fault = credentialProviderFault(code);
   if (fault !== null) return CREDENTIAL_PROVIDER_MESSAGES[fault];
   return proxyMessage(error) ?? 'The login failed; start a new one';

@@ -1,6 +1,7 @@
 import { CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { LoginTarget } from '../../contract/activities.ts';
-import type { CredentialVersion, RequiredField, TakenChoice } from '../../contract/document.ts';
+import type { CredentialVersion, LoginPlan, RequiredField } from '../../contract/login-plan.ts';
+import type { CodeChannel } from '../../contract/reading.ts';
 import { createBrowserActivities } from './activities.ts';
 import type { FlowEnd } from './context.ts';
 import { linkToEntity } from './entity-link.ts';
@@ -16,8 +17,10 @@ export interface FlowInput {
   refusedCodes?: CredentialVersion | null;
   /** Fields of earlier logins. Absent in histories that are older than it. */
   knownFields?: RequiredField[];
-  /** Choices that the last good login took. Absent in histories that are older than it. */
-  takenChoices?: TakenChoice[];
+  /** Plans that may be followed with nobody there, best first. Absent in histories that are older than it. */
+  plans?: LoginPlan[];
+  /** Channels whose codes come by themselves. Absent in histories that are older than it. */
+  codeChannels?: CodeChannel[];
   saveCredentials: boolean;
 }
 

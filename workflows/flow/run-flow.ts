@@ -3,7 +3,11 @@ import { assertNever } from '../../contract/assert-never.ts';
 import type { Observation } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import { versionOf } from '../policy/credential-version.ts';
-import { decide, isCodeAlone, MAX_CODE_REFUSALS, wasRejected } from '../policy/decide.ts';
+import type { PageKind } from '../../contract/reading.ts';
+import { decide } from '../policy/decide.ts';
+import type { FieldMemory } from '../policy/field-refs.ts';
+import { isCodeAlone, MAX_CODE_REFUSALS, wasRejected } from '../policy/last-entry.ts';
+import { fieldsOf, stepFor, type PlannedStep } from '../policy/login-plan.ts';
 import { newProgress, stepInput, type FlowContext, type FlowResult, type Progress } from './context.ts';
 import { enter } from './enter.ts';
 import { failureCode, failureMessage } from './failures.ts';
@@ -34,24 +38,33 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
   for (;;) {
     const rejected = wasRejected(observation, progress.last);
     noteRefusal(observation, progress, rejected);
+    if (progress.last?.enrols === true) progress.enrolled = observation.reading.enrolment !== true;
     progress.credential = observation.credential;
     if (observation.reading.kind === 'form' || observation.reading.kind === 'choice')
       progress.loginPageUrl ??= observation.reading.url;
+    const fields = { now: fieldsOf(progress.steps), earlier: context.knownFields ?? [] };
+    const planned = followPlan(context, progress, observation, fields);
+    const mayKeep = context.saveCredentials && context.target.externalCredential === undefined;
+    const codeChannels = context.codeChannels ?? [];
     const decision = decide({
       mode: context.mode,
       observation,
       ...progress,
-      taken: context.takenChoices ?? [],
-      fields: { now: progress.requirements.fields, earlier: context.knownFields ?? [] },
+      planned,
+      mayKeep,
+      codeChannels,
+      fields,
     });
     switch (decision.do) {
       case 'finish': {
         const finished = await guarded(progress, (sessionId) =>
           context.browser.finishLogin({
-            ...stepInput(context, sessionId),
+            ...stepInput(context, progress, sessionId),
             keptId: progress.keptId,
             saveCredentials: context.saveCredentials,
             provider: progress.provider,
+            keepsAuthenticator: progress.enrolled !== false,
+            wasLoggedIn: progress.steps.length === 0,
           }),
         );
         if (finished === null) {
@@ -67,12 +80,18 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           loginPageUrl: progress.loginPageUrl,
           refused: progress.entered > 0 ? null : progress.refused,
           refusedCodes: progress.refusedCodes,
-          requirements: progress.requirements,
+          steps: progress.steps,
+          followed: progress.followed,
           credential: progress.credential,
+          forms: progress.forms,
         };
       }
       case 'enter':
-        observation = await enter(context, progress, observation, decision.answer, null, uuid4());
+        observation = await enter(context, progress, observation, decision.answer, {
+          by: 'credential',
+          submissionId: null,
+          entryId: uuid4(),
+        });
         continue;
       case 'ask': {
         const next = await ask(context, progress, observation, decision.question);
@@ -80,7 +99,9 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
           return failed(
             progress,
             'awaiting_input_timeout',
-            'Nobody answered within ten minutes; start a new login',
+            context.mode === 'attended'
+              ? 'Nobody answered within ten minutes; start a new login'
+              : 'No code came within three minutes; see that messages reach Holdfast, or log in once by hand',
             null,
           );
         observation = next;
@@ -88,22 +109,51 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       }
       case 'wait': {
         const next = await waitOutside(context, progress, observation, decision.message, decision.question);
+        if (next === null && observation.reading.kind === 'captcha')
+          return failed(progress, 'captcha_blocked', 'Nobody solved the captcha; start a new login', null);
         if (next === null)
           return failed(
             progress,
             'external_action_timeout',
-            'The action that the site asked for was not taken within ten minutes; start a new login',
+            context.mode === 'attended'
+              ? 'The action that the site asked for was not taken within ten minutes; start a new login'
+              : 'No mail with the sign-in link came within three minutes; see that mails reach Holdfast, or log in once by hand',
             null,
           );
         observation = next;
         continue;
       }
       case 'fail':
-        return failed(progress, decision.code, decision.message, observation.reading.website_error);
+        return {
+          ...failed(progress, decision.code, decision.message, observation.reading.website_error),
+          ...(observation.reading.evidence === undefined ? {} : { evidence: observation.reading.evidence }),
+        };
       default:
         return assertNever(decision);
     }
   }
+}
+
+const ASKS = new Set<PageKind>(['form', 'choice', 'external_action', 'passkey']);
+
+/**
+ * The step of a plan that a REAUTH takes on the page in front, and which plan that is; null where no plan fits, so that
+ * the page alone decides. With a person there, the page alone always does.
+ */
+function followPlan(
+  { mode, plans = [] }: FlowContext,
+  progress: Progress,
+  { reading }: Observation,
+  fields: FieldMemory,
+): PlannedStep | null {
+  const [first] = plans;
+  // A mailed link is waited for, whatever the plan has.
+  const isAsked = ASKS.has(reading.kind) && reading.mailed_link !== true;
+  if (mode === 'attended' || first === undefined || !isAsked) return null;
+  const planned = stepFor(plans, reading, fields);
+  const { planId, departed } = progress.followed ?? { planId: first.id, departed: false };
+  progress.followed = planned === null ? { planId, departed: true } : { planId: planned.planId, departed };
+  return planned;
 }
 
 /** A refused password of the credential, and codes of its secret, are remembered under its version, whoever runs the next flow. */
@@ -136,7 +186,9 @@ function failed(
     loginPageUrl: progress.loginPageUrl,
     refused: progress.refused,
     refusedCodes: progress.refusedCodes,
-    requirements: progress.requirements,
+    steps: progress.steps,
+    followed: progress.followed,
     credential: progress.credential,
+    forms: progress.forms,
   };
 }

@@ -1,11 +1,14 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Observation } from '../../contract/activities.ts';
-import { afterLostSession } from '../policy/decide.ts';
-import type { FlowContext, Progress } from './context.ts';
+import { afterLostSession } from '../policy/last-entry.ts';
+import { targetNow, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 
 /** How often a flow opens a new session after the last one was lost. */
 const MAX_SESSIONS = 8;
+
+/** So many forms that are not the right ones are remembered; no site has as many ways in. */
+const MAX_PASSED_OVER = 20;
 
 /** Opens a session and leads it to the login page; a session that is lost on the way is replaced, a few times. */
 export async function discover(context: FlowContext, progress: Progress): Promise<Observation> {
@@ -36,7 +39,7 @@ export async function discover(context: FlowContext, progress: Progress): Promis
     });
     const { sessionId } = session;
     const observation = await guarded(progress, () =>
-      context.browser.discoverLogin({ target: context.target, sessionId }),
+      context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
     );
     if (observation !== null) return observation;
   }
@@ -47,6 +50,33 @@ export async function startOver(context: FlowContext, progress: Progress): Promi
   await abandon(context, { ...progress, keptId: null });
   progress.sessionId = null;
   return await discover(context, progress);
+}
+
+/**
+ * Leaves a form of which a person says that it is not the right one, for the next that the site has; after the last, the
+ * first is shown again. What was learned and kept of the form that is left counts no more.
+ */
+export async function showAnotherForm(
+  context: FlowContext,
+  progress: Progress,
+  { reading }: Observation,
+): Promise<Observation> {
+  const passedOver = [...(progress.forms?.passedOver ?? []), ...(reading.forms?.slice(0, 1) ?? [])];
+  progress.forms = { taken: null, passedOver: [...new Set(passedOver)].slice(-MAX_PASSED_OVER) };
+  progress.last = null;
+  progress.steps = [];
+  await abandon(context, { ...progress, sessionId: null });
+  progress.keptId = null;
+  const seen =
+    (await guarded(progress, (sessionId) =>
+      context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
+    )) ?? (await discover(context, progress));
+  const [taken] = seen.reading.forms ?? [];
+  if (taken === undefined) return seen;
+  const isAnother = !passedOver.includes(taken);
+  progress.forms = isAnother ? { ...progress.forms, taken } : { taken: null, passedOver: [] };
+  progress.formNotice = isAnother ? 'another_form' : 'first_form_again';
+  return seen;
 }
 
 /** Runs a step on the session; null when the session is gone, so that the caller starts over. */

@@ -1,5 +1,5 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import type { CredentialVersion } from '../../contract/document.ts';
+import type { CredentialVersion } from '../../contract/login-plan.ts';
 
 /** The version of a credential, as what is learned with it is kept under. */
 export function versionOf(credential: CredentialFacts): CredentialVersion {

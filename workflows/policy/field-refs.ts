@@ -1,5 +1,5 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import type { RequiredField } from '../../contract/document.ts';
+import type { RequiredField } from '../../contract/login-plan.ts';
 import type { ReadField } from '../../contract/reading.ts';
 
 /** What a field is recognized by. */

@@ -1,3 +1,4 @@
+import { CREATE_PASSKEY, KEEP_AUTHENTICATOR } from '../../contract/answer-check.ts';
 import type {
   DiscoveredField,
   Interaction,
@@ -50,12 +51,16 @@ export function identifyFields(named: NamedField[]): (NamedField & { id: string 
 export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
   const providers = choices.map(({ provider }) => provider?.toLowerCase());
   return withIds('choice', choices, choiceWords).map(({ id, item: choice }, index) => {
+    if (choice.uses === 'new_passkey') return { id: CREATE_PASSKEY, choice };
+    if (choice.uses === 'new_authenticator') return { id: KEEP_AUTHENTICATOR, choice };
     const name = choice.type === 'sso_provider' ? providers[index] : undefined;
     const isPlain = name !== undefined && /^[a-z][a-z0-9_-]*$/.test(name);
     // Clients show ids of providers to people: the name is what they know it by.
     return { id: isPlain && providers.indexOf(name) === providers.lastIndexOf(name) ? name : id, choice };
   });
 }
+
+const KEEPS_PASSKEY = 'Holdfast keeps the passkey, encrypted, and signs in with it from then on';
 
 /** What tells a choice from the others of its page, wherever on it the choice stands. */
 function choiceWords(choice: ReadChoice): string {
@@ -122,7 +127,7 @@ function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {
     type: choice.type,
     label: choice.label,
     context: null,
-    description: choice.description,
+    description: choice.uses === 'new_passkey' ? KEEPS_PASSKEY : choice.description,
     display_text: choice.label,
     masked_destination: choice.masked_destination,
     observed_selector: choice.selector,
@@ -136,6 +141,7 @@ function presentMfaOption(choice: ReadChoice): MfaOption[] {
   return type === 'mfa_method' && method !== undefined ? [{ type: method, label, target, description }] : [];
 }
 
-function presentSignInOption({ id, choice }: AskedChoice): SignInOption {
-  return { id, label: choice.label, description: choice.description };
+function presentSignInOption(asked: AskedChoice): SignInOption {
+  const { id, label, description = null } = presentChoice(asked);
+  return { id, label, description };
 }

@@ -1,5 +1,7 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import type { CredentialVersion, ReauthBackOff } from '../../contract/document.ts';
+import type { FlowErrorCode } from '../../contract/connections.ts';
+import type { ReauthBackOff } from '../../contract/document.ts';
+import type { CredentialVersion } from '../../contract/login-plan.ts';
 import { isAtVersion } from './credential-version.ts';
 
 /** Share by which a health check's time is moved at random, so that checks of many connections spread. */
@@ -17,13 +19,18 @@ export function nextLookDelayMs(looks: number): number {
 
 const DAY_MS = 86_400_000;
 
+/** The first pause after a password was posted into a fault of the site, at least: the site may count what it cannot answer. */
+const FAULT_PAUSE_SECONDS = 3600;
+
 /**
  * The back-off after a REAUTH that failed for a reason which may pass: one check interval, doubled with each failure in a
- * row, at most a day. Pure.
+ * row, at most a day; an hour at least where the site answered with a fault (`website_error`). Pure.
+ * @param code how it ended.
  * @param before the back-off that the failed REAUTH ended, if any.
  * @param credential what it tried: failures of another version do not count.
  */
 export function backOffAfter(
+  code: FlowErrorCode | null,
   before: ReauthBackOff | null,
   credential: CredentialVersion | null,
   intervalSeconds: number,
@@ -33,7 +40,8 @@ export function backOffAfter(
     before?.credential?.credentialId === credential?.credentialId &&
     before?.credential?.version === credential?.version;
   const failures = before !== null && same ? before.failures + 1 : 1;
-  const pause = Math.min(DAY_MS, intervalSeconds * 1000 * 2 ** (failures - 1));
+  const first = code === 'website_error' ? Math.max(intervalSeconds, FAULT_PAUSE_SECONDS) : intervalSeconds;
+  const pause = Math.min(DAY_MS, first * 1000 * 2 ** (failures - 1));
   // Less what a check may come early: the check that is due then is the one that tries.
   return { failures, nextAt: new Date(nowMs + pause * (1 - JITTER)).toISOString(), credential };
 }

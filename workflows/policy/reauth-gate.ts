@@ -1,19 +1,27 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
+import { asksForCode } from '../../contract/code-fields.ts';
 import type { CanReauthReason, CredentialReference, FlowErrorCode } from '../../contract/connections.ts';
-import type { CredentialVersion, LoginRequirements, ReauthObstacle } from '../../contract/document.ts';
+import type { ReauthObstacle } from '../../contract/document.ts';
+import type { CredentialVersion, LoginPlan, PlanStep } from '../../contract/login-plan.ts';
 import type { CodeChannel } from '../../contract/reading.ts';
 import { isAtVersion } from './credential-version.ts';
 import { commonRef, matchKeys } from './field-refs.ts';
+import { isViable } from './login-plan.ts';
 
 /** What the gate looks at. */
 export interface GateInput {
   hadLogin: boolean;
   reference: CredentialReference | undefined;
+  /** What the attached credential can answer; null when it is gone, or not read. */
   credential: CredentialFacts | null;
+  /** True while the attached credential is still to be read. */
+  isUnread: boolean;
   refused: CredentialVersion | null;
   refusedCodes: CredentialVersion | null;
   obstacle: ReauthObstacle | null;
-  requirements: LoginRequirements | null;
+  plans: readonly LoginPlan[];
+  /** Channels whose codes come by themselves. */
+  codeChannels: readonly CodeChannel[];
 }
 
 /** Whether Holdfast may log in again by itself, with the interface's word for why. */
@@ -25,63 +33,125 @@ export interface GateVerdict {
 /**
  * The reauth gate (`can_reauth_reason`). Pure. The first row that holds says it:
  *
- * | fact                                                                          | `can_reauth_reason`             | may |
- * | ----------------------------------------------------------------------------- | ------------------------------- | --- |
- * | nobody has logged in yet                                                      | `no_prior_successful_login`     | no  |
- * | no credential is attached                                                     | `no_credential`                 | no  |
- * | it lies in an external store, which nobody has asked yet                      | `external_credential`           | yes |
- * | it is gone, or empty                                                          | `no_credential`                 | no  |
- * | the site refused its password                                                 | `requires_customer_input`       | no  |
- * | the last REAUTH stood before an authenticator code, with no secret            | `requires_totp_without_secret`  | no  |
- * | … before a code by text message                                               | `requires_sms_code`             | no  |
- * | … before a code by e-mail                                                     | `requires_email_code`           | no  |
- * | … before a push, a mailed link, a passkey                                     | `requires_external_action`      | no  |
- * | … before a picker, unknown fields, a refusal, a locked account                | `requires_customer_input`       | no  |
- * | the site asked the last login for nothing, and it lies in an external store   | `external_credential`           | yes |
- * | the site asked the last login for nothing, so that nothing is known of it     | `no_requirements_recorded`      | yes |
- * | the last login took an action elsewhere                                       | `requires_external_action`      | no  |
- * | … an authenticator code, and there is no secret                               | `requires_totp_without_secret`  | no  |
- * | … an authenticator code, and the site refused those of the secret             | `requires_customer_input`       | no  |
- * | … a code by text message                                                      | `requires_sms_code`             | no  |
- * | … a code by e-mail                                                            | `requires_email_code`           | no  |
- * | … a code by phone call                                                        | `requires_customer_input`       | no  |
- * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`       | no  |
- * | … a value that the credential does not hold                                   | `requires_customer_input`       | no  |
- * | it answers everything that the last login took, and lies in an external store | `external_credential`           | yes |
- * | the credential answers everything that the last login took                    | `requirements_satisfiable`      | yes |
+ * | fact                                                                          | `can_reauth_reason`                    | may |
+ * | ----------------------------------------------------------------------------- | -------------------------------------- | --- |
+ * | nobody has logged in yet                                                      | `no_prior_successful_login`            | no  |
+ * | no credential is attached                                                     | `no_credential`                        | no  |
+ * | it lies in an external store, which nobody has asked yet                      | `external_credential`                  | yes |
+ * | it is stored here and has not been read yet                                   | `has_credential`                       | yes |
+ * | it is gone, or empty                                                          | `no_credential`                        | no  |
+ * | the site refused its password                                                 | `requires_customer_input`              | no  |
+ * | the last REAUTH stood before an authenticator code, with no secret            | `requires_totp_without_secret`         | no  |
+ * | … before a code by text message                                               | `requires_sms_code`                    | no  |
+ * | … before a code by e-mail                                                     | `requires_email_code`                  | no  |
+ * | … before a push, a mailed link, a passkey                                     | `requires_external_action`             | no  |
+ * | … before a picker, unknown fields, a refusal, a locked account                | `requires_customer_input`              | no  |
+ * | it holds a passkey, which stands for password and code                        | `requirements_satisfiable`             | yes |
+ * | no login has left a plan, and it lies in an external store                    | `external_credential`                  | yes |
+ * | no login has left a plan: the site asked for nothing                          | `no_requirements_recorded`             | yes |
+ * | it answers a whole plan, and lies in an external store                        | `external_credential`                  | yes |
+ * | it answers a whole plan, and a model has to choose a form on the way           | `cua_has_credential`                   | yes |
+ * | it answers a whole plan, which was walked with it or whose values it was given| `viable_plans_found`                   | yes |
+ * | it answers a whole plan that was walked without it, or with a typed code      | `requirements_satisfiable`             | yes |
+ * | every plan has failed twice, and it has changed since                         | `has_credential`                       | yes |
+ * | every plan has failed twice                                                   | `no_viable_plans`                      | no  |
+ * | the newest plan took an action elsewhere                                      | `viable_plans_require_external_action` | no  |
+ * | … an authenticator code, and there is no secret                               | `requires_totp_without_secret`         | no  |
+ * | … an authenticator code, and the site refused those of the secret             | `requires_customer_input`              | no  |
+ * | … a code by text message                                                      | `requires_sms_code`                    | no  |
+ * | … a code by e-mail                                                            | `requires_email_code`                  | no  |
+ * | … a code by phone call                                                        | `requires_customer_input`              | no  |
+ * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`              | no  |
+ * | … a value that the credential does not hold, or a provider that it is not of  | `requires_customer_input`              | no  |
  *
- * What REAUTH met, and what was refused, counts for the version of the credential that it met it with. Never said are
- * `cua_has_credential` (no agent logs in), `has_credential` (a credential is always held against what is known), and those of
- * stored plans: `viable_plans_found`, `no_viable_plans`, `viable_plans_require_external_action`.
+ * What REAUTH met, and what was refused, counts for the version of the credential that it met it with. A code that comes by itself
+ * (`codes` of the connection) counts as one that the credential answers, and so does a mailed link where mails come.
  */
 export function evaluateReauthGate(input: GateInput): GateVerdict {
-  const { credential, obstacle, requirements } = input;
+  const { credential, obstacle, plans } = input;
   if (!input.hadLogin) return no('no_prior_successful_login');
   if (input.reference === undefined) return no('no_credential');
   const isExternal = input.reference.provider !== undefined;
   // What an external secret store holds is known once a flow or a check has asked it.
-  if (isExternal && credential === null) return { canReauth: true, reason: 'external_credential' };
-  if (credential === null || (credential.valueKeys.length === 0 && credential.ssoProvider === null))
+  if (isExternal && credential === null) return yes('external_credential');
+  if (credential === null && input.isUnread) return yes('has_credential');
+  const hasPasskey = credential?.hasPasskey === true;
+  if (credential === null || (credential.valueKeys.length === 0 && credential.ssoProvider === null && !hasPasskey))
     return no('no_credential');
   if (isAtVersion(credential, input.refused)) return no('requires_customer_input');
   if (obstacle !== null && (obstacle.credential === null || isAtVersion(credential, obstacle.credential)))
     return no(obstacle.reason);
-  if (requirements === null)
-    return { canReauth: true, reason: isExternal ? 'external_credential' : 'no_requirements_recorded' };
-  if (requirements.externalAction) return no('requires_external_action');
-  for (const field of requirements.fields) {
-    const channel = field.channel ?? 'unknown';
+  if (hasPasskey) return yes('requirements_satisfiable');
+  const [newest] = plans;
+  if (newest === undefined) return yes(isExternal ? 'external_credential' : 'no_requirements_recorded');
+  const [plan] = followablePlans(input);
+  if (plan !== undefined) {
+    if (isExternal) return yes('external_credential');
+    if (plan.steps.some((step) => step.by_model === true)) return yes('cua_has_credential');
+    return yes(isReplay(plan, credential) ? 'viable_plans_found' : 'requirements_satisfiable');
+  }
+  const viable = plans.find(isViable);
+  if (viable !== undefined) return no(lackOf(viable, input, credential) ?? 'requires_customer_input');
+  const failedWith = newest.failures.credential;
+  return failedWith === null || isAtVersion(credential, failedWith) ? no('no_viable_plans') : yes('has_credential');
+}
+
+/** The plans that a REAUTH may follow, newest first: those that have not failed, and that what is attached can answer. Pure. */
+export function followablePlans(
+  input: Pick<GateInput, 'reference' | 'credential' | 'refusedCodes' | 'plans' | 'codeChannels'>,
+): LoginPlan[] {
+  const { credential } = input;
+  return input.plans.filter(
+    (plan) => isViable(plan) && (credential === null || lackOf(plan, input, credential) === null),
+  );
+}
+
+/** Why the credential does not lead through a plan; null when it does. */
+function lackOf(
+  { steps }: LoginPlan,
+  { reference, refusedCodes, codeChannels }: Pick<GateInput, 'reference' | 'refusedCodes' | 'codeChannels'>,
+  credential: CredentialFacts,
+): CanReauthReason | null {
+  const linksCome = codeChannels.includes('email');
+  if (steps.some(({ external, mailed_link: isLink }) => external && !(isLink === true && linksCome)))
+    return 'viable_plans_require_external_action';
+  for (const { type, channel = 'unknown' } of steps.flatMap(({ fields }) => fields)) {
     // Nothing says that such a code is sent: the flow tries the saved secret, once.
-    if (field.type === 'code' && channel === 'unknown' && credential.hasTotpSecret) continue;
-    if (field.type === 'totp_code') {
-      if (!credential.hasTotpSecret) return no('requires_totp_without_secret');
-      if (isAtVersion(credential, input.refusedCodes)) return no('requires_customer_input');
-    } else if (field.type === 'code') {
-      return no(CODE_REASONS[channel]);
+    if (type === 'code' && channel === 'unknown' && credential.hasTotpSecret) continue;
+    if (type === 'totp_code') {
+      if (!credential.hasTotpSecret) return 'requires_totp_without_secret';
+      if (isAtVersion(credential, refusedCodes)) return 'requires_customer_input';
+    } else if (type === 'code' && !codeChannels.includes(channel)) {
+      return CODE_REASONS[channel];
     }
   }
-  if (!answersAll(requirements.fields, credential)) return no('requires_customer_input');
-  return { canReauth: true, reason: isExternal ? 'external_credential' : 'requirements_satisfiable' };
+  const isAnswered = steps.every((step) => answersStep(step, credential));
+  const isOfProvider = reference?.provider !== undefined || providersOf(steps).every(isCredentials);
+  return isAnswered && isOfProvider ? null : 'requires_customer_input';
+
+  function isCredentials(provider: string): boolean {
+    return provider.toLowerCase() === credential.ssoProvider?.toLowerCase();
+  }
+}
+
+/** Providers whose own pages asked for something. */
+function providersOf(steps: readonly PlanStep[]): string[] {
+  return steps.flatMap(({ page, choice }, index) => {
+    const asked = steps.slice(index + 1).filter(({ fields }) => fields.length > 0);
+    const isElsewhere = asked.some((step) => originOf(step.page) !== originOf(page));
+    return choice?.provider !== undefined && isElsewhere ? [choice.provider] : [];
+  });
+}
+
+function originOf(page: string | null): string {
+  return page?.split('/', 3).join('/') ?? '';
+}
+
+/** True of a plan whose every answer the credential gave, or was given: to follow it is to do the same again. */
+function isReplay({ credential_id: id, steps }: LoginPlan, credential: CredentialFacts): boolean {
+  const isTypedCode = ({ type, answered_by: by }: PlanStep['fields'][number]): boolean =>
+    by === 'person' && asksForCode(type);
+  return id === credential.id && !steps.some(({ fields, external }) => external || fields.some(isTypedCode));
 }
 
 /** Why a code that is sent keeps Holdfast out. A code by phone call has no word of its own in the interface. */
@@ -113,6 +183,7 @@ export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
     case 'customer_input_required':
     case 'credentials_invalid':
     case 'totp_code_rejected':
+    case 'account_mismatch':
     case 'max_attempts_reached':
       return 'requires_customer_input';
     default:
@@ -120,21 +191,17 @@ export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
   }
 }
 
-/** True when the credential answers every field that is not a code, page by page as a login would. */
-function answersAll(fields: LoginRequirements['fields'], credential: CredentialFacts): boolean {
-  const lasting = fields.filter(({ type }) => type !== 'code' && type !== 'totp_code');
-  const pages = new Map<number, LoginRequirements['fields']>();
-  for (const [index, field] of lasting.entries()) {
-    // Rows that are older than steps say nothing of pages: each field is looked at alone.
-    const step = field.step ?? -index;
-    pages.set(step, [...(pages.get(step) ?? []), field]);
-  }
-  return [...pages.values()].every((page) =>
-    matchKeys(
-      page.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
-      credential,
-    ).every((key) => key !== null),
-  );
+/** True when the credential answers every field of a page that is not a code. */
+function answersStep({ fields }: PlanStep, credential: CredentialFacts): boolean {
+  const lasting = fields.filter(({ type }) => !asksForCode(type));
+  return matchKeys(
+    lasting.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
+    credential,
+  ).every((key) => key !== null);
+}
+
+function yes(reason: CanReauthReason): GateVerdict {
+  return { canReauth: true, reason };
 }
 
 function no(reason: CanReauthReason): GateVerdict {

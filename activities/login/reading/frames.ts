@@ -2,6 +2,7 @@ import type { Frame, Page } from 'playwright-core';
 import { collectorScript } from '../../../reader/page-scripts.ts';
 import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
+import { withQrCodes } from './qr-codes.ts';
 
 /** A frame that does not answer within this time is left out: an advertisement must not hold up a login. */
 const FRAME_TIMEOUT_MS = 3_000;
@@ -16,7 +17,7 @@ const MIN_FRAME_SIZE = 40;
  */
 export async function seeFrames(page: Page): Promise<SeenFrame[]> {
   const budget = { left: MAX_FRAMES };
-  return seeFrame(page.mainFrame(), [], budget);
+  return withQrCodes(page, await seeFrame(page.mainFrame(), [], budget));
 }
 
 async function seeFrame(frame: Frame, path: readonly string[], budget: { left: number }): Promise<SeenFrame[]> {

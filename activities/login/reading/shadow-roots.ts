@@ -11,7 +11,8 @@ const OPENS_ROOTS = `Element.prototype.attachShadow = new Proxy(Element.prototyp
 /**
  * Has every document that the context opens from now on attach its shadow roots open, those that ask for closed ones
  * too: what stands in a closed root can be neither read nor found again to be filled in. The browser runs it itself, so that
- * no content security policy stops it. Roots that are declared in markup stay as they are.
+ * no content security policy stops it. Roots that are declared in markup
+ * are opened when the page is read (declared-roots.ts).
  */
 export async function openShadowRoots(context: BrowserContext): Promise<void> {
   await context.addInitScript({ content: OPENS_ROOTS });

@@ -1,0 +1,28 @@
+import type { Page, Request } from 'playwright-core';
+
+/** What a page is made of; pictures, sounds and what is only told to the server change nothing that it asks. */
+const MAKES_PAGE = new Set(['document', 'script', 'stylesheet', 'xhr', 'fetch']);
+/** An answer of this kind has no end: the page is told of what happens for as long as it is open. */
+const STREAM = 'text/event-stream';
+
+const underWay = new WeakMap<Page, Set<Request>>();
+
+/** Follows what a page asks its servers for, from now on. Once a page. */
+export function followTraffic(page: Page): void {
+  if (underWay.has(page)) return;
+  const requests = new Set<Request>();
+  underWay.set(page, requests);
+  page.on('request', (request) => {
+    if (MAKES_PAGE.has(request.resourceType())) requests.add(request);
+  });
+  page.on('requestfinished', (request) => requests.delete(request));
+  page.on('requestfailed', (request) => requests.delete(request));
+  page.on('response', (response) => {
+    if (response.headers()['content-type']?.startsWith(STREAM) === true) requests.delete(response.request());
+  });
+}
+
+/** True when a page waits for none of its servers; false of one that is not followed. */
+export function isTrafficOver(page: Page): boolean {
+  return underWay.get(page)?.size === 0;
+}

@@ -1,0 +1,98 @@
+import { Cookie, CookieJar } from 'tough-cookie';
+import type { ProfileCookie, ProfileState } from '../../../store/profile-state/state.ts';
+
+/** The cookies of a profile as one request sends them, and what its answer makes of them. */
+export interface RequestCookies {
+  /** Value of the `cookie` header; empty when the profile has none for the address. */
+  header: string;
+  /** The profile's state after an answer with these `set-cookie` headers; the same object when nothing changed. */
+  after(setCookies: readonly string[]): ProfileState;
+}
+
+/** Partitioned cookies belong to pages inside others: a page of its own does not send them. */
+const isPlain = ({ partitionKey }: ProfileCookie): boolean => partitionKey === undefined;
+
+/** Chooses the cookies of a profile that a browser would send to `url` as its address bar does. */
+export function cookiesFor(state: ProfileState, url: string): RequestCookies {
+  const jar = new CookieJar(null, {
+    rejectPublicSuffixes: false,
+    allowSpecialUseDomain: true,
+    prefixSecurity: 'silent',
+    looseMode: true,
+  });
+  for (const cookie of state.cookies.filter(isPlain)) {
+    const host = cookie.domain.replace(/^\./, '');
+    const place = `${cookie.secure ? 'https' : 'http'}://${host}${cookie.path}`;
+    jar.setCookieSync(toJar(cookie), place, { ignoreError: true });
+  }
+  const before = cookiesOf(jar, url);
+  return {
+    header: jar.getCookieStringSync(url),
+    after(setCookies) {
+      for (const line of setCookies) jar.setCookieSync(line, url, { ignoreError: true });
+      const now = cookiesOf(jar, url);
+      const changed = [...now].filter(([key, cookie]) => !isSame(before.get(key), cookie)).map(([, cookie]) => cookie);
+      const gone = new Set([...before.keys()].filter((key) => !now.has(key)));
+      if (changed.length === 0 && gone.size === 0) return state;
+      const replaced = new Set([...gone, ...changed.map(keyOf)]);
+      const kept = state.cookies.filter((cookie) => !isPlain(cookie) || !replaced.has(keyOf(cookie)));
+      return { ...state, cookies: [...kept, ...changed] };
+    },
+  };
+}
+
+function toJar({ name, value, domain, path, expires, httpOnly, secure }: ProfileCookie): Cookie {
+  return new Cookie({
+    key: name,
+    value,
+    path,
+    httpOnly,
+    secure,
+    // Without a domain it is good for its host alone, as it was.
+    ...(domain.startsWith('.') ? { domain: domain.slice(1) } : {}),
+    ...(expires === undefined ? {} : { expires: new Date(expires * 1000) }),
+  });
+}
+
+/** What the jar holds for the host of `url`, on every path of it, in the form that profiles have. */
+function cookiesOf(jar: CookieJar, url: string): Map<string, ProfileCookie> {
+  const found = jar.getCookiesSync(url, { allPaths: true }).map(toProfile);
+  return new Map(found.map((cookie) => [keyOf(cookie), cookie]));
+}
+
+function toProfile(cookie: Cookie): ProfileCookie {
+  const expiry = cookie.expiryTime();
+  const domain = cookie.domain ?? '';
+  return {
+    name: cookie.key,
+    value: cookie.value,
+    domain: cookie.hostOnly === true ? domain : `.${domain}`,
+    path: cookie.path ?? '/',
+    httpOnly: cookie.httpOnly,
+    secure: cookie.secure,
+    ...(expiry === undefined || !Number.isFinite(expiry) ? {} : { expires: Math.floor(expiry / 1000) }),
+    ...sameSiteOf(cookie.sameSite),
+  };
+}
+
+function sameSiteOf(sameSite: string | undefined): Pick<ProfileCookie, 'sameSite'> {
+  switch (sameSite?.toLowerCase()) {
+    case 'strict':
+      return { sameSite: 'Strict' };
+    case 'lax':
+      return { sameSite: 'Lax' };
+    case 'none':
+      return { sameSite: 'None' };
+    default:
+      return {};
+  }
+}
+
+function keyOf({ name, domain, path }: ProfileCookie): string {
+  return JSON.stringify([name, domain, path]);
+}
+
+/** Same to the site: its value and its end. What a browser adds to a cookie is no change. */
+function isSame(left: ProfileCookie | undefined, right: ProfileCookie): boolean {
+  return left !== undefined && left.value === right.value && left.expires === right.expires;
+}

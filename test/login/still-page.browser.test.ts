@@ -1,0 +1,54 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium, type Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
+import { followTraffic, isTrafficOver } from '../../activities/login/reading/traffic.ts';
+
+/** An application's inside that shows no name and no way out; it may still ask its server for something. */
+const inside = (asks: string): string =>
+  `<!doctype html><title>Reverser</title><input placeholder="Text"><button>Run</button><button>Clear</button>
+  <script>${asks}</script>`;
+const SHOWS_FORM = `setTimeout(() => fetch('/release'), 2500); fetch('/session').then(() => { document.body.innerHTML =
+  '<form><input name="user" placeholder="Username"><input type="password"><button>Sign in</button></form>'; });`;
+/** Longer than any test may take: whoever waits as long hangs. */
+const FOREVER_MS = 3_600_000;
+
+let browser: Browser;
+const held: ServerResponse[] = [];
+const server = createServer((request, response) => {
+  response.setHeader('content-type', request.url === '/events' ? 'text/event-stream' : 'text/html');
+  if (request.url === '/session') held.push(response);
+  else if (request.url === '/release') for (const each of [...held, response]) each.end('{}');
+  else if (request.url === '/events') response.write('data: 1\n\n');
+  else response.end(inside(request.url === '/asks' ? SHOWS_FORM : `fetch('/events')`));
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+async function read(path: string) {
+  const page = await browser.newPage();
+  followTraffic(page);
+  await page.goto(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}${path}`);
+  const reading = readWhenSettled(page, { patienceMs: FOREVER_MS, timeoutMs: FOREVER_MS, endsWhenStill: true });
+  return { page, reading };
+}
+
+it('takes a page as it is that stands still and waits for no server, whatever it is told of by a stream', async () => {
+  const { page, reading } = await read('/');
+  expect(await reading).toMatchObject({ kind: 'other' });
+  expect(isTrafficOver(page)).toBe(true);
+});
+
+it('waits for the answer that a page waits for, however still it stands', async () => {
+  const { reading } = await read('/asks');
+  expect(await reading).toMatchObject({ kind: 'form' });
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TimelineEvent } from '../../contract/connections.ts';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import { workflowIdOf } from '../../client/identity.ts';
+import type { authConnection as entity } from '../../workflows/index.ts';
+import { WORKFLOWS } from '../../workflows/messages.ts';
+import { JITTER } from '../../workflows/policy/intervals.ts';
+import { settings, startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { ended, STORED, until } from './scenarios.ts';
+
+const HOUR_MS = 3_600_000;
+const HOURS_AT_ONCE = 4;
+const CHECKS_A_WEEK = 7 * 24;
+const AUTHENTICATED = { outcome: 'authenticated', errorCode: null, credential: null } as const;
+const EXPIRED = { outcome: 'expired', errorCode: 'session_expired', credential: null } as const;
+/** A year and a thousand connections take a while on a busy machine. */
+const HANG_MS = 3_600_000;
+/** Activities take real time, which passes between two checks beside what is skipped. */
+const SLACK_MS = 120_000;
+
+/** Lets time pass, over one connection for weeks and over many for hours: entities and flows as they are, on a scripted world. */
+export function testHealthOverTime({
+  weeks,
+  connections,
+  hours,
+  everyHours,
+}: Record<'weeks' | 'connections' | 'hours' | 'everyHours', number>): void {
+  let tests: WorkflowTests;
+
+  beforeAll(async () => {
+    tests = await startWorkflowTests('time-skipping', { checks: 50 });
+  });
+  afterAll(() => tests.close());
+
+  it(
+    `keeps a connection logged in for ${String(weeks)} weeks whose session ends every week`,
+    async () => {
+      const { world } = tests;
+      world.credential = STORED;
+      // In the middle, so that no login is under way when the time is over.
+      const half = Array.from({ length: CHECKS_A_WEEK / 2 }, () => AUTHENTICATED);
+      const week = [...half, EXPIRED, ...half.slice(1)];
+      world.health = [...Array.from({ length: weeks }, () => week).flat(), AUTHENTICATED];
+      const id = await tests.create({ credential: { name: 'saved' } });
+      await tests.client.login(id);
+      await until(tests, id, ended);
+
+      const began = performance.now();
+      await passHours(tests, weeks * CHECKS_A_WEEK);
+      tell(`${String(weeks)} weeks of hourly checks`, world.checks, performance.now() - began);
+
+      const events = eventsOf(tests);
+      // Jitter moves the number a little, and a login puts the next check a whole interval away.
+      expect(world.checks).toBeGreaterThan(weeks * CHECKS_A_WEEK * 0.95);
+      expect(events.filter(({ type }) => type === 'health_check')).toHaveLength(world.checks);
+      const expired = events.filter(({ error_code: code }) => code === 'session_expired');
+      expect(expired.length).toBeGreaterThanOrEqual(Math.floor(weeks * 0.95));
+      const reauths = events.filter(({ type }) => type === 'reauth');
+      expect(reauths.map(({ status }) => status)).toEqual(expired.map(() => 'SUCCESS'));
+      expect(world.entered).toHaveLength(1 + reauths.length);
+      expect(events.filter(({ status }) => status === 'IN_PROGRESS')).toEqual([]);
+      expect(world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+      await tests.removeAll();
+      tests.reset();
+    },
+    HANG_MS,
+  );
+
+  it(
+    `checks ${String(connections)} connections for ${String(hours)} hours, each once in ${String(everyHours)}, and not all at once`,
+    async () => {
+      const { world } = tests;
+      for (let number = 0; number < connections; number += 1) await startLoggedIn(tests, number, everyHours);
+      const began = performance.now();
+      await passHours(tests, hours);
+      tell(`${String(connections)} connections for ${String(hours)} hours`, world.checks, performance.now() - began);
+
+      const times = checkTimesOf(tests);
+      expect(times.map((each) => each.length).reduce((sum, count) => sum + count, 0)).toBe(world.checks);
+      expect(times).toHaveLength(connections);
+      const gaps = times.flatMap((each) => each.slice(1).map((at, index) => at - (each[index] ?? at)));
+      // Neither twice in an interval nor left out.
+      const interval = everyHours * HOUR_MS;
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(interval * (1 - JITTER) - SLACK_MS);
+      expect(Math.max(...gaps)).toBeLessThanOrEqual(interval * (1 + JITTER) + SLACK_MS);
+      const most = busiestSecond(times.map((each) => each.at(-1) ?? 0));
+      expect(most).toBeLessThanOrEqual(Math.max(3, connections / 100));
+      process.stdout.write(`At most ${String(most)} of the last ${String(connections)} checks came in one second\n`);
+    },
+    HANG_MS,
+  );
+}
+
+/**
+ * Lets hours pass, a few at a time: while a run of an entity ends and the next one begins the server sees no timer of it, and
+ * would skip to the end of a long sleep.
+ */
+async function passHours({ env }: WorkflowTests, hours: number): Promise<void> {
+  for (let left = hours; left > 0; left -= HOURS_AT_ONCE) await env.sleep(Math.min(left, HOURS_AT_ONCE) * HOUR_MS);
+}
+
+/** Starts the entity of a connection that has been logged in, as it goes on after its workflow was lost. */
+async function startLoggedIn({ env }: WorkflowTests, number: number, everyHours: number): Promise<void> {
+  const id = `conn_many${String(number)}`;
+  const document: ConnectionDocument = {
+    ...{ schema_version: 1, id, organization_id: 'org_default', project_id: 'prj_default', revision: 1 },
+    created_at: new Date(0).toISOString(),
+    settings: settings({ profile_name: `many-${String(number)}`, health_check_interval: everyHours * 3600 }),
+    status: 'AUTHENTICATED',
+    post_login_url: null,
+    can_reauth: false,
+    can_reauth_reason: 'no_credential',
+    last_auth_check_at: null,
+    flow: null,
+  };
+  await env.client.workflow.start<typeof entity>(WORKFLOWS.connection, {
+    workflowId: workflowIdOf(id),
+    taskQueue: 'test',
+    args: [{ schemaVersion: 2, begin: { how: 'again', document } }],
+  });
+}
+
+function eventsOf({ world }: WorkflowTests): TimelineEvent[] {
+  return [...world.timeline.values()];
+}
+
+/** When each connection was checked, in milliseconds of the skipped time, by connection and in order. */
+function checkTimesOf({ world }: WorkflowTests): number[][] {
+  const times = new Map<string, Set<string>>();
+  for (const { id, last_auth_check_at: at } of world.states) {
+    if (at !== null) times.set(id, (times.get(id) ?? new Set()).add(at));
+  }
+  return [...times.values()].map((each) => [...each].map((at) => Date.parse(at)).toSorted((a, b) => a - b));
+}
+
+function busiestSecond(times: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const at of times) {
+    const second = Math.floor(at / 1000);
+    counts.set(second, (counts.get(second) ?? 0) + 1);
+  }
+  return Math.max(...counts.values());
+}
+
+/** A figure for who reads along: it depends on the machine, so nothing is asserted of it. */
+function tell(what: string, checks: number, milliseconds: number): void {
+  process.stdout.write(`${what}: ${String(checks)} checks in ${(milliseconds / 1000).toFixed(1)} s\n`);
+}
