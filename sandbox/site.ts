@@ -5,12 +5,17 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { accountPages } from './pages/account.ts';
 import { smsLogin, totpLogin } from './pages/codes.ts';
 import { customerLogin } from './pages/customer.ts';
+import { enrolLogin } from './pages/enrol.ts';
+import { framedLogin } from './pages/framed.ts';
 import { lateLogin } from './pages/late.ts';
 import { mfaChoiceLogin } from './pages/mfa-choice.ts';
 import { onePageLogin } from './pages/one-page.ts';
 import { magicLinkLogin, pushBesideCodeLogin, pushLogin } from './pages/outside.ts';
-import { codeBesideLogin, modalLogin } from './pages/scripted.ts';
+import { passkeyLogins } from './pages/passkeys.ts';
+import { puzzles } from './pages/puzzles.ts';
+import { codeBesideLogin, forgetfulLogin, modalLogin } from './pages/scripted.ts';
 import { ssoLogin } from './pages/sso.ts';
+import { twoFormsLogin } from './pages/two-forms.ts';
 import { twoPhonesLogin } from './pages/two-phones.ts';
 import { twoStepLogin } from './pages/two-step.ts';
 import { walls } from './pages/walls.ts';
@@ -26,14 +31,20 @@ const PAGES = [
   lateLogin,
   totpLogin,
   smsLogin,
+  enrolLogin,
   mfaChoiceLogin,
+  twoFormsLogin,
   twoPhonesLogin,
   ssoLogin,
+  framedLogin,
   modalLogin,
+  forgetfulLogin,
   codeBesideLogin,
   pushLogin,
   pushBesideCodeLogin,
   magicLinkLogin,
+  passkeyLogins,
+  puzzles,
   walls,
 ];
 

@@ -1,10 +1,24 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Secret, TOTP } from 'otpauth';
+import { deliver, type Delivery, type SentMessage } from './deliver.ts';
 import { findUser, SANDBOX_USERS, type SandboxUser } from './users.ts';
 
 /** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
 export type SiteMode = 'ok' | 'down' | 'nonsense' | 'slow';
+
+/** How a new authenticator's key is shown: as text, or as a QR code alone, drawn in one of three ways. */
+export type KeyShown = 'text' | 'img' | 'canvas' | 'svg';
+
+/** How `/login` looks: as ever, with its fields under other names, or with the password on a page of its own. */
+export type LoginLayout = 'usual' | 'renamed' | 'steps';
+
+/**
+ * What a mailed link does: it lets the page that waits go on, wherever it is opened (`there`), or signs in the browser that opens it,
+ * which must be the one in which the login began (`here`).
+ */
+export type LinkOpens = 'there' | 'here';
 
 /** What a site says instead of taking even a right password. */
 const COMPLAINTS = {
@@ -39,9 +53,20 @@ export interface LoginLog {
 /** Counters that `GET /test/log` answers with. `identifier` posts carry no secret, the other two do. */
 export type LoginPost = 'identifier' | 'password' | 'code';
 
+/** A passkey as the site knows it: nothing of it is secret. */
+export interface SitePasskey {
+  readonly id: string;
+  readonly user: string;
+  /** Base64url. */
+  readonly publicKey: string;
+  /** Signatures that the site has seen. */
+  count: number;
+}
+
 interface Saved {
   sessions: Record<string, string>;
   passwords: Record<string, string>;
+  passkeys?: SitePasskey[];
 }
 
 /**
@@ -57,11 +82,19 @@ export class SiteState {
   #emailCodes = new Map<string, string>();
   #emailLinks = new Map<string, string>();
   #logs = new Map<string, LoginLog>();
+  #passkeys = new Map<string, SitePasskey>();
+  #challenges = new Map<string, string>();
   #usedTotp = new Map<string, string>();
   #lockedOut = new Map<string, LockOut>();
   #codesToRefuse = new Map<string, number>();
   #sentTo = new Map<string, string>();
+  #authenticators = new Map<string, { secret: string; enrolled: boolean }>();
+  #otherAccounts = new Map<string, string>();
+  #deliveries = new Map<string, Delivery>();
   mode: SiteMode = 'ok';
+  layout: LoginLayout = 'usual';
+  keyShown: KeyShown = 'text';
+  linkOpens: LinkOpens = 'there';
   /** Milliseconds that every page waits in mode `slow`. */
   slowMs = 5_000;
 
@@ -76,9 +109,15 @@ export class SiteState {
   /** Starts a session and answers its cookie value. */
   openSession(username: string): string {
     const id = randomId();
-    this.#sessions.set(hash(id), username);
+    this.#sessions.set(hash(id), this.#otherAccounts.get(username) ?? username);
     this.#save();
     return id;
+  }
+
+  /** Has a user's logins end in another user's account, or in the user's own again. */
+  leadElsewhere(username: string, to: string | null): void {
+    if (to === null) this.#otherAccounts.delete(username);
+    else this.#otherAccounts.set(username, to);
   }
 
   /** The signed-in user of a cookie value, if the session is alive. */
@@ -162,6 +201,18 @@ export class SiteState {
     if (to !== undefined) this.#sentTo.set(username, to);
     const code = randomInt(0, 1_000_000).toString().padStart(6, '0');
     (channel === 'sms' ? this.#smsCodes : this.#emailCodes).set(username, code);
+    this.#handOn(username, { text: `${code} is your Sandbox code. It expires in 10 minutes. © 2026 Sandbox` });
+  }
+
+  /** Has a user's messages posted somewhere as they are sent, or (null) kept for the levers alone. */
+  deliverTo(username: string, delivery: Delivery | null): void {
+    if (delivery === null) this.#deliveries.delete(username);
+    else this.#deliveries.set(username, delivery);
+  }
+
+  #handOn(username: string, message: SentMessage): void {
+    const delivery = this.#deliveries.get(username);
+    if (delivery !== undefined) void deliver(delivery, message);
   }
 
   code(channel: 'sms' | 'email', username: string): string | undefined {
@@ -187,23 +238,56 @@ export class SiteState {
     return true;
   }
 
-  /** Makes the secret part of a sign-in link for a login that waits, as if it were mailed. */
-  mailLink(username: string, pendingId: string): void {
+  /** Mails a sign-in link for a login that waits; `write` makes the mail of its secret part. */
+  mailLink(username: string, pendingId: string, write: (token: string) => SentMessage): void {
     const token = randomId();
     this.#emailLinks.set(token, pendingId);
     this.#emailLinks.set(`last:${username}`, token);
+    this.#handOn(username, write(token));
   }
 
   lastMailedToken(username: string): string | undefined {
     return this.#emailLinks.get(`last:${username}`);
   }
 
-  /** Redeems a mailed link: the login that waits for it may go on. */
-  redeemLink(token: string): boolean {
+  /** The value of the cookie of the login that a mailed link belongs to. */
+  mailedFor(token: string): string | undefined {
+    return this.#emailLinks.get(token);
+  }
+
+  /** Redeems a mailed link, once; answers the login that waits for it. */
+  redeemLink(token: string): Pending | undefined {
     const waiting = this.pending(this.#emailLinks.get(token));
     this.#emailLinks.delete(token);
-    if (waiting) waiting.approved = true;
-    return waiting !== undefined;
+    return waiting;
+  }
+
+  /** Remembers the challenge of a passkey's ceremony and answers the value of its cookie. */
+  openChallenge(challenge: string): string {
+    const id = randomId();
+    this.#challenges.set(id, challenge);
+    return id;
+  }
+
+  /** The challenge of a ceremony, once. */
+  takeChallenge(id: string | undefined): string | undefined {
+    const challenge = id === undefined ? undefined : this.#challenges.get(id);
+    if (id !== undefined) this.#challenges.delete(id);
+    return challenge;
+  }
+
+  /** Adds a passkey, or notes a new count of one. */
+  savePasskey(passkey: SitePasskey): void {
+    this.#passkeys.set(passkey.id, passkey);
+    this.#save();
+  }
+
+  passkey(id: string): SitePasskey | undefined {
+    return this.#passkeys.get(id);
+  }
+
+  passkeysOf(username: string): SitePasskey[] {
+    return [...this.#passkeys.values()].filter(({ user }) => user === username);
   }
 
   /** Counts one login post. `accepted` is undefined while the login goes on to another page. */
@@ -231,15 +315,43 @@ export class SiteState {
     );
   }
 
+  /** The secret that the site offers a user who has no authenticator there yet: the same until it is set up. */
+  offeredSecret(username: string): string {
+    const secret = this.#authenticators.get(username)?.secret ?? new Secret({ size: 20 }).base32;
+    this.#authenticators.set(username, { secret, enrolled: this.isEnrolled(username) });
+    return secret;
+  }
+
+  isEnrolled(username: string): boolean {
+    return this.#authenticators.get(username)?.enrolled === true;
+  }
+
+  /** True for a right code, which sets the offered authenticator up. */
+  enrol(username: string, code: string): boolean {
+    const secret = this.offeredSecret(username);
+    const right = new TOTP({ secret: Secret.fromBase32(secret) }).validate({
+      token: code.replace(/\s/g, ''),
+      window: 1,
+    });
+    const taken = right !== null && this.firstUseOfTotp(username, code);
+    if (taken) this.#authenticators.set(username, { secret, enrolled: true });
+    return taken;
+  }
+
   /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
   reset(): void {
-    for (const map of [this.#lockedOut, this.#codesToRefuse, this.#sentTo]) map.clear();
+    for (const map of [this.#lockedOut, this.#codesToRefuse, this.#sentTo, this.#otherAccounts]) map.clear();
+    for (const map of [this.#passkeys, this.#challenges, this.#deliveries]) map.clear();
     for (const map of [this.#sessions, this.#pending, this.#smsCodes, this.#emailCodes, this.#emailLinks, this.#logs]) {
       map.clear();
     }
     this.#usedTotp.clear();
+    this.#authenticators.clear();
     for (const user of SANDBOX_USERS) this.#passwords.set(user.username, hash(user.password));
     this.mode = 'ok';
+    this.layout = 'usual';
+    this.keyShown = 'text';
+    this.linkOpens = 'there';
     this.#save();
   }
 
@@ -247,6 +359,7 @@ export class SiteState {
     const saved = JSON.parse(readFileSync(stateFile, 'utf8')) as Saved;
     this.#sessions = new Map(Object.entries(saved.sessions));
     this.#passwords = new Map(Object.entries(saved.passwords));
+    this.#passkeys = new Map(saved.passkeys?.map((passkey) => [passkey.id, passkey]));
   }
 
   /** Writes beside the file and renames, so that a kill in the middle leaves the old state. */
@@ -255,6 +368,7 @@ export class SiteState {
     const saved: Saved = {
       sessions: Object.fromEntries(this.#sessions),
       passwords: Object.fromEntries(this.#passwords),
+      passkeys: [...this.#passkeys.values()],
     };
     mkdirSync(dirname(this.#stateFile), { recursive: true, mode: 0o700 });
     writeFileSync(`${this.#stateFile}.new`, JSON.stringify(saved), {

@@ -1,20 +1,33 @@
 import type { FastifyInstance } from 'fastify';
-import type { LockOut, SiteMode, SiteState } from './state.ts';
+import { readDelivery } from './deliver.ts';
+import type { KeyShown, LinkOpens, LockOut, LoginLayout, SiteMode, SiteState } from './state.ts';
 import { findUser } from './users.ts';
 import { asked, posted } from './visit.ts';
 
 const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
 const LOCK_OUTS: readonly LockOut[] = ['locked', 'attempts'];
+const LINK_OPENS: readonly LinkOpens[] = ['there', 'here'];
+const LAYOUTS: readonly LoginLayout[] = ['usual', 'renamed', 'steps'];
+
+const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
 
 /**
  * Levers for tests, in JSON and without a key: this is a practice site. They work in every mode of the site.
  * - `POST /test/expire {user}`: every session of the user ends
  * - `POST /test/users/{user}/password {password}`
  * - `POST /test/lock {user, why?}`: `locked` or `attempts`: no password is taken, and the page says why; without `why` the user is let in again
+ * - `POST /test/other-account {user, as?}`: the user's logins end in the account of `as`; without `as` in their own again
+ * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own)
+ * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or as a QR code alone (img, canvas or svg)
+ * - `POST /test/mail-link {opens}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it, which
+ *   must be the one that waits (here)
  * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
  * - `POST /test/mode {mode, delay_ms?}`: ok, down (503), nonsense, slow
  * - `GET /test/sms?user=` and `GET /test/email?user=`: the last code (and link) sent
+ * - `POST /test/deliver {user, url?, as?, to?, secret?}`: messages to the user are posted to `url` as they are sent, as `json`
+ *   (`secret` is the bearer token) or in the shape of `twilio` or `mailgun` (`secret` signs); without `url` no more
  * - `POST /test/approve {user}`: the person agrees on another device
+ * - `GET /test/passkeys?user=`: ids of the user's passkeys and how often each has signed
  * - `GET /test/log?user=`: how many login posts arrived; never what was typed
  * - `POST /test/reset`
  */
@@ -40,6 +53,35 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const why = LOCK_OUTS.find((each) => each === posted(request, 'why')) ?? null;
     state.lockOut(user.username, why);
     return { user: user.username, why };
+  });
+
+  app.post('/test/other-account', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
+    if (!user) return unknownUser(reply);
+    const as = findUser(posted(request, 'as'))?.username ?? null;
+    state.leadElsewhere(user.username, as);
+    return { user: user.username, as };
+  });
+
+  app.post('/test/enrolment', (request, reply) => {
+    const key = KEYS_SHOWN.find((each) => each === posted(request, 'key'));
+    if (!key) return reply.code(400).send({ error: `key is one of ${KEYS_SHOWN.join(', ')}` });
+    state.keyShown = key;
+    return { key };
+  });
+
+  app.post('/test/layout', (request, reply) => {
+    const layout = LAYOUTS.find((each) => each === posted(request, 'layout'));
+    if (!layout) return reply.code(400).send({ error: `layout is one of ${LAYOUTS.join(', ')}` });
+    state.layout = layout;
+    return { layout };
+  });
+
+  app.post('/test/mail-link', (request, reply) => {
+    const opens = LINK_OPENS.find((each) => each === posted(request, 'opens'));
+    if (!opens) return reply.code(400).send({ error: `opens is one of ${LINK_OPENS.join(', ')}` });
+    state.linkOpens = opens;
+    return { opens };
   });
 
   app.post('/test/refuse-codes', (request, reply) => {
@@ -81,10 +123,24 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     };
   });
 
+  app.post('/test/deliver', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
+    if (!user) return unknownUser(reply);
+    const delivery = readDelivery((name) => posted(request, name));
+    state.deliverTo(user.username, delivery);
+    return { user: user.username, delivered: delivery !== null };
+  });
+
   app.post('/test/approve', (request, reply) => {
     const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     return { user: user.username, approved: state.approve(user.username) };
+  });
+
+  app.get('/test/passkeys', (request, reply) => {
+    const user = findUser(asked(request, 'user'));
+    if (!user) return unknownUser(reply);
+    return { user: user.username, passkeys: state.passkeysOf(user.username).map(({ id, count }) => ({ id, count })) };
   });
 
   app.get('/test/log', (request) => {

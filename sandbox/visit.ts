@@ -27,13 +27,14 @@ export function visitor(state: SiteState, request: FastifyRequest): SandboxUser 
   return state.sessionUser(request.cookies[SESSION_COOKIE]);
 }
 
-/** Finishes a login: session cookie set, pending login forgotten, on to the account page. */
+/** Finishes a login: session cookie set, pending login forgotten, on to the account page or another. */
 export function signIn(
   state: SiteState,
   request: FastifyRequest,
   reply: FastifyReply,
   username: string,
   kind: CookieKind,
+  landing = '/account',
 ): FastifyReply {
   endPending(state, request, reply);
   void reply.setCookie(SESSION_COOKIE, state.openSession(username), {
@@ -42,7 +43,7 @@ export function signIn(
     sameSite: 'lax',
     ...(kind === 'persistent' ? { maxAge: PERSISTENT_SECONDS } : {}),
   });
-  return reply.redirect('/account', 303);
+  return reply.redirect(landing, 303);
 }
 
 /** Remembers a login that goes on to another page. */

@@ -23,6 +23,11 @@ export function accountPages(app: FastifyInstance, state: SiteState): void {
             <ul>
               ${LOGIN_PAGES.map(([path, what]) => html`<li><a href="${path}">${what}</a></li>`)}
             </ul>
+            <h2>Switches</h2>
+            <p>Sent as JSON; <code>POST /test/reset</code> puts everything back.</p>
+            <ul>
+              ${SWITCHES.map(([call, what]) => html`<li><code>POST ${call}</code>: ${what}</li>`)}
+            </ul>
             <h2>Users</h2>
             <ul>
               ${SANDBOX_USERS.map((each) => html`<li><code>${each.username}</code> / <code>${each.password}</code> (made for <code>${each.loginPath}</code>)</li>`)}
@@ -42,6 +47,7 @@ export function accountPages(app: FastifyInstance, state: SiteState): void {
         BASE_STYLES,
         html`<header>
             <a href="/">Sandbox</a>
+            <span>${user.email}</span>
             <form method="post" action="/logout">
               <button type="submit">Sign out</button>
             </form>
@@ -92,23 +98,73 @@ const LOGIN_PAGES: readonly (readonly [string, string])[] = [
     '/login/customer',
     'A customer number and a user ID beside the password (the number is 4711 and the end of the phone number)',
   ],
+  ['/login/two-forms', 'Forms for partners and for members, and an entrance for staff: only members are let in'],
   ['/login/two-step', 'E-mail first, then the password'],
   ['/login/late', 'A form that a script builds late'],
   ['/login/totp', 'Password, then an authenticator code'],
+  ['/login/enrol', 'Password, then a new authenticator to set up, whose key Holdfast may keep; then its codes'],
   ['/login/sms', 'Password, then a code by text message'],
   ['/login/mfa-choice', 'Password, then a choice of second factors'],
   ['/login/two-phones', 'Password, then one of two phones, a call or a backup code'],
   ['/login/sso', 'Identity providers beside a form (Microsoft asks to share data; Apple comes with a page between)'],
+  ['/login/popup', 'Identity providers in a window of their own, which closes when it is done'],
+  ['/login/framed', 'The form of another site, two frames deep'],
   ['/login/modal', 'A form in a window that a button opens; the session is a token of the page'],
+  [
+    '/login/forgetful',
+    'A login that no browser keeps: the token is in the memory of the page (session_not_persistent)',
+  ],
   ['/login/code-beside', 'A code field that joins the e-mail and the password'],
   ['/login/picker', 'An account picker'],
   ['/login/push', 'Password, then a question on the phone'],
   ['/login/push-code', 'The same, with a field for a code beside it'],
-  ['/login/magic-link', 'A link by e-mail'],
-  ['/login/passkey', 'A passkey only'],
-  ['/login/captcha', 'A challenge for humans'],
+  ['/login/magic-link', 'A link by e-mail, among others that sign nobody in; see /test/mail-link'],
+  ['/login/passkey', 'A passkey only (the next page creates one)'],
+  [
+    '/login/passkey-offer',
+    'A passkey in the list of the user name field; without one a password, a code by text message and the offer to create one',
+  ],
+  ['/login/captcha', 'A challenge for humans that nobody can solve'],
+  ['/login/press-and-hold', 'A button that is to be held for a moment, before the form'],
+  [
+    '/login/questions',
+    'A list, a date and a word (Apple, 2026-12-24, groß) to give on the page itself, before the form',
+  ],
+  ['/login/drag-puzzle', 'A piece that is to be dragged to its place, before the form'],
   ['/login/blocked', 'A refusal'],
   ['/login/elsewhere', 'A redirect to a private address'],
   ['/login/slow', 'An answer that comes late'],
   ['/login/error500', 'An error of the server'],
+];
+
+/** What a caller may do to the site, and what a connection is to show then. */
+const SWITCHES: readonly (readonly [string, string])[] = [
+  ['/test/expire {user}', 'every session of the user ends; the next check finds it and logs in again by itself'],
+  [
+    '/test/layout {layout}',
+    '"renamed" gives the fields of /login other names, "steps" puts its password on a page of its own; logging in again reads the page where its plan does not fit, and remembers the new way ("usual" puts it back)',
+  ],
+  [
+    '/test/enrolment {key}',
+    '"img", "canvas" or "svg" shows the key of /login/enrol as a QR code alone; it is offered to be kept all the same ("text" puts it back)',
+  ],
+  [
+    '/test/lock {user, why}',
+    '"locked" or "attempts": no password is taken; logging in again types it once, ends with max_attempts_reached and leaves the site alone until a person has logged in (without why the user is let in again)',
+  ],
+  [
+    '/test/other-account {user, as}',
+    'logins end in the account of as; the login ends with its own code and changes nothing',
+  ],
+  ['/test/users/{user}/password {password}', 'the stored password is wrong now: typed once, then a person is needed'],
+  [
+    '/test/mail-link {opens}',
+    '"here": a link by e-mail signs in the browser that opens it, which must be the one that waits ("there", as ever: it lets the page that waits go on); logging in again does either by itself where mails reach the connection (codes.email_address, or text to POST …/codes)',
+  ],
+  ['/test/refuse-codes {user, times}', 'so many authenticator codes are refused; two in a row count as refused'],
+  ['/test/approve {user}', 'the person agrees on the phone; the login goes on by itself'],
+  [
+    '/test/mode {mode}',
+    'the site is "down", answers "nonsense" or is "slow"; checks are inconclusive and change nothing',
+  ],
 ];

@@ -1,27 +1,36 @@
 import type { FastifyInstance } from 'fastify';
-import { BASE_STYLES, document, html, nothing } from '../markup.ts';
-import type { SiteState } from '../state.ts';
+import { BASE_STYLES, document, html, nothing, type Html } from '../markup.ts';
+import type { LoginLayout, SiteState } from '../state.ts';
 import { checkPassword, posted, show, signIn, visitor } from '../visit.ts';
 
 const PATH = '/login';
 
-/** User name and password on one page. A wrong password answers 401; the session cookie lasts a month. */
+/**
+ * User name and password on one page, or on two, under these names or others: a switch changes the layout, as a site does when
+ * it is made anew. A wrong password answers 401; the session cookie lasts a month.
+ */
 export function onePageLogin(app: FastifyInstance, state: SiteState): void {
   app.get(PATH, (request, reply) => {
     if (visitor(state, request)) return reply.redirect('/account', 303);
-    return show(reply, page('', ''));
+    return show(reply, page(state.layout, '', ''));
   });
 
   app.post(PATH, (request, reply) => {
-    const username = posted(request, 'username');
-    const user = checkPassword(state, PATH, username, posted(request, 'password'), true);
+    const username = posted(request, 'username') || posted(request, 'member');
+    const password = posted(request, 'password') || posted(request, 'passphrase');
+    if (state.layout === 'steps' && password === '') return show(reply, page(state.layout, username, ''));
+    const user = checkPassword(state, PATH, username, password, true);
     if (!user)
-      return show(reply, page(username, state.complaintOf(username) ?? 'Incorrect username or password.'), 401);
+      return show(
+        reply,
+        page(state.layout, username, state.complaintOf(username) ?? 'Incorrect username or password.'),
+        401,
+      );
     return signIn(state, request, reply, user.username, 'persistent');
   });
 }
 
-function page(username: string, error: string): string {
+function page(layout: LoginLayout, username: string, error: string): string {
   return document(
     'Sign in - Sandbox',
     `${BASE_STYLES} .flash-error { background: #fdecea; color: #8a1c12; padding: .5rem 1rem; margin-bottom: 1rem; }`,
@@ -36,18 +45,8 @@ function page(username: string, error: string): string {
         ${error ? html`<div class="flash-error" role="alert">${error}</div>` : nothing}
         <form method="post" action="${PATH}">
           <input type="hidden" name="form_token" value="one-page" />
-          <label for="username">Username or email</label>
-          <input
-            id="username"
-            name="username"
-            type="text"
-            autocomplete="username"
-            autocapitalize="none"
-            required
-            value="${username}"
-          />
-          <label for="password">Password</label>
-          <input id="password" name="password" type="password" autocomplete="current-password" required />
+          ${layout === 'steps' && username !== '' ? html`<input type="hidden" name="username" value="${username}" />` : identifierField(layout, username)}
+          ${layout === 'steps' && username === '' ? nothing : passwordField(layout)}
           <label><input type="checkbox" name="remember" value="1" checked /> Remember me</label>
           <p><button type="submit">Sign in</button></p>
         </form>
@@ -57,4 +56,24 @@ function page(username: string, error: string): string {
         </p>
       </main>`,
   );
+}
+
+function identifierField(layout: LoginLayout, username: string): Html {
+  const [name, label] = layout === 'renamed' ? ['member', 'Member name'] : ['username', 'Username or email'];
+  return html`<label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="text"
+      autocomplete="username"
+      autocapitalize="none"
+      required
+      value="${username}"
+    />`;
+}
+
+function passwordField(layout: LoginLayout): Html {
+  const [name, label] = layout === 'renamed' ? ['passphrase', 'Passphrase'] : ['password', 'Password'];
+  return html`<label for="${name}">${label}</label>
+    <input id="${name}" name="${name}" type="password" autocomplete="current-password" required />`;
 }

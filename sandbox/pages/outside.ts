@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { BASE_STYLES, document, html, type Html } from '../markup.ts';
 import { checkTotp } from '../second-factor.ts';
+import type { SentMessage } from '../deliver.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
 import { asked, beginPending, PENDING_COOKIE, pendingOf, posted, show, signIn } from '../visit.ts';
@@ -50,6 +51,18 @@ export function pushBesideCodeLogin(app: FastifyInstance, state: SiteState): voi
   });
 }
 
+/** The mail with the link, which lies among others as it does in mails of real sites. */
+function mailOf(origin: string, token: string): SentMessage {
+  const link = `${origin}${MAGIC}/open?token=${token}`;
+  const other = (path: string, words: string): string => `<a href="${origin}${path}?id=${token}">${words}</a>`;
+  return {
+    text: `Log in to the sandbox\n\nClick this link to log in:\n${link}\n\nNot you? Report it: ${origin}/report?id=${token}\n`,
+    html: `<h1>Log in to the sandbox</h1><p><a href="${link}">Log in</a></p><p>The link works once, for 10 minutes.</p>
+      <p>${other('/report', 'It was not me')} · ${other('/unsubscribe', 'Unsubscribe')} · ${other('/help', 'Help')} ·
+      <a href="https://click.mailer.test/ls/click?upn=${token}">Log in</a></p>`,
+  };
+}
+
 /** An e-mail address alone; a link is mailed to it (`GET /test/email?user=`). */
 export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   app.get(MAGIC, (_request, reply) =>
@@ -76,7 +89,7 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
     state.count(user?.username ?? posted(request, 'email'), MAGIC, 'identifier', undefined);
     // A site that does not tell who has an account shows the same page to everyone.
     const id = beginPending(state, reply, user?.username ?? '', MAGIC, false);
-    if (user) state.mailLink(user.username, id);
+    if (user) state.mailLink(user.username, id, (token) => mailOf(`${request.protocol}://${request.host}`, token));
     return reply.redirect(`${MAGIC}/wait`, 303);
   });
 
@@ -90,7 +103,18 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
   );
 
   app.get(`${MAGIC}/open`, (request, reply) => {
-    const opened = state.redeemLink(asked(request, 'token'));
+    const token = asked(request, 'token');
+    const isElsewhere = state.mailedFor(token) !== request.cookies[PENDING_COOKIE];
+    if (state.linkOpens === 'here' && state.mailedFor(token) !== undefined && isElsewhere) {
+      const words = 'Open this link in the browser in which you asked for it.';
+      return show(reply, document('Log in', BASE_STYLES, html`<main><p>${words}</p></main>`), 403);
+    }
+    const opened = state.redeemLink(token);
+    if (opened && state.linkOpens === 'here') {
+      state.count(opened.user, MAGIC, 'code', true);
+      return signIn(state, request, reply, opened.user, 'persistent');
+    }
+    if (opened) opened.approved = true;
     const says = opened ? 'You are logged in on the other page.' : 'This link has expired.';
     return show(reply, document('Log in', BASE_STYLES, html`<main><p>${says}</p></main>`), opened ? 200 : 410);
   });

@@ -5,6 +5,7 @@ import type { SiteState } from '../state.ts';
 import { checkPassword, posted, SESSION_COOKIE, sessionCookie, show, visitor } from '../visit.ts';
 
 const MODAL = '/login/modal';
+const FORGETFUL = '/login/forgetful';
 const BESIDE = '/login/code-beside';
 
 /** A page with a login in a window over it; the session is a token that the page's script keeps, no cookie. */
@@ -28,6 +29,27 @@ export function modalLogin(app: FastifyInstance, state: SiteState): void {
   app.get('/api/modal/session', (request, reply) => {
     const user = state.sessionUser(request.headers.authorization);
     return user ? reply.send({ name: user.name }) : reply.code(401).send({ error: 'Nobody is signed in.' });
+  });
+}
+
+/** A login whose token is kept by nothing but the page's script: every browser that comes later is asked again. */
+export function forgetfulLogin(app: FastifyInstance, state: SiteState): void {
+  app.get(FORGETFUL, (_request, reply) =>
+    show(
+      reply,
+      document(
+        'Terminal',
+        BASE_STYLES,
+        html`<div id="root"></div>
+          ${FORGETFUL_SCRIPT}`,
+      ),
+    ),
+  );
+  app.post('/api/forgetful', (request, reply) => {
+    const user = checkPassword(state, FORGETFUL, posted(request, 'login'), posted(request, 'password'), true);
+    if (!user) return reply.code(401).send({ error: 'Wrong user name or password.' });
+    void reply.setCookie('terminal_last_user', user.username, { path: '/', maxAge: 86_400 });
+    return reply.send({ name: user.name });
   });
 }
 
@@ -84,6 +106,32 @@ const MODAL_SCRIPT: Html = html`<script>
         localStorage.setItem('registry-token', body.token);
         location.reload();
       });
+    });
+  })();
+</script>`;
+
+const FORGETFUL_SCRIPT: Html = html`<script>
+  (() => {
+    const root = document.getElementById('root');
+    root.innerHTML =
+      '<main><h1>Log in</h1><form><label>User name <input name="login" autocomplete="username"></label>' +
+      '<label>Password <input type="password" name="password" autocomplete="current-password"></label>' +
+      '<p class="error" role="alert"></p><button>Log in</button></form></main>';
+    root.querySelector('form').addEventListener('submit', async (event) => {
+      event.preventDefault();
+      const sent = await fetch('/api/forgetful', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(Object.fromEntries(new FormData(event.target))),
+      });
+      const body = await sent.json();
+      if (!sent.ok) {
+        root.querySelector('.error').textContent = body.error;
+        return;
+      }
+      history.pushState(null, '', '${FORGETFUL}#desk');
+      root.innerHTML = '<header><strong></strong><button>Sign out</button></header><main><h1>Your desk</h1></main>';
+      root.querySelector('strong').textContent = body.name;
     });
   })();
 </script>`;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { BASE_STYLES, document, html, nothing } from '../markup.ts';
 import type { SiteState } from '../state.ts';
 import { findUser } from '../users.ts';
-import { asked, checkPassword, posted, show, signIn, visitor } from '../visit.ts';
+import { asked, checkPassword, posted, SESSION_COOKIE, sessionCookie, show, signIn, visitor } from '../visit.ts';
 
 const PATH = '/login/sso';
 const PROVIDERS: readonly (readonly [string, string])[] = [
@@ -14,6 +14,17 @@ const PROVIDERS: readonly (readonly [string, string])[] = [
 
 /** Where a provider sends its visitors back to. */
 const RETURN = `${PATH}/return`;
+/** The same providers in a window of their own, which closes when it is done and tells the page that opened it. */
+const IN_WINDOW = '/login/popup';
+/** Says that this visitor came by {@link IN_WINDOW}. */
+const WINDOW_COOKIE = 'sandbox_window';
+/** How long the page takes to notice, as one that asks its server who is there. */
+const NOTICES_AFTER_MS = 700;
+const CLOSE_WINDOW = html`<p>Done</p>
+  <script>
+    window.opener.postMessage('done', location.origin);
+    setTimeout(() => window.close(), 500);
+  </script>`;
 
 /**
  * Buttons of identity providers above the site's own form; they lead to a practice provider at an origin of its own: the
@@ -44,7 +55,16 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
       );
     }
     state.closePending(ticket);
-    return signIn(state, request, reply, pending.user, 'persistent');
+    if (request.cookies[WINDOW_COOKIE] === undefined) return signIn(state, request, reply, pending.user, 'persistent');
+    void reply.clearCookie(WINDOW_COOKIE, { path: '/' });
+    void reply.setCookie(SESSION_COOKIE, state.openSession(pending.user), sessionCookie('persistent'));
+    return show(reply, document('Done', BASE_STYLES, CLOSE_WINDOW));
+  });
+
+  app.get(IN_WINDOW, (request, reply) => {
+    if (visitor(state, request)) return reply.redirect('/account', 303);
+    void reply.setCookie(WINDOW_COOKIE, 'yes', { path: '/', httpOnly: true, sameSite: 'lax' });
+    return show(reply, windowPage(request));
   });
 
   app.get<{ Params: { provider: string } }>('/idp/:provider', (request, reply) => {
@@ -78,7 +98,7 @@ export function ssoLogin(app: FastifyInstance, state: SiteState): void {
 }
 
 /** The site seen from its provider, and the provider seen from the site. Behind any other name both are one. */
-function otherOrigin({ hostname, port }: FastifyRequest): string {
+export function otherOrigin({ hostname, port }: FastifyRequest): string {
   const others = new Map([
     ['localhost', '127.0.0.1'],
     ['127.0.0.1', 'localhost'],
@@ -107,6 +127,25 @@ function loginPage(request: FastifyRequest, email: string, error: string): strin
       </form>
       <p>New here? <a href="/register">Create an account</a></p>
     </main>`,
+  );
+}
+
+function windowPage(request: FastifyRequest): string {
+  const open = (id: string): string =>
+    `window.open('${otherOrigin(request)}/idp/${id}', 'provider', 'width=480,height=600')`;
+  return document(
+    'Sign in to Sandbox',
+    `${BASE_STYLES} .idp { display: block; width: 100%; padding: .6rem; margin: .5rem 0; }`,
+    html`<main>
+        <h1>Sign in to Sandbox</h1>
+        ${PROVIDERS.slice(0, 2).map(([id, name]) => html`<button class="idp" type="button" onclick="${open(id)}">Continue with ${name}</button>`)}
+      </main>
+      <script>
+        addEventListener('message', ({ origin, data }) => {
+          if (origin === location.origin && data === 'done')
+            setTimeout(() => location.assign('/account'), ${NOTICES_AFTER_MS});
+        });
+      </script>`,
   );
 }
 

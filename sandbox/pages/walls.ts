@@ -9,7 +9,7 @@ import { beginPending, checkPassword, pendingOf, posted, show, signIn } from '..
 const SLOW_MS = 4_000;
 const PICKER = '/login/picker';
 
-/** Pages that stand in the way of a login: errors, slowness, an account picker, a passkey, a challenge, a refusal. */
+/** Pages that stand in the way of a login: errors, slowness, an account picker, a challenge, a refusal. */
 export function walls(app: FastifyInstance, state: SiteState): void {
   app.get('/login/error500', (_request, reply) =>
     show(
@@ -30,21 +30,6 @@ export function walls(app: FastifyInstance, state: SiteState): void {
     await wait(Math.min(Number(request.query.ms ?? SLOW_MS) || SLOW_MS, 60_000));
     return reply.redirect('/login', 303);
   });
-
-  app.get('/login/passkey', (_request, reply) =>
-    show(
-      reply,
-      document(
-        'Use your passkey',
-        BASE_STYLES,
-        html`<main>
-          <h1>Use your passkey to sign in</h1>
-          <p>Your device will ask for your fingerprint, face or screen lock.</p>
-          <button type="button">Continue with passkey</button>
-        </main>`,
-      ),
-    ),
-  );
 
   app.get('/login/captcha', (_request, reply) =>
     show(

@@ -147,6 +147,17 @@ it('waits for a push and for a mailed link', async () => {
   expect((await mail.go('/login/magic-link/wait')).url).toBe('/account');
 });
 
+it('signs in the browser that opens a mailed link, where it is the one that waits', async () => {
+  await control(site.url, '/test/mail-link', { opens: 'here' });
+  const mail = createVisitor(site.url);
+  await mail.go('/login/magic-link', { email: 'alice@sandbox.test' });
+  const { link } = await control(site.url, '/test/email?user=alice');
+  expect((await createVisitor(site.url).go(String(link))).text).toContain('Open this link in the browser');
+  expect((await mail.go('/login/magic-link/wait')).url).toBe('/login/magic-link/wait');
+  expect((await mail.go(String(link))).url).toBe('/account');
+  await control(site.url, '/test/mail-link', { opens: 'there' });
+});
+
 it('signs in through its practice identity provider', async () => {
   const visitor = createVisitor(site.url);
   await visitor.go('/idp/google', { login: 'grace' });
