@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { startApi } from '../api/service.ts';
+import { createAppsClient } from '../client/apps-client.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange } from '../egress/policy.ts';
@@ -26,6 +27,7 @@ const api = await startApi({
     temporal: new Client({ connection }),
     identityKey,
   }),
+  apps: createAppsClient({ temporal: new Client({ connection }) }),
   settings: {
     publicUrl: settings.publicUrl,
     plan: settings.plan,

@@ -1,4 +1,5 @@
 import { startBrowserService } from '../browser/service.ts';
+import { NO_POOLS } from '../browser/pools/pool-store.ts';
 import { createEgressPolicy } from '../egress/policy.ts';
 
 /**
@@ -15,8 +16,14 @@ const service = await startBrowserService({
   maxSessions: 20,
   warmBrowsers: Number(warm),
   policy: createEgressPolicy('localhost'),
-  profiles: { load: () => Promise.resolve(null), save: () => Promise.reject(new Error('no profiles here')) },
+  profiles: {
+    lookUp: () => Promise.resolve(null),
+    load: () => Promise.resolve(null),
+    save: () => Promise.reject(new Error('no profiles here')),
+  },
   proxies: { open: () => Promise.resolve({ outcome: 'none' }) },
+  extensions: { use: () => Promise.resolve(null) },
+  pools: NO_POOLS,
   logger: { info: nothing, warn: nothing, error: nothing },
 });
 process.on('disconnect', () => void service.close().then(() => process.exit(0)));

@@ -52,7 +52,8 @@ export async function memoryUnder(folder: string): Promise<number> {
   return kilobytes / 1024;
 }
 
-async function processesUnder(folder: string): Promise<{ pid: string; line: string }[]> {
+/** Processes whose command line names the folder. */
+export async function processesUnder(folder: string): Promise<{ pid: string; line: string }[]> {
   const found: { pid: string; line: string }[] = [];
   for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
     const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');

@@ -5,12 +5,15 @@ import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
 import { walkApplications } from './applications/measure.ts';
 import { measureBrowserService } from './browser-service.ts';
+import { compareWithSdk, compatibilityReport } from './compatibility/compare.ts';
+import { measureChecks } from './checks.ts';
 import { tableOf } from './figure.ts';
 import type { Figure } from './figure.ts';
 import { measureFirstKey } from './first-key.ts';
 import { measureHistories } from './histories.ts';
 import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
+import { fitReader } from './fit-reader.ts';
 import { measureReader } from './reader.ts';
 import { measureReads } from './reads.ts';
 import { measureStartTime } from './start-time.ts';
@@ -25,6 +28,8 @@ import { measureWorkerMemory } from './worker-memory.ts';
  * names after it choose some of them. `npm run bench -- reader` reads the corpus of pages and needs nothing running.
  */
 const REPORT = 'docs/performance.md';
+/** What `npm run bench -- compatibility --save` writes: each operation of the SDK, and whether it works here. */
+const COMPATIBILITY = 'docs/compatibility.md';
 
 async function measure(parts: readonly string[]): Promise<Figure[]> {
   // Before the tree of the other parts, which would take the processor.
@@ -44,6 +49,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (histories) add(histories.login);
     if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
     if (wanted('browser')) add(await measureBrowserService(chromium));
+    if (wanted('checks')) add(await measureChecks(tree, chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
     if (parts.includes('kills')) add(await inTreeOfItsOwn(measureKills));
     if (wanted('telemetry')) add(await measureTelemetry(tree));
@@ -58,7 +64,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
 }
 
 /** For what would disturb the other parts, or count what they did. */
-async function inTreeOfItsOwn(part: (tree: ProcessTree) => Promise<Figure[]>): Promise<Figure[]> {
+async function inTreeOfItsOwn<Result>(part: (tree: ProcessTree) => Promise<Result>): Promise<Result> {
   const tree = await startProcessTree();
   try {
     return await part(tree);
@@ -98,8 +104,19 @@ if (args[0] === 'applications') {
   say(`\n${await walkApplications(await findChromium(), args.slice(1))}`);
   process.exit(0);
 }
+if (args[0] === 'compatibility') {
+  const rows = await inTreeOfItsOwn(compareWithSdk);
+  say(`\n${compatibilityReport(rows)}`);
+  if (args.includes('--save')) await writeFile(COMPATIBILITY, compatibilityReport(rows));
+  process.exit(rows.some(({ fault }) => fault?.startsWith('missing')) ? 1 : 0);
+}
 const parts = args.filter((arg) => !arg.startsWith('-'));
-const figures = parts.join() === 'reader' ? await measureReader(await findChromium()) : await measure(parts);
+const OF_PAGES = new Map([
+  ['reader', measureReader],
+  ['fit', fitReader],
+]);
+const ofPages = OF_PAGES.get(parts.join());
+const figures = ofPages === undefined ? await measure(parts) : await ofPages(await findChromium());
 say(`\n${tableOf(figures)}`);
 if (args.includes('--save')) {
   await mkdir('docs', { recursive: true });

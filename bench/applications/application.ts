@@ -17,6 +17,12 @@ export interface RunningApplication {
   account: Account;
   /** Label of the choice that a person takes, where there is more than one way in. */
   choice?: RegExp;
+  /** The one-time code that was sent last, where the application sends any. */
+  sentCode?(): Promise<string>;
+  /** It refuses no password: there is no wrong one to be given. */
+  takesAnyPassword?: boolean;
+  /** The `can_reauth_reason` of an application that nobody can log in to again without a person. */
+  needsPerson?: string;
   /** Ends every session at the server, as an administrator would: the cookies in a profile are worth nothing then. */
   endSessions(): Promise<void>;
   /** The same login written in Playwright by somebody who knows the page. Resolves when it shows the inside. */

@@ -121,7 +121,7 @@ const changeDetection: Application = {
         await page.goto(`${url}/`);
         await page.fill('input[type=password]', ADMIN.password);
         await page.click('button[type=submit]');
-        await page.waitForSelector('form[action*=logout]', { state: 'attached' });
+        await page.waitForSelector('input[type=password]', { state: 'detached' });
       },
       stop: () => server.stop(),
     };

@@ -102,8 +102,22 @@ export class Walk {
     );
   }
 
-  async remove(): Promise<void> {
-    await this.#kernel.auth.connections.delete(this.#id);
+  /** What the last check says of itself beside its status, for who reads why a walk failed. */
+  async lastCheck(): Promise<string> {
+    for await (const event of this.#kernel.auth.connections.timeline(this.#id)) {
+      const { type, status, error_code: code, error_message: message } = event;
+      if (type !== 'health_check') continue;
+      const { post_login_url: landing } = await this.#read();
+      return [status, code, message, `looked at ${String(landing)}`].filter(Boolean).join(', ');
+    }
+    return 'no check';
+  }
+
+  /** Everything that the timeline and the connection tell, for who reads why a walk failed. */
+  async story(): Promise<string> {
+    const events: unknown[] = [];
+    for await (const event of this.#kernel.auth.connections.timeline(this.#id)) events.push(event);
+    return [...events, await this.#read()].map((each) => JSON.stringify(each)).join('\n');
   }
 
   /** The connection now, in its whole shape: the public client's types leave properties out. */
@@ -134,7 +148,7 @@ export class Walk {
         return wrong ? 'not-the-password-1' : this.#account.password;
       case 'code':
       case 'totp_code':
-        return await this.#code();
+        return await (this.#application.sentCode?.() ?? this.#code());
       default:
         return this.#account.identifier;
     }

@@ -1,0 +1,80 @@
+import { createRequire } from 'node:module';
+import Kernel, { APIError } from '@onkernel/sdk';
+import { z } from 'zod';
+import type { ProcessTree } from '../../test/e2e/process-tree.ts';
+import { CALLS, type Visit } from './calls.ts';
+import { operationsOf } from './operations.ts';
+
+/** How long one call may take, in milliseconds: a login that asks, and a pool that starts a browser, among them. */
+const CALL_WITHIN_MS = 120_000;
+/** What is called elsewhere, because it needs a program that runs, or a secret store. */
+const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
+  [/^invocations\./, 'not called here: it needs a deployed program; see test/e2e/apps.e2e.test.ts'],
+  [/^credentialProviders\./, 'not called here: it needs a secret store; see test/api/credential-providers.test.ts'],
+];
+
+const Version = z.object({ VERSION: z.string() });
+
+/** What came of one operation. */
+export interface Row {
+  operation: string;
+  /** Null when it worked; else why it did not, or was not called. */
+  fault: string | null;
+}
+
+/** Calls every operation of the installed SDK on an installation, in the order of the calls. */
+export async function compareWithSdk(
+  tree: Pick<ProcessTree, 'apiKey' | 'baseUrl' | 'sandboxUrl' | 'sandboxDomain'>,
+): Promise<Row[]> {
+  const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, maxRetries: 0, timeout: CALL_WITHIN_MS });
+  const { sandboxUrl, sandboxDomain } = tree;
+  const visit: Visit = { kernel, sandboxUrl, sandboxDomain, ids: {} };
+  const faults = new Map<string, string | null>();
+  for (const [operation, call] of Object.entries(CALLS)) {
+    faults.set(operation, await faultOf(within(call(visit))));
+  }
+  return operationsOf(kernel).map((operation) => ({ operation, fault: faultAt(faults, operation) }));
+}
+
+/** The table as Markdown. */
+export function compatibilityReport(rows: readonly Row[]): string {
+  const { VERSION: version } = Version.parse(createRequire(import.meta.url)('@onkernel/sdk/version'));
+  const works = rows.filter(({ fault }) => fault === null).length;
+  return [
+    '# Compatibility',
+    '',
+    `Each operation of \`@onkernel/sdk\` ${version}, called on a running installation by \`npm run bench -- compatibility --save\`:`,
+    `${String(works)} of ${String(rows.length)} work. The list is read from the SDK, so that a new operation shows as missing.`,
+    '',
+    '| operation | |',
+    '| --- | --- |',
+    ...rows.map(({ operation, fault }) => `| \`${operation}\` | ${fault?.replaceAll('|', '\\|') ?? '✓'} |`),
+    '',
+  ].join('\n');
+}
+
+function faultAt(faults: ReadonlyMap<string, string | null>, operation: string): string | null {
+  const fault = faults.get(operation);
+  if (fault !== undefined) return fault;
+  return ELSEWHERE.find(([pattern]) => pattern.test(operation))?.[1] ?? 'missing: no call of it is written';
+}
+
+async function faultOf(call: Promise<unknown>): Promise<string | null> {
+  try {
+    await call;
+    return null;
+  } catch (error) {
+    if (error instanceof APIError) return error.message;
+    return error instanceof Error ? `${error.name}: ${error.message}` : 'failed';
+  }
+}
+
+function within(call: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in two minutes')), CALL_WITHIN_MS);
+  });
+  return Promise.race([call, late]).finally(() => {
+    clearTimeout(timer);
+  });
+}
