@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type {
   Batch,
@@ -11,6 +12,7 @@ import type {
   TypeText,
 } from '../contract/computer.ts';
 import { MousePosition } from '../contract/computer.ts';
+import { FocusedControl, type Pick } from '../contract/screencast.ts';
 import { readWhole } from './answers.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
@@ -95,6 +97,29 @@ export async function screenshot(
   body: z.input<typeof Screenshot> = {},
 ): Promise<Buffer> {
   return readWhole(await service.open(callOf(target, 'screenshot', body)), MAX_PICTURE_BYTES);
+}
+
+/**
+ * The page as pictures, an event stream that sends one (`ScreencastFrame`) whenever the page has changed, until the session or
+ * `signal` ends it. Whoever takes it reads or destroys it.
+ */
+export function openScreencast(
+  service: BrowserService,
+  { projectId, sessionId }: SessionTarget,
+  signal: AbortSignal,
+): Promise<Readable> {
+  const path = `${sessionPath(sessionId)}/computer/screencast`;
+  return service.open({ method: 'GET', path, projectId, schema: null, signal, endless: true });
+}
+
+/** What has the keyboard in the page in use. */
+export function focusedControl(service: BrowserService, target: SessionTarget): Promise<FocusedControl> {
+  return service.call({ ...callOf(target, 'get_focused_control', {}), schema: FocusedControl });
+}
+
+/** Chooses in the list or picker that has the keyboard. Fails with `browser_error` where the value fits none. */
+export function pickInFocusedControl(service: BrowserService, target: SessionTarget, body: Pick): Promise<null> {
+  return act(service, target, 'pick', body);
 }
 
 function act(service: BrowserService, target: SessionTarget, action: string, body: unknown): Promise<null> {

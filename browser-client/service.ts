@@ -53,6 +53,8 @@ const CALL_TIMEOUT_MS = 60_000;
 /** Makes the caller. It keeps connections open between calls; close it when the worker ends. */
 export function createBrowserService(settings: BrowserServiceSettings): BrowserService {
   const dispatcher = new Agent({ connections: 64, headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS });
+  // A stream holds its connection for as long as it lasts: those would be missing for calls.
+  const streams = new Agent({ headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: 0 });
   const base = settings.baseUrl.replace(/\/+$/, '');
   /** `isRead`: an answer that breaks off is none. Where only the status counts, what was asked for has been done by then. */
   const exchange = async (call: ServiceCall<z.ZodType | null>, isRead: boolean): Promise<RawAnswer> => {
@@ -71,12 +73,14 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
     },
     exchange: (call) => exchange(call, true),
     async open(call) {
-      const response = await send(dispatcher, base, settings.apiKey, call);
+      const response = await send(call.endless === true ? streams : dispatcher, base, settings.apiKey, call);
       if (response.statusCode < 400) return response.body;
       await response.body.dump().catch(() => undefined);
       throw errorOfStatus(response.statusCode, response.headers['retry-after']);
     },
-    close: () => dispatcher.close(),
+    close: async () => {
+      await Promise.all([dispatcher.close(), streams.close()]);
+    },
   };
 }
 
@@ -104,7 +108,6 @@ async function send(
       ...(call.content === undefined ? {} : { body: call.content }),
       ...(call.signal === undefined ? {} : { signal: call.signal }),
       ...(call.timeoutMs === undefined ? {} : { headersTimeout: call.timeoutMs, bodyTimeout: call.timeoutMs }),
-      ...(call.endless === true ? { bodyTimeout: 0 } : {}),
     });
   } catch {
     // What was thrown may quote the request; only its kind goes on.

@@ -9,6 +9,8 @@ import { sendAnswerHeaders } from '../http/headers.ts';
 import { answerBrokenRequest } from '../http/sockets.ts';
 import { createAdmission } from './http/authentication.ts';
 import { createRouter } from './http/router.ts';
+import { poolRoutes } from './routes/browser-pools.ts';
+import { appProgramRoutes } from './routes/app-programs.ts';
 import { computerRoutes } from './routes/computer.ts';
 import { curlRoutes } from './routes/curl.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -46,14 +48,16 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   app.decorateRequest('tokenProject', null);
   recordApiCalls(app, deps);
 
-  app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count() }));
+  app.get('/health', () => ({ status: 'ok', sessions: deps.registry.count(), max_sessions: deps.registry.max }));
   const router = createRouter(app, deps);
   sessionRoutes(router, deps);
+  poolRoutes(router, deps);
   liveViewRoute(router, deps);
   computerRoutes(router);
   programRoutes(router, deps);
   fileRoutes(router, deps);
   uploadRoutes(app, deps);
+  appProgramRoutes(app, deps);
   curlRoutes(app, deps);
   logRoutes(router, deps);
   replayRoutes(router, deps);

@@ -3,7 +3,9 @@ import type { CdpProxy } from './cdp/proxy.ts';
 import type { SessionTokens } from './cdp/token.ts';
 import type { LiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
+import type { BrowserPools } from './pools/pools.ts';
 import type { ProfileRecords } from './profile/profile-store.ts';
+import type { Programs } from './programs/programs.ts';
 import type { ReplayStore } from './replay/replay-store.ts';
 import type { Replays } from './replay/replays.ts';
 import type { SessionProfiles, SessionLifecycle } from './session/lifecycle.ts';
@@ -16,6 +18,7 @@ export interface BrowserDeps {
   apiKey: string;
   registry: SessionRegistry;
   lifecycle: SessionLifecycle;
+  pools: BrowserPools;
   profiles: SessionProfiles;
   /** Where the service serves them itself. */
   profileRecords: ProfileRecords | null;
@@ -26,6 +29,7 @@ export interface BrowserDeps {
   liveView: LiveView;
   replays: Replays;
   replayStore: ReplayStore;
+  programs: Programs;
   policy: EgressPolicy;
   logger: Logger;
 }

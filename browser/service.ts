@@ -16,6 +16,7 @@ import type { WindowPolicy } from './chromium/display.ts';
 import { possibleWindows } from './chromium/display.ts';
 import { removeLeftovers } from './chromium/user-data.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
+import type { ExtensionStore } from './extensions/kept.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import type { ProcessLimits } from './process/limits.ts';
@@ -23,8 +24,14 @@ import { DEFAULT_LIMITS } from './process/limits.ts';
 import { chooseIsolation } from './process/probe.ts';
 import type { ProfileRecords, ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
+import { createPrograms } from './programs/programs.ts';
+import { findTools } from './programs/tools.ts';
 import { createReplayStore } from './replay/replay-store.ts';
 import { createReplays } from './replay/replays.ts';
+import { createDefinitionReader } from './pools/definition.ts';
+import { createPoolBrowsers } from './pools/pool-browsers.ts';
+import type { PoolStore } from './pools/pool-store.ts';
+import { createBrowserPools } from './pools/pools.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { createSessionRegistry, sessionsThatFit } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
@@ -62,6 +69,11 @@ export interface BrowserServiceOptions {
   /** Given, the service serves `/profiles` itself: for one that no API stands before. */
   profileRecords?: ProfileRecords;
   proxies: ProxyStore;
+  extensions: ExtensionStore;
+  /** How many sessions a project may have at a time, null for no limit; none has one by default. */
+  sessionLimit?: (projectId: string) => Promise<number | null>;
+  /** Where browser pools are kept; they are filled when the service starts. */
+  pools: PoolStore;
   logger?: Logger;
 }
 
@@ -112,7 +124,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     viewport: { width: number; height: number },
   ): Promise<Chromium> => launchChromium({ binary, workDir, openEgress, noSandbox }, name, choices, viewport);
   const registry = createSessionRegistry(options.maxSessions ?? sessionsThatFit());
-  const pool = createWarmPool({
+  const warm = createWarmPool({
     size: options.warmBrowsers ?? 1,
     choices: WARM_CHOICES,
     launch: () => launch(folderName('warm'), WARM_CHOICES, DEFAULT_VIEWPORT),
@@ -122,9 +134,18 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   });
   const profiles = createSessionProfiles(options.profiles, logger);
   const lifecycle = createSessionLifecycle({
-    ...{ registry, pool, launch, windows, profiles, logger },
+    ...{ registry, pool: warm, launch, windows, profiles, logger },
     proxies: options.proxies,
+    extensions: options.extensions,
+    sessionLimit: options.sessionLimit ?? (() => Promise.resolve(null)),
     openSpace: (chromium) => openSessionSpace(isolation, chromium),
+  });
+  const { policy, proxies, extensions } = options;
+  const pools = createBrowserPools({
+    store: options.pools,
+    registry,
+    definitions: createDefinitionReader({ policy, windows, profiles: options.profiles, proxies, extensions }),
+    browsers: createPoolBrowsers({ lifecycle, registry, profiles: options.profiles }),
   });
   const replayStore = createReplayStore(path.join(workDir, 'replays'));
   await replayStore.tidy(Date.now());
@@ -132,6 +153,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     apiKey: options.apiKey,
     registry,
     lifecycle,
+    pools,
     profiles,
     profileRecords: options.profileRecords ?? null,
     proxies: options.proxies,
@@ -141,15 +163,18 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     liveView: createLiveView(),
     replays: createReplays(replayStore, logger),
     replayStore,
+    programs: createPrograms({ isolation, workDir, tools: findTools(), openEgress }),
     policy: options.policy,
     logger,
   });
   const close = async (): Promise<void> => {
+    await pools.stop();
     await lifecycle.endAll();
-    await Promise.all([app.close(), pool.close()]);
+    await Promise.all([app.close(), warm.close()]);
   };
   try {
     const url = await app.listen({ port: options.port, host: options.host ?? '127.0.0.1' });
+    await pools.load();
     return { url, close };
   } catch (error) {
     await close();

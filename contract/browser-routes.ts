@@ -7,6 +7,7 @@ import { LogStreamQuery } from './logs.ts';
 import { PlaywrightExecute, PlaywrightResult } from './playwright.ts';
 import * as processes from './processes.ts';
 import { Replay, ReplayStart } from './replays.ts';
+import { FocusedControl, Pick } from './screencast.ts';
 import { TelemetryEnvelope } from './telemetry-events.ts';
 import { TelemetryEventsQuery, TelemetryStreamQuery } from './telemetry-queries.ts';
 
@@ -33,7 +34,12 @@ export interface BrowserRoute<
   answer: Answer;
   /** Media type of the answer where it is not JSON. */
   produces?:
-    'text/event-stream' | 'image/png' | 'video/mp4' | 'application/zip' | 'application/octet-stream' | 'text/html';
+    | 'text/event-stream'
+    | 'image/png'
+    | 'video/mp4'
+    | 'application/zip'
+    | 'application/octet-stream'
+    | 'text/html';
   /** Statuses of refusals that not every operation has. */
   refusals: readonly number[];
   /**
@@ -190,6 +196,12 @@ export const BROWSER_ROUTES = {
     produces: 'image/png',
   },
   getMousePosition: post('computer/get_mouse_position', 'Read where the mouse is', NOTHING, computer.MousePosition),
+  streamScreencast: {
+    ...stream('computer/screencast', 'Follow the page as pictures, one whenever it has changed', NOTHING),
+    refusals: [400, 404, 422, 429],
+  },
+  getFocusedControl: post('computer/get_focused_control', 'Read what has the keyboard', NOTHING, FocusedControl),
+  pickInFocusedControl: post('computer/pick', 'Choose in the list or date that has the keyboard', Pick, NO_ANSWER),
   setCursor: post('computer/cursor', 'Hide or show the pointer', computer.SetCursor, processes.Ok),
 
   executePlaywrightCode: {

@@ -18,6 +18,8 @@ export const MANAGED_AUTH_HEADER = 'x-holdfast-managed-auth';
 
 /** Header by which the API says which projects' sessions a request may see, with commas between. Absent: its own alone. */
 export const PROJECTS_HEADER = 'x-holdfast-projects';
+/** Header by which the API names the invocation whose program asks: the browsers that it opens end with it. */
+export const INVOCATION_HEADER = 'x-holdfast-invocation';
 
 /** BrowserViewport. The refresh rate is kept and echoed; without a screen it has no effect. */
 export const BrowserViewport = z.strictObject({
@@ -42,13 +44,11 @@ export const Tags = z
   .record(z.string().min(1).max(255), z.string().max(1024))
   .refine((tags) => Object.keys(tags).length <= 50, { message: 'at most 50 tags' });
 
-const SessionName = z.string().min(1).max(255);
+/** Name of a session. */
+export const SessionName = z.string().min(1).max(255);
 
-/**
- * Body of `POST /browsers`. Without `headless` there is a window where the service can have one. Absent, empty and `null` mean a session with the defaults. Unknown members are ignored: clients
- * send ones that are newer than this service.
- */
-export const BrowserCreate = z.object({
+/** Members of {@link BrowserCreate}. */
+export const browserCreateMembers = {
   headless: z.boolean().optional(),
   stealth: z.boolean().optional(),
   timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),
@@ -70,8 +70,20 @@ export const BrowserCreate = z.object({
     .max(20)
     .optional(),
   invocation_id: z.string().max(255).optional(),
-});
-export type BrowserCreate = z.infer<typeof BrowserCreate>;
+};
+
+/**
+ * Body of `POST /browsers`. Without `headless` there is a window where the service can have one. Absent, empty and `null` mean
+ * a session with the defaults. Unknown members are ignored, and named in the session's log (`service`): clients send ones that
+ * are newer than this service.
+ */
+export const BrowserCreate = z.looseObject(browserCreateMembers);
+export type BrowserCreate = z.infer<z.ZodObject<typeof browserCreateMembers>>;
+
+/** Members of a body of `POST /browsers` that mean nothing here. */
+export function unknownMembers(body: BrowserCreate): string[] {
+  return Object.keys(body).filter((member) => !Object.hasOwn(browserCreateMembers, member));
+}
 
 /**
  * Body of `PATCH /browsers/{id}`. What is left out stays. `name: ""` or null clears the name; `tags` replaces all tags.
@@ -95,7 +107,8 @@ export const BrowserUpdate = z.strictObject({
 });
 export type BrowserUpdate = z.infer<typeof BrowserUpdate>;
 
-const QueryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
+/** A query's `true` or `false`. */
+export const QueryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
 /** Query of `GET /browsers`. Tags come as `tags[key]=value`, one for each; a session must match them all. */
 export const BrowserListQuery = z.looseObject({
@@ -119,6 +132,10 @@ export const BrowserProfile = z.object({
   last_used_at: z.iso.datetime().optional(),
 });
 
+/** The pool that a session was acquired from. */
+export const BrowserPoolRef = z.object({ id: z.string(), name: z.string().optional() });
+export type BrowserPoolRef = z.infer<typeof BrowserPoolRef>;
+
 /** A browser session as the interface shows it. The URLs carry their own token, good for this session alone. */
 export const Browser = z.object({
   session_id: z.string(),
@@ -141,6 +158,8 @@ export const Browser = z.object({
   start_url: z.string().optional(),
   chrome_policy: z.record(z.string(), z.unknown()).optional(),
   tags: z.record(z.string(), z.string()).optional(),
+  /** The pool that it was acquired from. */
+  pool: BrowserPoolRef.optional(),
   profile: BrowserProfile.optional(),
   profile_save_changes: z.boolean().optional(),
   proxy: BrowserProxy.optional(),

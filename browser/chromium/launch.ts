@@ -40,8 +40,8 @@ export interface Chromium {
   egress: EgressProxy;
   /** Websocket of its browser endpoint on loopback, for clients that the proxy lets in. */
   wsEndpoint: string;
-  /** Resolves when the process has ended, whoever ended it. */
-  exited: Promise<void>;
+  /** Resolves when the process has ended, whoever ended it, with how: a signal (`SIGKILL`) or an exit code (`exit code 1`). */
+  exited: Promise<string>;
   hasExited(): boolean;
   /** Kills it with all its processes and removes its folder. May be called twice. */
   dispose(): Promise<void>;
@@ -99,12 +99,12 @@ export async function launchChromium(
     },
   });
   if (child.stderr !== null) captureLog(child.stderr, partLogFile(logs, 'chromium'));
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      resolve();
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve(signal ?? `exit code ${String(code)}`);
     });
-    child.once('error', () => {
-      resolve();
+    child.once('error', (error) => {
+      resolve(error.name);
     });
   });
   let disposed: Promise<void> | null = null;
@@ -157,7 +157,7 @@ function baseEnvironment(): Record<string, string> {
 }
 
 /** Chromium says on standard error where it listens, the moment it does: no polling of its port file. */
-function readWsEndpoint(child: ChildProcess, exited: Promise<void>): Promise<string> {
+function readWsEndpoint(child: ChildProcess, exited: Promise<unknown>): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';
     let listening = false;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { MANAGED_AUTH_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts';
+import { INVOCATION_HEADER, MANAGED_AUTH_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts';
 
 /** Project of callers that name none: the one every installation has. */
 const DEFAULT_PROJECT = 'prj_default';
@@ -16,6 +16,12 @@ export function projectsOf(request: FastifyRequest): string[] {
   const header = request.headers[PROJECTS_HEADER];
   const others = typeof header === 'string' && request.tokenProject === null ? header.split(',') : [];
   return [...new Set([projectOf(request), ...others])].filter((project) => project !== '');
+}
+
+/** The invocation whose program opens a session; undefined for everybody else. */
+export function invocationOf(request: FastifyRequest): string | undefined {
+  const header = request.headers[INVOCATION_HEADER];
+  return typeof header === 'string' && header !== '' ? header : undefined;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../../contract/errors.ts';
 import { AbsolutePath } from '../../contract/processes.ts';
-import { dropRest } from '../../http/bodies.ts';
+import { dropRest, rejectForm } from '../../http/bodies.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import { receiveFile } from '../files/write-file.ts';
@@ -27,7 +27,7 @@ export async function withUploadForm(
   }
   const form: UploadForm = { files: [], fields: [] };
   try {
-    await receiveParts(request, files, form).catch(badForm);
+    await receiveParts(request, files, form).catch(rejectForm);
     await action(form);
   } finally {
     dropRest(request.raw);
@@ -90,13 +90,4 @@ function entryOf(name: string, member: string): string | null {
   if (name === member) return '';
   const end = [`[${member}]`, `.${member}`].find((ending) => name.endsWith(ending));
   return end === undefined ? null : name.slice(0, -end.length);
-}
-
-/** Limits have a status of their own; all else that the parser finds is the form's fault. */
-function badForm(error: unknown): never {
-  if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
-  if (error instanceof Error && 'statusCode' in error && error.statusCode === 413) {
-    throw new HoldfastError('payload_too_large', 'The form exceeds the limit on number or size of parts');
-  }
-  throw new HoldfastError('bad_request', 'The body is not a valid multipart form');
 }

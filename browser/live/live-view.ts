@@ -5,14 +5,12 @@ import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
 import { toText } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Frame } from '../screen/screencast.ts';
-import { startScreencast } from '../screen/screencast.ts';
+import { MAX_VIEWERS_PER_SESSION, startScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
 import type { ViewMessage } from './messages.ts';
 import { ViewerMessage } from './messages.ts';
 import { applyViewerInput } from './viewer-input.ts';
 
-/** Viewers that one session takes at a time: each picture is encoded for each of them. */
-const MAX_VIEWERS_PER_SESSION = 4;
 /** Largest message of a viewer, in bytes: pasted text is the largest. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** Inputs of one viewer that may wait for the page; moves beyond it are dropped, anything else ends the viewer. */

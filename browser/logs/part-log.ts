@@ -67,6 +67,12 @@ export function captureLog(source: Readable, file: string): void {
   source.on('error', () => undefined);
 }
 
+/** Writes what the service has to tell the caller of a session into the session's own log. Best effort, as all of its logs. */
+export async function noteForSession(logsFolder: string, note: string): Promise<void> {
+  const line = `${new Date().toISOString()} ${note.slice(0, MAX_LINE)}\n`;
+  await appendFile(partLogFile(logsFolder, 'service'), line, { mode: 0o600 }).catch(() => undefined);
+}
+
 function withoutAddresses(line: string): string {
   return line.replace(/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@]*@)?([^\s/?#"']*)[^\s"']*/gi, '$1$2/…');
 }

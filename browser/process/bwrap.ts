@@ -56,6 +56,7 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
 
   return {
     kind: 'bwrap',
+    ownNetwork: !options.network,
     owner,
     hasRoot: options.root,
     users: ['user', 'root'],
@@ -121,7 +122,7 @@ async function mounts(
     ...['--dev', '/dev', '--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--remount-ro', '/dev'],
     ...etc.flatMap((place) => ['--ro-bind-try', place, place]),
-    ...(await accounts(folder, id)),
+    ...(await accounts(folder, id, !options.network)),
     ...(await ownFolders(folder)),
     ...['--ro-bind', command.envFile, `${INSIDE}/env`],
     ...command.shown.flatMap(({ name, source }) => ['--ro-bind', source, `${INSIDE}/${name}`]),
@@ -143,11 +144,12 @@ async function systemLinks(): Promise<string[]> {
   return args.flat();
 }
 
-/** Names for the ids inside; the machine's own accounts are not shown. */
-async function accounts(folder: SessionFolder, id: number): Promise<string[]> {
+/** Names for the ids inside, and for the loopback of its own; the machine's own accounts and hosts are not shown. */
+async function accounts(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
   const files = {
     passwd: `root:x:0:0:root:/root:/bin/sh\nuser:x:${String(id)}:${String(id)}:user:/home/user:/bin/sh\n`,
     group: `root:x:0:\nuser:x:${String(id)}:\n`,
+    ...(ownNetwork ? { hosts: '127.0.0.1 localhost\n' } : {}),
   };
   const args: string[] = [];
   for (const [name, text] of Object.entries(files)) {

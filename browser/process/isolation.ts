@@ -42,6 +42,8 @@ export interface HostCommand {
 export interface Isolation {
   kind: 'bwrap' | 'none';
   owner: FileOwner | null;
+  /** True where processes have a network of their own, with nothing on it. */
+  ownNetwork: boolean;
   /** Whether processes may have the session's root user. */
   hasRoot: boolean;
   /** How many of the session's users there are by name: what `as_user` may say. */
@@ -81,6 +83,7 @@ export function createUnisolated(limits: ProcessLimits): Isolation {
   const nice = niceCommand(limits).join(' ');
   return {
     kind: 'none',
+    ownNetwork: false,
     owner: null,
     hasRoot: isRoot,
     users: isRoot ? ['root'] : [name],

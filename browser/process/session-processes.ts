@@ -29,7 +29,7 @@ const SHELL = '/bin/sh';
 const DEFAULT_TERMINAL = { cols: 80, rows: 24 };
 
 /** Why processes are refused, for a caller who cannot change it and an operator who can. */
-const PROCESSES_REFUSED =
+export const PROCESSES_REFUSED =
   'Processes are not run here: this machine has no sandbox for them. Its operator can install bubblewrap ' +
   '(apt-get install bubblewrap; containers need permission to make namespaces), or allow processes on the machine ' +
   'itself by BROWSER_ALLOW_UNSANDBOXED_PROCESSES=on';

@@ -21,7 +21,8 @@ export type ChannelListener = (end: Socket) => void;
  * command starts, for what nobody reads is lost when it ends.
  */
 export type Connection =
-  { kind: 'pipes'; stdin: boolean; channels?: readonly ChannelListener[] } | { kind: 'terminal'; size: TerminalSize };
+  | { kind: 'pipes'; stdin: boolean; channels?: readonly ChannelListener[] }
+  | { kind: 'terminal'; size: TerminalSize };
 
 /** A started command, whatever it is connected to. Its group is led by `pid`. */
 export interface StartedChild {

@@ -3,11 +3,14 @@ import type { BrowserRoute } from '../../contract/browser-routes.ts';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { runBatch } from '../computer/batch.ts';
 import { readClipboard, writeClipboard } from '../computer/clipboard.ts';
+import { pickInFocusedControl, readFocusedControl } from '../computer/focused-control.ts';
 import { pressKeys, typeText } from '../computer/keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from '../computer/mouse.ts';
 import { takeScreenshot } from '../computer/screenshot.ts';
 import { settleInput } from '../computer/settle.ts';
+import { openEventStream } from '../../http/event-stream.ts';
 import type { Router } from '../http/router.ts';
+import { streamScreencast } from '../screen/screencast-stream.ts';
 import type { Session } from '../session/session.ts';
 
 /** `POST /browsers/{id}/computer/…`: mouse, keyboard and screen. Actions of one session run one after the other. */
@@ -31,6 +34,12 @@ export function computerRoutes({ inSession }: Router): void {
   action(BROWSER_ROUTES.dragMouse, dragMouse);
   action(BROWSER_ROUTES.batchComputerAction, runBatch);
   action(BROWSER_ROUTES.writeClipboard, writeClipboard);
+  action(BROWSER_ROUTES.pickInFocusedControl, pickInFocusedControl);
+  inSession(BROWSER_ROUTES.getFocusedControl, (session) => session.exclusively(() => readFocusedControl(session)));
+  inSession(BROWSER_ROUTES.streamScreencast, async (session, { reply }) => {
+    await streamScreencast(session, () => openEventStream(reply));
+    return reply;
+  });
 
   inSession(BROWSER_ROUTES.readClipboard, (session) =>
     session.exclusively(async () => ({ text: await readClipboard(session) })),

@@ -1,39 +1,42 @@
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
-import type { BrowserCreate, BrowserUpdate } from '../../contract/browsers.ts';
+import { unknownMembers, type BrowserUpdate } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
-import { checkChromePolicy } from '../chromium/policy.ts';
 import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
+import { sendPage } from '../http/page-headers.ts';
+import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
+import { noteForSession } from '../logs/part-log.ts';
+import { checkStart, refuseUnavailable } from '../session/check-start.ts';
 import { openStartUrl } from '../session/lifecycle.ts';
 import type { Session } from '../session/session.ts';
 import { applyProxy, resolveProxy, type ResolvedProxy } from '../session/session-proxy.ts';
 import { browserView } from '../session/view.ts';
 
+/** Most unknown members that the log names. */
+const MAX_NAMED = 20;
+
 /** `/browsers` and `/browsers/{id or name}`: the life of sessions. */
 export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.createBrowser, async ({ request, body }) => {
     const wanted = body ?? {};
-    refuseUnavailable(wanted);
-    const { start_url: startUrl, chrome_policy: policy } = wanted;
-    if (policy !== undefined) checkChromePolicy(policy);
-    if (startUrl !== undefined) checkUserUrl(startUrl, { policy: deps.policy, field: 'start_url' });
-    const session = await deps.lifecycle.create(projectOf(request), wanted, isManagedAuth(request));
+    checkStart(wanted, deps.policy);
+    const kind = { managedAuth: isManagedAuth(request) };
+    const asked = { ...wanted, invocation_id: invocationOf(request) ?? wanted.invocation_id };
+    const session = await deps.lifecycle.create(projectOf(request), asked, kind);
+    await nameUnknown(session, unknownMembers(wanted));
     return browserView(session.record, websocketBaseOf(request), deps.tokens);
   });
 
   route(BROWSER_ROUTES.listBrowsers, async ({ request, query, reply }) => {
-    const { limit, offset, query: text, include_deleted: includeDeleted } = query;
+    const { query: text, include_deleted: includeDeleted } = query;
     const status = query.status ?? (includeDeleted === true ? 'all' : 'active');
     const records = deps.registry.list(projectsOf(request), { status, query: text, tags: tagsOf(query) });
-    const page = records.slice(offset, offset + limit);
-    const hasMore = offset + limit < records.length;
-    reply.header('x-has-more', String(hasMore));
-    reply.header('x-next-offset', String(hasMore ? offset + limit : 0));
-    return Promise.all(page.map((record) => browserView(record, websocketBaseOf(request), deps.tokens)));
+    return Promise.all(
+      sendPage(reply, query, records).map((record) => browserView(record, websocketBaseOf(request), deps.tokens)),
+    );
   });
 
   // An ended session only with `include_deleted`.
@@ -55,21 +58,11 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
   );
 }
 
-/** What would silently not happen is refused by name instead, with what to do. */
-function refuseUnavailable({ extensions = [], gpu, network, telemetry }: BrowserCreate): void {
-  const faults: string[] = [];
-  if (extensions.length > 0) {
-    faults.push('extensions: none are kept here; upload them to the running session, `POST /browsers/{id}/extensions`');
-  }
-  if (gpu === true) faults.push('gpu: browsers here draw without a graphics card; leave it out');
-  if (Object.keys(network ?? {}).length > 0) {
-    faults.push('network: is the same for all sessions here; choose the way out by `proxy`, or leave it out');
-  }
-  if (Object.keys(telemetry?.export ?? {}).length > 0) {
-    faults.push('telemetry.export: nothing is exported from here; read `telemetry/stream` or `telemetry/events`');
-  }
-  const details = faults.map((message) => ({ code: 'not_available', message }));
-  if (details[0] !== undefined) throw new HoldfastError('invalid_request', details[0].message, { details });
+/** Clients that are newer than this service send more than it knows. Their users find what was left out in the session's log. */
+async function nameUnknown({ space }: Session, members: string[]): Promise<void> {
+  if (members.length === 0) return;
+  const names = members.slice(0, MAX_NAMED).map((member) => JSON.stringify(member.slice(0, 100)));
+  await noteForSession(space.folder.logs, `warning: POST /browsers ignored unknown members: ${names.join(', ')}`);
 }
 
 /** `tags[key]=value` pairs of a query. */

@@ -3,6 +3,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { MAX_EXTENSION_BYTES } from '../../contract/extensions.ts';
 import { givableBody } from '../../http/bodies.ts';
 import { CdpError } from '../cdp/connection.ts';
 import { toHoldfastError } from '../computer/errors.ts';
@@ -25,7 +26,7 @@ const FILES = {
   fieldSize: 8192,
   parts: 2 * MAX_FILES,
 };
-const EXTENSIONS = { fileSize: 64 * 1024 * 1024, files: 10, fields: 20, fieldSize: 1024, parts: 30 };
+const EXTENSIONS = { fileSize: MAX_EXTENSION_BYTES, files: 10, fields: 20, fieldSize: 1024, parts: 30 };
 /** A plain name of a folder; browsers keep names that begin with an underscore for themselves. */
 const EXTENSION_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BrowserCreate } from '../../contract/browsers.ts';
+import type { BrowserCreate, BrowserPoolRef } from '../../contract/browsers.ts';
 import { DEFAULT_VIEWPORT, SESSION_TIMEOUT } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
@@ -10,6 +10,7 @@ import type { Chromium } from '../chromium/launch.ts';
 import { resizeViewport } from '../chromium/viewport.ts';
 import type { WarmPool } from '../chromium/warm-pool.ts';
 import { createInputState } from '../computer/device.ts';
+import { findKept, loadKept, type ExtensionStore } from '../extensions/kept.ts';
 import type { Logger } from '../logger.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';
 import { createEndedLogs } from '../telemetry/event-log.ts';
@@ -37,10 +38,22 @@ export interface SessionProfiles {
   save(session: Session, profile: AttachedProfile): Promise<void>;
 }
 
+/** What sets a session apart from one that a caller has asked for. */
+export interface SessionKind {
+  /** A person's secrets will be typed into it, so telemetry keeps clear of what is typed. */
+  managedAuth?: boolean;
+  /** It waits in this pool. */
+  pool?: BrowserPoolRef;
+}
+
 /** Starts and ends sessions. */
 export interface SessionLifecycle {
-  /** `managedAuth`: a person's secrets will be typed into it, so telemetry keeps clear of what is typed. */
-  create(projectId: string, request: BrowserCreate, managedAuth?: boolean): Promise<Session>;
+  create(projectId: string, request: BrowserCreate, kind?: SessionKind): Promise<Session>;
+  /**
+   * Ends a session as its release, and opens another over the same browser, which keeps what was done in it but what
+   * `request` sets: its viewport, time-out and telemetry. Rejects when the browser is gone, or cannot be had again.
+   */
+  renew(session: Session, request: BrowserCreate): Promise<Session>;
   /**
    * Ends a session, saving its profile first when it is to be saved. Calls at the same time share one end. Rejects when
    * saving failed; the session has ended all the same.
@@ -59,6 +72,9 @@ export interface LifecycleDeps {
   openSpace: (chromium: Chromium) => Promise<SessionSpace>;
   profiles: SessionProfiles;
   proxies: ProxyStore;
+  extensions: ExtensionStore;
+  /** How many sessions a project may have at a time; null for no limit. */
+  sessionLimit: (projectId: string) => Promise<number | null>;
   logger: Logger;
 }
 
@@ -76,7 +92,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 
   const endOnce = async (session: Session, cause: SessionEnd): Promise<void> => {
-    const { record, chromium } = session;
+    const { chromium } = session;
     const resume = session.activity.begin();
     const fault = cause === 'crashed' ? null : await saveProfile(session);
     if (fault !== null && cause === 'deleted' && !chromium.hasExited()) {
@@ -85,6 +101,14 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       resume();
       throw fault;
     }
+    await leaveBrowser(session, cause);
+    await chromium.dispose();
+    if (fault !== null) throw fault;
+  };
+
+  /** Ends all of a session but its browser. */
+  const leaveBrowser = async (session: Session, cause: SessionEnd): Promise<void> => {
+    const { record } = session;
     session.activity.stop();
     record.endedAt = new Date();
     record.endedBy = cause;
@@ -95,9 +119,10 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     // Before its folder goes: what still runs could write into it.
     await session.space.close();
     await Promise.allSettled([...session.beforeEnd].map((finish) => finish()));
-    await chromium.dispose();
-    logger.info({ session_id: record.id, cause }, 'browser session ended');
-    if (fault !== null) throw fault;
+    logger.info(
+      { session_id: record.id, cause, ...(cause === 'crashed' && { crash: record.crash }) },
+      'browser session ended',
+    );
   };
 
   /** Null when there is nothing to save, or it is saved; else why it could not be. */
@@ -140,8 +165,61 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     }
   };
 
+  const openSession = async (record: SessionRecord, chromium: Chromium): Promise<Session> => {
+    const session: Session = {
+      record,
+      chromium,
+      input: createInputState(),
+      watchers: { live: 0, recordings: 0 },
+      space: await deps.openSpace(chromium),
+      beforeEnd: new Set(),
+      onEnd: new Set(),
+      exclusively: createQueue(),
+      activity: createActivityClock(record.timeoutSeconds * 1000, () => {
+        endQuietly(session, 'timeout');
+      }),
+    };
+    return session;
+  };
+
+  /** Lets a session that has its browser begin. */
+  const begin = async (session: Session): Promise<void> => {
+    registry.add(session);
+    void session.chromium.exited.then((how) => {
+      session.record.crash = how;
+      endQuietly(session, 'crashed');
+    });
+    await startMonitor(session);
+  };
+
+  const renewOnce = async (session: Session, request: BrowserCreate): Promise<Session> => {
+    const { record: former, chromium } = session;
+    const record: SessionRecord = {
+      ...newRecord(former.projectId, request, deps.windows, former.pool === null ? {} : { pool: former.pool }),
+      headless: former.headless,
+      profile: former.profile,
+      proxy: former.proxy,
+    };
+    await leaveBrowser(session, 'released');
+    const release = registry.reserve(record);
+    try {
+      if (chromium.hasExited()) throw new HoldfastError('browser_error', 'The browser has ended');
+      if (chromium.pages.active() === undefined) await chromium.cdp.send('Target.createTarget', { url: 'about:blank' });
+      await resizeViewport(chromium, record.viewport);
+      const renewed = await openSession(record, chromium);
+      await begin(renewed);
+      return renewed;
+    } catch (error) {
+      await chromium.dispose();
+      throw error;
+    } finally {
+      release();
+    }
+  };
+
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
     const way = await resolveProxy(deps.proxies, record.projectId, request);
+    const extensions = await findKept(deps.extensions, record.projectId, request.extensions ?? []);
     record.proxy = way?.shown ?? null;
     const chromium = await startBrowser(record, request.headless === undefined);
     try {
@@ -150,19 +228,12 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       if (request.profile !== undefined) {
         record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
       }
-      const session: Session = {
-        record,
-        chromium,
-        input: createInputState(),
-        watchers: { live: 0, recordings: 0 },
-        space: await deps.openSpace(chromium),
-        beforeEnd: new Set(),
-        onEnd: new Set(),
-        exclusively: createQueue(),
-        activity: createActivityClock(record.timeoutSeconds * 1000, () => {
-          endQuietly(session, 'timeout');
-        }),
-      };
+      const session = await openSession(record, chromium);
+      await loadKept(session, extensions).catch(async (error: unknown) => {
+        session.activity.stop();
+        await session.space.close();
+        throw error;
+      });
       return session;
     } catch (error) {
       await chromium.dispose();
@@ -172,17 +243,25 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   return {
     end,
-    create: async (projectId, request, managedAuth = false) => {
-      if (request.headless === false && deps.windows === 'never') throw noWindows();
-      const record = newRecord(projectId, request, deps.windows, managedAuth);
-      const release = registry.reserve(record);
+    renew: (session, request) => {
+      if (ends.has(session)) return Promise.reject(new HoldfastError('gone', 'The browser session has ended'));
+      const renewed = renewOnce(session, request);
+      ends.set(
+        session,
+        renewed.then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
+      return renewed;
+    },
+    create: async (projectId, request, kind = {}) => {
+      assertWindows(request, deps.windows);
+      const record = newRecord(projectId, request, deps.windows, kind);
+      const release = registry.reserve(record, await deps.sessionLimit(projectId));
       try {
         const session = await start(record, request);
-        registry.add(session);
-        void session.chromium.exited.then(() => {
-          endQuietly(session, 'crashed');
-        });
-        await startMonitor(session);
+        await begin(session);
         openStartUrl(session, record.startUrl);
         logger.info({ session_id: record.id, profile_id: record.profile?.id }, 'browser session started');
         return session;
@@ -204,7 +283,7 @@ function newRecord(
   projectId: string,
   request: BrowserCreate,
   windows: WindowPolicy,
-  managedAuth: boolean,
+  { managedAuth = false, pool }: SessionKind,
 ): SessionRecord {
   return {
     id: newId('brw'),
@@ -212,6 +291,7 @@ function newRecord(
     createdAt: new Date(),
     endedAt: null,
     endedBy: null,
+    crash: null,
     headless: request.headless ?? windows !== 'default',
     stealth: request.stealth ?? false,
     kioskMode: request.kiosk_mode ?? false,
@@ -223,19 +303,24 @@ function newRecord(
     viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
     profile: null,
     proxy: null,
+    invocationId: request.invocation_id,
     telemetry: createSessionTelemetry({
       selection: selectionOnCreate(request.telemetry),
       excluded: exclusionsOf(request.telemetry),
       private: managedAuth,
     }),
+    pool: pool ?? null,
+    idle: pool !== undefined,
   };
 }
 
-function noWindows(): HoldfastError {
+/** Throws `operation_failed` for a window that is asked for by name and cannot be had. */
+export function assertWindows({ headless }: Pick<BrowserCreate, 'headless'>, windows: WindowPolicy): void {
+  if (headless !== false || windows !== 'never') return;
   const message =
     'headless: windows need Xvfb, which is not installed here (`apt-get install xvfb`, then restart the browser ' +
     'service), or are turned off by BROWSER_WINDOWS; send `headless: true`, or leave it out';
-  return new HoldfastError('operation_failed', message, { details: [{ code: 'no_display', message }] });
+  throw new HoldfastError('operation_failed', message, { details: [{ code: 'no_display', message }] });
 }
 
 /** A browser of the pool that still runs: one may die in the moment it is taken. */

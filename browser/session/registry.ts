@@ -18,12 +18,17 @@ export function sessionsThatFit(): number {
 }
 
 /** How a session that was there says why it is not any more. */
-const END_WORDS: Record<SessionEnd, string> = {
+const END_WORDS: Record<Exclude<SessionEnd, 'crashed'>, string> = {
   deleted: 'it was deleted',
   timeout: 'it was left alone for longer than its timeout_seconds',
-  crashed: 'its browser crashed; create a new session',
   shutdown: 'the browser service was stopped; create a new session',
+  released: 'it was released to its pool; acquire another',
 };
+
+function whyEnded(endedBy: SessionEnd, crash: string | null): string {
+  if (endedBy !== 'crashed') return END_WORDS[endedBy];
+  return `its browser crashed (${crash ?? 'unknown'}); create a new session`;
+}
 
 /** Which sessions a list shows. */
 export interface SessionFilter {
@@ -34,16 +39,21 @@ export interface SessionFilter {
 
 /** The sessions of this service: those that run, and the records of those that ended lately. */
 export interface SessionRegistry {
-  /** Running sessions, those that are just starting included. */
+  /** Running sessions, those that are just starting or wait in a pool included. */
   count(): number;
-  /** Takes a place for a session that is being started; throws `capacity_exhausted` or `already_exists`. */
-  reserve(record: SessionRecord): () => void;
+  /** How many there may be. */
+  readonly max: number;
+  /**
+   * Takes a place for a session that is being started; throws `capacity_exhausted` or `already_exists`. `limit`: how many its
+   * project may have; null for no limit.
+   */
+  reserve(record: SessionRecord, limit?: number | null): () => void;
   add(session: Session): void;
   /** Moves a session to the ended ones. */
   retire(session: Session): void;
   /** A running session of one of the projects by id or name, a name in the first project first; throws `not_found`. */
   running(projects: readonly string[], idOrName: string): Session;
-  /** A running session by id, whatever its project: for URLs that carry their own token. */
+  /** A running session by id, whatever its project, one that waits in a pool too: for URLs that carry their own token. */
   byId(id: string): Session | undefined;
   /** A record, of an ended session too when asked; throws `not_found`. */
   find(projects: readonly string[], idOrName: string, includeDeleted: boolean): SessionRecord;
@@ -59,6 +69,8 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
   const ended = new Map<string, SessionRecord>();
 
   const activeRecords = (): SessionRecord[] => [...[...running.values()].map((session) => session.record), ...starting];
+  const seen = (): SessionRecord[] =>
+    [...running.values()].map((session) => session.record).filter((record) => !record.idle);
   const assertNameFree = (projectId: string, name: string, exceptId?: string): void => {
     const taken = activeRecords().find(
       (record) => record.projectId === projectId && record.name === name && record.id !== exceptId,
@@ -72,19 +84,28 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
     const record = ended.get(idOrName);
     const why =
       record !== undefined && projects.includes(record.projectId) && record.endedBy !== null
-        ? END_WORDS[record.endedBy]
+        ? whyEnded(record.endedBy, record.crash)
         : 'it may have ended';
     return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${why}`);
   };
 
   return {
+    max: maxSessions,
     count: () => running.size + starting.size,
-    reserve: (record) => {
+    reserve: (record, limit = null) => {
       if (record.name !== undefined) assertNameFree(record.projectId, record.name);
       if (running.size + starting.size >= maxSessions) {
         throw new HoldfastError(
           'capacity_exhausted',
           `All ${String(maxSessions)} browser sessions are in use; delete one, retry later, or raise BROWSER_MAX_SESSIONS`,
+          { retryAfterSeconds: 5 },
+        );
+      }
+      const ofProject = activeRecords().filter(({ projectId }) => projectId === record.projectId).length;
+      if (limit !== null && ofProject >= limit) {
+        throw new HoldfastError(
+          'capacity_exhausted',
+          `The project has its ${String(limit)} browser sessions; end one, or raise max_concurrent_sessions of its limits`,
           { retryAfterSeconds: 5 },
         );
       }
@@ -96,28 +117,27 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       running.set(session.record.id, session);
     },
     retire: (session) => {
-      if (!running.delete(session.record.id)) return;
+      if (!running.delete(session.record.id) || session.record.idle) return;
       ended.set(session.record.id, session.record);
       const oldest = ended.keys().next();
       if (ended.size > REMEMBERED_ENDED && oldest.done !== true) ended.delete(oldest.value);
     },
     running: (projects, idOrName) => {
-      const records = [...running.values()].map((session) => session.record);
-      const found = choose(projects, idOrName, records);
+      const found = choose(projects, idOrName, seen());
       const session = found === undefined ? undefined : running.get(found.id);
       if (session === undefined) throw notFound(projects, idOrName);
       return session;
     },
     byId: (id) => running.get(id),
     find: (projects, idOrName, includeDeleted) => {
-      const candidates = [...running.values()].map((session) => session.record);
+      const candidates = seen();
       if (includeDeleted) candidates.push(...[...ended.values()].reverse());
       const found = choose(projects, idOrName, candidates);
       if (found === undefined) throw notFound(projects, idOrName);
       return found;
     },
     list: (projects, filter) => {
-      const active = filter.status === 'deleted' ? [] : [...running.values()].map((session) => session.record);
+      const active = filter.status === 'deleted' ? [] : seen();
       const deleted = filter.status === 'active' ? [] : [...ended.values()];
       return [...active, ...deleted]
         .filter((record) => projects.includes(record.projectId) && matches(record, filter))

@@ -1,4 +1,4 @@
-import type { BrowserViewport } from '../../contract/browsers.ts';
+import type { BrowserPoolRef, BrowserViewport } from '../../contract/browsers.ts';
 import type { BrowserProxy } from '../../contract/proxies.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { InputState } from '../computer/device.ts';
@@ -8,7 +8,7 @@ import type { ActivityClock } from './activity.ts';
 import type { SessionSpace } from './space.ts';
 
 /** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
-export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown';
+export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown' | 'released';
 
 /** What a session keeps after its browser is gone. */
 export interface SessionRecord {
@@ -18,6 +18,8 @@ export interface SessionRecord {
   endedAt: Date | null;
   /** Why it ended; null while it runs. */
   endedBy: SessionEnd | null;
+  /** How its browser ended when it crashed: a signal or an exit code. */
+  crash: string | null;
   headless: boolean;
   stealth: boolean;
   kioskMode: boolean;
@@ -31,6 +33,12 @@ export interface SessionRecord {
   /** The chosen way out; null for the default, which is straight out. */
   proxy: BrowserProxy | null;
   telemetry: SessionTelemetry;
+  /** The pool that it belongs to. */
+  pool: BrowserPoolRef | null;
+  /** True while it waits in its pool: it is nobody's session yet, and nobody sees it. */
+  idle: boolean;
+  /** The invocation that it belongs to, and ends with. */
+  invocationId: string | undefined;
 }
 
 /** A running session. */

@@ -37,6 +37,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.startUrl === undefined ? {} : { start_url: record.startUrl }),
     ...(record.chromePolicy === undefined ? {} : { chrome_policy: record.chromePolicy }),
     ...(record.tags === undefined ? {} : { tags: record.tags }),
+    ...(record.pool === null ? {} : { pool: record.pool }),
     ...(record.profile === null
       ? {}
       : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),

@@ -7,6 +7,9 @@ import { createBrowserService } from '../../browser/app.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
 import { createReplayStore } from '../../browser/replay/replay-store.ts';
 import { createSessionRegistry } from '../../browser/session/registry.ts';
+import { NO_POOLS } from '../../browser/pools/pool-store.ts';
+import { createBrowserPools } from '../../browser/pools/pools.ts';
+import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
@@ -21,7 +24,13 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
   return createBrowserService({
     apiKey: KEY,
     registry: createSessionRegistry(1),
-    lifecycle: { create, end: refused, endAll: () => Promise.resolve() },
+    lifecycle: { create, renew: refused, end: refused, endAll: () => Promise.resolve() },
+    pools: createBrowserPools({
+      store: NO_POOLS,
+      registry: { max: 1 },
+      definitions: { onCreate: refused, onUpdate: refused },
+      browsers: { start: refused, renew: refused, isAlive: refused, isFresh: refused, lease: refused, end: refused },
+    }),
     profileRecords: null,
     profiles: { attach: refused, save: refused },
     proxies: { open: async () => ({ outcome: 'none' }) },
@@ -31,6 +40,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     liveView: { accept: quiet },
     replays: { start: refused, stop: () => Promise.resolve() },
     replayStore: createReplayStore(path.join(os.tmpdir(), 'holdfast-no-replays')),
+    programs: { receive: refused, prepare: refused },
     policy: PUBLIC_ONLY,
     logger: { info: quiet, warn: quiet, error: quiet },
   });
@@ -55,10 +65,15 @@ describe('the application', () => {
     const served: string[] = [];
     service.addHook('onRoute', ({ method, url }) => void served.push(`${[method].flat().join()} ${url}`));
     await service.ready();
-    const listed = Object.values(BROWSER_ROUTES).map(({ method, url }) => ({ method, url }));
+    const listed = [...Object.values(BROWSER_ROUTES), ...Object.values(BROWSER_POOL_ROUTES)].map(({ method, url }) => ({
+      method,
+      url,
+    }));
     for (const route of listed) expect([route, service.hasRoute(route)]).toEqual([route, true]);
     const known = listed.map(({ method, url }) => `${method} ${url}`);
-    expect(served.filter((route) => !route.startsWith('HEAD') && !known.includes(route))).toEqual([]);
+    // What only our own parts call.
+    const ours = (route: string): boolean => / \/(programs|invocations)\//.test(route);
+    expect(served.filter((route) => !route.startsWith('HEAD') && !known.includes(route) && !ours(route))).toEqual([]);
   });
 
   it('asks for the key before it reads anything', async () => {
@@ -134,7 +149,6 @@ describe('the application', () => {
   });
 
   it.each([
-    [{ extensions: [{ id: 'x' }] }, 'extensions'],
     [{ gpu: true }, 'gpu'],
     [{ network: { region: 'x' } }, 'network'],
     [{ telemetry: { enabled: true, export: { s3: {} } } }, 'telemetry.export'],

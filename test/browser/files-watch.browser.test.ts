@@ -67,7 +67,7 @@ describe('a watch', () => {
     await shell('mkdir -p new/er && touch new/er/d');
     await shell('rm -r "b ü" new && touch end');
     expect(await told(flat, 'CREATE end')).toEqual(
-      ['CREATE a', 'WRITE a', 'WRITE a', 'RENAME a', 'CREATE b ü', 'CREATE new/', 'DELETE b ü', 'DELETE new/', 'CREATE end'], // prettier-ignore
+      ['CREATE a', 'WRITE a', 'WRITE a', 'RENAME a', 'CREATE b ü', 'CREATE new/', 'DELETE b ü', 'DELETE new/', 'CREATE end'], // oxfmt-ignore
     );
     const all = await told(deep, 'CREATE end');
     for (const event of [

@@ -50,7 +50,7 @@ describe('sessions', () => {
     process.kill(main ?? 0, 'SIGKILL');
     await eventually(() => expect(kernel.browsers.retrieve(session.session_id)).rejects.toMatchObject({ status: 404 }));
     await disconnected;
-    await expect(kernel.browsers.retrieve(session.session_id)).rejects.toThrow('its browser crashed');
+    await expect(kernel.browsers.retrieve(session.session_id)).rejects.toThrow('its browser crashed (SIGKILL)');
     const read = await kernel.browsers.retrieve(session.session_id, { include_deleted: true });
     expect(read.deleted_at).toBeDefined();
     await eventually(async () => {

@@ -119,4 +119,19 @@ describe('the parts of a session', () => {
     expect(lines.find((line) => line.includes('DevTools listening'))).toMatch(/ws:\/\/127\.0\.0\.1:\d+\/…$/);
     expect(lines.join('\n')).not.toMatch(/devtools\/browser/);
   });
+
+  it('say what was ignored of the body that started it', async () => {
+    const answer = await fetch(`${service.handle.url}/browsers`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ headless: true, hologram: { password: 'never told' }, 'a\nb': 1 }),
+    });
+    const { session_id: started } = (await answer.json()) as { session_id: string };
+    const query = { source: 'supervisor', supervisor_process: 'service', follow: false } as const;
+    const messages: string[] = [];
+    for await (const { message } of await service.kernel.browsers.logs.stream(started, query)) messages.push(message);
+    expect(messages).toHaveLength(1);
+    expect(messages[0]).toMatch(/ignored unknown members: "hologram", "a\\nb"$/);
+    await service.kernel.browsers.deleteByID(started);
+  });
 });

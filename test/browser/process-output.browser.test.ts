@@ -82,7 +82,7 @@ describe('the output of a process', () => {
     await eventually(async () => {
       most = Math.max(most, heldMemory() - before);
       expect((await service.kernel.browsers.process.status(processId, { id })).state).toBe('exited');
-    }, 30_000);
+    });
     expect(most).toBeLessThan(20 * 1024 * 1024);
     let text = '';
     for await (const piece of response) text += String(piece);
@@ -125,9 +125,9 @@ describe('a terminal', () => {
     await service.kernel.browsers.process.resize(processId, { id, cols: 65_535, rows: 1 });
     await write(processId, 'stty size\n');
     await until('1 65535\r\n');
-    // Erased before the line was sent.
+    // Erased before the line was sent. What is typed before the shell has prompted is echoed before its prompt.
     await write(processId, 'echo abX\x7fc\n');
-    await until('\r\nabc\r\n');
+    await until('abc\r\n');
     // The one that speaks is the one that is to be interrupted: the shell between two commands would hear it itself.
     await write(processId, 'sh -c \'echo be""gan; exec sleep 600\'\n');
     await until('began\r\n');

@@ -1,5 +1,6 @@
 import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
+import { NO_POOLS } from '../../browser/pools/pool-store.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
@@ -16,6 +17,8 @@ export function startQuietService(options: Needed & Partial<BrowserServiceOption
     windows: 'on-request',
     profiles: memoryProfiles(),
     proxies: { open: async () => ({ outcome: 'none' }) },
+    extensions: { use: async () => null },
+    pools: NO_POOLS,
     logger: { info: quiet, warn: quiet, error: quiet },
     ...options,
   });

@@ -32,8 +32,8 @@ const OPERATIONS: readonly (readonly [method: string, place: string, sample: obj
   ['POST', 'computer/type', { text: 'ü' }],
   ['POST', 'computer/press_key', { keys: ['Ctrl+a'] }],
   ['POST', 'computer/scroll', { ...CLICK, delta_y: 1 }],
-  ['POST', 'computer/drag_mouse', { path: [[1, 1], [9, 9]], smooth: false, step_delay_ms: 0, steps_per_segment: 2 }], // prettier-ignore
-  ['POST', 'computer/batch', { actions: [{ type: 'sleep', sleep: { duration_ms: 1 } }, { type: 'click_mouse', click_mouse: CLICK }] }], // prettier-ignore
+  ['POST', 'computer/drag_mouse', { path: [[1, 1], [9, 9]], smooth: false, step_delay_ms: 0, steps_per_segment: 2 }], // oxfmt-ignore
+  ['POST', 'computer/batch', { actions: [{ type: 'sleep', sleep: { duration_ms: 1 } }, { type: 'click_mouse', click_mouse: CLICK }] }], // oxfmt-ignore
   ['POST', 'computer/screenshot', { region: { x: 0, y: 0, width: 10, height: 10 } }],
   ['POST', 'computer/cursor', { hidden: true }],
   ['POST', 'computer/get_mouse_position', {}],

@@ -45,7 +45,7 @@ export function testRandomRequests(requests: number): void {
   it(`answers ${String(requests)} random requests without a fault of its own`, { timeout: 900_000 }, async () => {
     const seed = Number(process.env.FUZZ_SEED ?? SEED);
     process.stdout.write(`seed of the random requests: ${String(seed)} (FUZZ_SEED)\n`);
-    const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // prettier-ignore
+    const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // oxfmt-ignore
     const known: Known = { sessions: sessions.map((session) => session.session_id), processes: [] };
     for (const id of known.sessions) {
       const running = await service.kernel.browsers.process.spawn(id, { command: 'sleep', args: ['3600'] });

@@ -10,6 +10,7 @@ import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/
 import { startBrowserService } from '../../browser/service.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import type { MemoryProfiles } from './memory-profiles.ts';
+import { memoryPools } from './memory-pools.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
 export { API_KEY };
@@ -20,6 +21,8 @@ export interface ServiceUnderTest {
   kernel: Kernel;
   profiles: MemoryProfiles;
   workDir: string;
+  /** Archives of the extensions that the store keeps, by id. */
+  extensions: Map<string, Buffer>;
   /** What was logged, one JSON text each. */
   logs: string[];
   stop(): Promise<void>;
@@ -28,6 +31,7 @@ export interface ServiceUnderTest {
 export async function startService(options: Partial<BrowserServiceOptions> = {}): Promise<ServiceUnderTest> {
   const workDir = options.workDir ?? (await mkdtemp(path.join(os.tmpdir(), 'holdfast-browser-')));
   const profiles = memoryProfiles();
+  const extensions = new Map<string, Buffer>();
   const logs: string[] = [];
   const log = (fields: Record<string, unknown>, message: string): void =>
     void logs.push(JSON.stringify({ ...fields, message }));
@@ -44,6 +48,14 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
     policy: createEgressPolicy('localhost,127.0.0.1'),
     profiles,
     proxies: { open: async () => ({ outcome: 'none' }) },
+    extensions: {
+      use: async (_project, ref) => {
+        const id = 'id' in ref ? ref.id : ref.name;
+        const archive = extensions.get(id);
+        return archive === undefined ? null : { id, archive };
+      },
+    },
+    pools: memoryPools(),
     logger,
     ...options,
   });
@@ -52,6 +64,7 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
     kernel: new Kernel({ apiKey: API_KEY, baseURL: handle.url, maxRetries: 0 }),
     profiles,
     workDir,
+    extensions,
     logs,
     stop: async () => {
       await handle.close();
