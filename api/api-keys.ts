@@ -12,7 +12,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { keyCallerOf, refusePrograms } from './caller.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
 import { QueryFlag, pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
@@ -42,6 +42,7 @@ function createApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       response: { 201: CreatedApiKey, ...refusals(400, 401, 403, 404) },
     },
     handler: async (request, reply) => {
+      refusePrograms(request, 'make API keys');
       const { key: own, scope } = keyCallerOf(request);
       const { name, days_to_expire: days = null, project_id: projectId } = request.body;
       const { record, key } = await store.apiKeys.create(scope, {
@@ -208,6 +209,7 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       response: { 201: CreatedApiKey, ...refusals(400, 401, 404) },
     },
     handler: async (request, reply) => {
+      refusePrograms(request, 'make API keys');
       const { key: own, scope } = keyCallerOf(request);
       const now = clock();
       const former = await store.apiKeys.find(scope, request.params.id);

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
 import type { Caller } from './caller.ts';
 import type { ApiDeps } from './context.ts';
+import type { CodeTokens } from './code-token.ts';
 import type { HostedTokens } from './hosted-token.ts';
 import { resolveScope } from './scope.ts';
 
@@ -12,7 +13,7 @@ const MAX_TOKEN_LENGTH = 4096;
  * Finds out who asks, before anything of the request is parsed. Throws `unauthorized` for a token that is missing,
  * wrong, expired or revoked, `gone` when the hosted page's flow was replaced by a newer one.
  */
-export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: HostedTokens) {
+export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: HostedTokens, codeTokens: CodeTokens) {
   async function hostedCaller(token: string): Promise<Caller | null> {
     const grant = await tokens.verify(token);
     if (grant === null) return null;
@@ -26,6 +27,14 @@ export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: Hoste
     return { kind: 'hosted', connectionId: grant.connectionId, flowId: grant.flowId, scope };
   }
 
+  async function codesCaller(token: string): Promise<Caller | null> {
+    const connectionId = await codeTokens.verify(token);
+    const row = connectionId === null ? null : await deps.store.connections.byIdUnscoped(connectionId);
+    if (row === null) return null;
+    const scope = { organizationId: row.organizationId, projectId: row.projectId };
+    return { kind: 'codes', connectionId: row.id, scope };
+  }
+
   async function keyCaller(token: string, request: FastifyRequest): Promise<Caller | null> {
     const key = await deps.store.apiKeys.authenticate(token);
     if (key === null) return null;
@@ -34,7 +43,7 @@ export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: Hoste
 
   return async function authenticate(request: FastifyRequest): Promise<Caller> {
     const token = bearerTokenOf(request);
-    const caller = (await hostedCaller(token)) ?? (await keyCaller(token, request));
+    const caller = (await hostedCaller(token)) ?? (await codesCaller(token)) ?? (await keyCaller(token, request));
     if (caller === null)
       throw new HoldfastError('unauthorized', 'The bearer token is wrong, expired or revoked; use another API key');
     return caller;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { PROJECTS_HEADER } from '../contract/browsers.ts';
+import { INVOCATION_HEADER, PROJECTS_HEADER } from '../contract/browsers.ts';
+import type { ProgramCaller } from './caller.ts';
 import type { ApiSettings } from './context.ts';
 
 /** Headers of a caller that end here: they are ours to say, or none of the browser service's business. */
@@ -14,6 +15,7 @@ const DROPPED = new Set([
   'x-kernel-project',
   'x-kernel-project-id',
   PROJECTS_HEADER,
+  INVOCATION_HEADER,
   'x-real-ip',
 ]);
 
@@ -26,9 +28,11 @@ export function headersForBrowsers(
   settings: ApiSettings,
   headers: IncomingHttpHeaders,
   projects: readonly string[] | null,
+  program: ProgramCaller | null = null,
 ): IncomingHttpHeaders {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.has(name.toLowerCase())));
-  const publicUrl = new URL(settings.publicUrl);
+  // A program reaches us by an address that nobody else knows.
+  const publicUrl = new URL(program === null ? settings.publicUrl : `http://${program.host}`);
   return {
     ...kept,
     'x-forwarded-host': publicUrl.host,
@@ -39,6 +43,7 @@ export function headersForBrowsers(
           authorization: `Bearer ${settings.browserApiKey}`,
           'x-kernel-project-id': projects[0] ?? '',
           [PROJECTS_HEADER]: projects.join(','),
+          ...(program === null ? {} : { [INVOCATION_HEADER]: program.invocationId }),
         }),
   };
 }
@@ -48,11 +53,12 @@ export function hasBrowserToken(query: unknown): boolean {
   return typeof query === 'object' && query !== null && 'jwt' in query && query.jwt !== '';
 }
 
-/** True for a path that stays below /browsers however it is decoded. */
+/** True for a path that stays below /browsers or /browser_pools however it is decoded. */
 export function staysBelowBrowsers(path: string): boolean {
   try {
     const parts = decodeURIComponent(path).replaceAll('\\', '/').split('/');
-    return parts[1] === 'browsers' && !parts.includes('..') && !parts.includes('.');
+    const isOurs = parts[1] === 'browsers' || parts[1] === 'browser_pools';
+    return isOurs && !parts.includes('..') && !parts.includes('.');
   } catch {
     return false;
   }

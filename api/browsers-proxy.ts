@@ -1,19 +1,27 @@
 import replyFrom, { type FastifyReplyFromHooks } from '@fastify/reply-from';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { pipeline, type Readable } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { request as ask } from 'undici';
+import { BROWSER_POOL_ROUTES } from '../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES, NOTHING, NO_ANSWER, type BrowserRoute } from '../contract/browser-routes.ts';
 import { HoldfastError, invalidField } from '../contract/errors.ts';
 import { startStream } from '../http/event-stream.ts';
 import { NoContent, refusals } from './answer-schemas.ts';
 import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './browser-service.ts';
-import { callerOf } from './caller.ts';
-import type { ApiServer } from './context.ts';
+import { callerOf, programOf } from './caller.ts';
+import type { ApiServer, ApiSettings } from './context.ts';
 import type { ApiParts } from './parts.ts';
 import { answerRecordings } from './recordings.ts';
 import { readableProjects } from './scope.ts';
 
 /** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
 const ANSWER_TIMEOUT_MS = 600_000;
+
+/** Largest body of a call whose body is read here, in bytes. */
+const MAX_BODY_BYTES = 1024 * 1024;
+/** The operation whose answer may be minutes away. */
+const WAITING: keyof typeof BROWSER_POOL_ROUTES = 'acquireBrowser';
 
 const SECURITY: Record<BrowserRoute['opens'], { security?: Record<string, string[]>[] }> = {
   key: {},
@@ -29,7 +37,7 @@ declare module 'fastify' {
 }
 
 /**
- * Passes /browsers on to the browser service, bodies and streams unchanged. A URL that carries a `jwt` needs no bearer here:
+ * Passes /browsers and /browser_pools on to the browser service, bodies and streams unchanged. A URL that carries a `jwt` needs no bearer here:
  * the browser service checks that token. The known operations are routes of their own, so that the document has them; what
  * a newer browser service knows beside is passed on as well.
  */
@@ -43,7 +51,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
   app.setSerializerCompiler(() => JSON.stringify);
   app.addHook('preHandler', async (request, reply) => {
     if (!staysBelowBrowsers(request.url.split('?', 1)[0] ?? '')) {
-      throw new HoldfastError('bad_request', 'The path has a part that leads out of /browsers; correct it');
+      throw new HoldfastError('bad_request', 'The path has a part that leads out of it; correct it');
     }
     const projects = (request.browserProjects = await projectsOf(request, parts));
     if (projects !== null && (await answerRecordings(request, reply, parts, projects))) return reply;
@@ -57,12 +65,10 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
   const hooks: FastifyReplyFromHooks = {
     // Whether to ask again is the caller's to decide.
     retryDelay: () => null,
-    rewriteRequestHeaders: (request, headers) => headersForBrowsers(settings, headers, request.browserProjects),
+    rewriteRequestHeaders: (request, headers) =>
+      headersForBrowsers(settings, headers, request.browserProjects, programOf(request)),
     onError: (reply, { error: cause }) => {
-      const code = 'code' in cause ? String(cause.code) : cause.name;
-      const error = new HoldfastError('browser_error', 'The browser service does not answer; try again', {
-        innerError: { code, message: 'The connection to the browser service failed' },
-      });
+      const error = noAnswer(cause);
       void reply.code(error.status).send(error.toBody());
     },
   };
@@ -73,20 +79,28 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
       method: route.method,
       url: route.url,
       config: { access: 'browser_token' },
-      schema: describe(operationId, route),
+      schema: describe('browsers', operationId, route),
       handler: passOn,
+    });
+  }
+  for (const [operationId, route] of Object.entries<BrowserRoute>(BROWSER_POOL_ROUTES)) {
+    app.route({
+      method: route.method,
+      url: route.url,
+      schema: describe('browser pools', operationId, route),
+      handler: operationId === WAITING ? (request, reply) => passOnWhileThere(request, reply, settings) : passOn,
     });
   }
   app.all('/browsers/*', { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
 }
 
 /** The schema of an operation, for the document alone: it is the browser service that judges and answers. */
-function describe(operationId: string, route: BrowserRoute) {
+function describe(tag: string, operationId: string, route: BrowserRoute) {
   const { summary, params, query, body, content, produces, status, answer, opens } = route;
   return {
     operationId,
     summary,
-    tags: ['browsers'],
+    tags: [tag],
     ...(params === NOTHING ? {} : { params }),
     ...(query === NOTHING ? {} : { querystring: query }),
     ...(body === NOTHING ? {} : { body }),
@@ -98,6 +112,62 @@ function describe(operationId: string, route: BrowserRoute) {
       ...refusals(401, 502, ...route.refusals),
     },
   };
+}
+
+/** Passes a request on whose caller may go before it is answered: the browser service learns that at once. */
+async function passOnWhileThere(request: FastifyRequest, reply: FastifyReply, settings: ApiSettings) {
+  const gone = new AbortController();
+  reply.raw.once('close', () => gone.abort());
+  // Read here: a stream that cannot be passed on would take the caller's connection with it.
+  const body = request.body instanceof Readable ? await readBody(request.body) : null;
+  try {
+    const answer = await ask(new URL(request.url, settings.browserBaseUrl), {
+      method: 'POST',
+      headers: endToEnd(headersForBrowsers(settings, request.headers, request.browserProjects)),
+      body,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      signal: gone.signal,
+    });
+    return await reply.code(answer.statusCode).headers(endToEnd(answer.headers)).send(answer.body);
+  } catch (cause) {
+    throw noAnswer(cause);
+  }
+}
+
+async function readBody(stream: Readable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
+    length += bytes.length;
+    if (length > MAX_BODY_BYTES) throw new HoldfastError('payload_too_large', 'The body is larger than 1 MiB');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Headers without those that are for one connection alone. */
+function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  const ofConnection = [
+    'connection',
+    'expect',
+    'host',
+    'keep-alive',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'content-length',
+  ];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.includes(name)));
+}
+
+function noAnswer(cause: unknown): HoldfastError {
+  const { name } = cause instanceof Error ? cause : { name: 'unknown' };
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : name;
+  return new HoldfastError('browser_error', 'The browser service does not answer; try again', {
+    innerError: { code, message: 'The connection to the browser service failed' },
+  });
 }
 
 /** An event stream's headers go on at once: its reader waits for them, and its first event may be long in coming. */

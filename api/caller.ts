@@ -18,7 +18,14 @@ export interface HostedCaller {
   scope: Scope;
 }
 
-export type Caller = KeyCaller | HostedCaller;
+/** A program with a token that may give codes to one connection, and nothing else. */
+export interface CodesCaller {
+  kind: 'codes';
+  connectionId: string;
+  scope: Scope;
+}
+
+export type Caller = KeyCaller | HostedCaller | CodesCaller;
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -30,10 +37,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * Who may call the route. Default `api_key`.
-     * `hosted`: also the token of the hosted page, for its own connection. `public`: everyone.
+     * `hosted`: also the token of the hosted page, for its own connection. `codes`: also a token for the codes of its connection.
+     * `public`: everyone.
      * `browser_token`: requests whose `jwt` the browser service checks itself, else API keys.
      */
-    access?: 'api_key' | 'hosted' | 'browser_token' | 'public';
+    access?: 'api_key' | 'hosted' | 'codes' | 'browser_token' | 'public';
     /** The answer holds a secret: it is sent only after its audit row is written. */
     answersSecret?: boolean;
     /** Leaves the route out of the audit log although it is not a read. */
@@ -54,4 +62,21 @@ export function keyCallerOf(request: FastifyRequest): KeyCaller {
     throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
   }
   return caller;
+}
+
+/** A running program: its invocation, and the host by which it has reached us. */
+export interface ProgramCaller {
+  invocationId: string;
+  host: string;
+}
+
+/** The program that asks; null for everybody else. */
+export function programOf({ caller, host }: Pick<FastifyRequest, 'caller' | 'host'>): ProgramCaller | null {
+  const invocationId = caller?.kind === 'api_key' ? caller.key.invocationId : null;
+  return invocationId === null ? null : { invocationId, host };
+}
+
+/** Throws `forbidden` for a program: what it makes must not reach further than its invocation. */
+export function refusePrograms(request: FastifyRequest, what: string): void {
+  if (programOf(request) !== null) throw new HoldfastError('forbidden', `A running program may not ${what}`);
 }

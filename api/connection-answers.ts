@@ -6,6 +6,7 @@ import type { Scope } from '../store/scope.ts';
 import { telemetryOf } from './auth-connections/settings-rules.ts';
 import type { Caller } from './caller.ts';
 import type { Accepted, ApiDeps } from './context.ts';
+import { found } from './found.ts';
 import type { HandoffCodes } from './handoff.ts';
 
 /** How long an answer waits for the store to show what the workflow has accepted, in milliseconds. */
@@ -17,8 +18,8 @@ export interface ConnectionAnswers {
   find(caller: Caller, id: string): Promise<ConnectionRow>;
   /** The newest recorded document, once it includes what `accepted` says; the accepted one when that takes too long. */
   settled(accepted: Accepted): Promise<ConnectionDocument>;
-  /** The public shape. The hosted page sees neither links to itself nor the ways into the browser. */
-  present(document: ConnectionDocument, audience: 'api_key' | 'hosted', at?: Date): ManagedAuth;
+  /** The public shape. Only an API key sees links to the hosted page and the ways into the browser. */
+  present(document: ConnectionDocument, audience: Caller['kind'], at?: Date): ManagedAuth;
   /** A fresh link to the hosted page for one flow, and the code in it. */
   hostedLink(connectionId: string, flowId: string): { url: string; code: string };
 }
@@ -36,7 +37,7 @@ export function createConnectionAnswers(
 
   return {
     async find(caller, id) {
-      if (caller.kind === 'hosted' && caller.connectionId !== id) {
+      if (caller.kind !== 'api_key' && caller.connectionId !== id) {
         throw new HoldfastError('forbidden', 'This token is for another connection; use an API key');
       }
       return findInScope(deps.store, caller.scope, id);
@@ -63,7 +64,5 @@ function withTelemetry(connection: ManagedAuth): ManagedAuth {
 
 /** The connection with that id, when the scope holds it; `not_found` otherwise. */
 export async function findInScope(store: ApiDeps['store'], scope: Scope, id: string): Promise<ConnectionRow> {
-  const row = await store.connections.byId(scope, id);
-  if (row === null) throw new HoldfastError('not_found', 'Connection not found; check its id and the project');
-  return row;
+  return found(await store.connections.byId(scope, id), 'Connection not found; check its id and the project');
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { AppsClient } from '../client/apps-client.ts';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { Plan } from '../contract/limits.ts';
 import type { ExternalCredentials } from '../credential-providers/external-credentials.ts';
@@ -92,6 +93,7 @@ export type ProxyProbe = (proxy: OpenedProxy, url?: string) => Promise<boolean>;
 export interface ApiDeps {
   store: Store;
   connections: ConnectionsClient;
+  apps: AppsClient;
   settings: ApiSettings;
   addressPolicy: AddressPolicy;
   checkProxy: ProxyProbe;

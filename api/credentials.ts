@@ -37,13 +37,13 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
       response: { 201: Credential, ...refusals(400, 401, 409) },
     },
     handler: async (request, reply) => {
-      const { name, domain, values, totp_secret: totpSecret, sso_provider: ssoProvider } = request.body;
+      const { name, domain, values, totp_secret: totpSecret, passkeys, sso_provider: ssoProvider } = request.body;
       const scope = await writeScope(store, keyCallerOf(request).scope);
       const record = await store.credentials.create(scope, {
         name,
         domain,
         values,
-        ...defined({ totpSecret, ssoProvider }),
+        ...defined({ totpSecret, passkeys, ssoProvider }),
       });
       return reply.code(201).send(presentCredential(record, 'single'));
     },
@@ -117,11 +117,12 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
     handler: async (request) => {
       const { record: current, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
       const { name, values, remove_value_keys: removeValueKeys, totp_secret: totpSecret } = request.body;
+      const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
       const changed = await store.credentials.patch(
         project,
         current.id,
-        defined({ name, values, removeValueKeys, totpSecret, ssoProvider }),
+        defined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
       );
       if (changed === null) throw notFound();
       const isRenamed = changed.name !== current.name;
@@ -229,7 +230,8 @@ function presentCredential(record: CredentialRecord, detail: 'single' | 'list'):
     updated_at: record.updatedAt.toISOString(),
     has_values: record.valueKeys.length > 0,
     has_totp_secret: record.hasTotpSecret,
+    has_passkeys: record.passkeys.length > 0,
     sso_provider: record.ssoProvider,
-    ...(detail === 'single' ? { value_keys: record.valueKeys } : {}),
+    ...(detail === 'single' ? { value_keys: record.valueKeys, passkeys: record.passkeys } : {}),
   };
 }

@@ -1,3 +1,6 @@
+import { createBrowserService, type BrowserService } from '../browser-client/service.ts';
+import { createCodeInbox, type CodeInbox } from '../codes/inbox.ts';
+import { createCodeTokens, type CodeTokens } from './code-token.ts';
 import { createConnectionAnswers, type ConnectionAnswers } from './connection-answers.ts';
 import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
 import { createHandoffCodes, type HandoffCodes } from './handoff.ts';
@@ -10,7 +13,10 @@ export interface ApiParts extends ApiDeps {
   codes: HandoffCodes;
   tokens: HostedTokens;
   answers: ConnectionAnswers;
+  inbox: CodeInbox;
+  codeTokens: CodeTokens;
   streams: OpenStreams;
+  browserService: BrowserService;
   limits: { byAddress: RateLimiter; byCredential: RateLimiter };
 }
 
@@ -23,7 +29,13 @@ export function createApiParts(deps: ApiDeps): ApiParts {
     codes,
     tokens: createHostedTokens(deps.signingKey, deps.clock),
     answers: createConnectionAnswers(deps, codes),
+    inbox: createCodeInbox(deps),
+    codeTokens: createCodeTokens(deps.signingKey, deps.clock),
     streams: createOpenStreams(),
+    browserService: createBrowserService({
+      baseUrl: deps.settings.browserBaseUrl,
+      apiKey: deps.settings.browserApiKey,
+    }),
     limits: {
       byAddress: createAddressLimiter(addressRateLimit),
       byCredential: { limit: credentialRateLimit, ...deps.store.rateLimiter('credentials', credentialRateLimit) },

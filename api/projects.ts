@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { HoldfastError } from '../contract/errors.ts';
-import { Project, ProjectCreate } from '../contract/projects.ts';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { Project, ProjectCreate, ProjectUpdate } from '../contract/projects.ts';
 import type { ProjectRecord } from '../store/queries/organizations.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
 import { keyCallerOf } from './caller.ts';
@@ -10,6 +10,7 @@ import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
 
 const tags = ['projects'];
+const NOT_ARCHIVED = 'does not archive or delete projects; delete what is in them, and their keys';
 /** Where the operations are. Older clients know the second path. */
 const PATHS = [
   { url: '/org/projects', hide: false },
@@ -23,6 +24,8 @@ export function registerProjects(app: ApiServer, parts: ApiParts): void {
     listProjects(app, parts, path);
     createProject(app, parts, path);
     retrieveProject(app, parts, path);
+    updateProject(app, parts, path);
+    deleteProject(app, path);
   }
 }
 
@@ -104,7 +107,52 @@ function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void 
   });
 }
 
-/** A project as it is answered. Projects are not changed or archived, so they are as they were made. */
+/** `PATCH /org/projects/{id or name}`: a new name, for organization-wide credentials. */
+function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'PATCH',
+    url: `${path.url}/:id_or_name`,
+    schema: {
+      operationId: 'updateProject',
+      tags,
+      hide: path.hide,
+      params: IdOrNameParams,
+      body: ProjectUpdate,
+      response: { 200: Project, ...refusals(400, 401, 403, 404) },
+    },
+    handler: async (request) => {
+      const { scope, key } = keyCallerOf(request);
+      if (key.projectId !== null) {
+        throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');
+      }
+      if (request.body.status === 'archived') throw invalidField('status', NOT_ARCHIVED);
+      const project = await findProject(store, scope, request.params.id_or_name, true);
+      const { name = project.name } = request.body;
+      await store.projects.rename(scope.organizationId, project.id, name);
+      return presentProject({ ...project, name });
+    },
+  });
+}
+
+/** `DELETE /org/projects/{id or name}`: not here; the answer says so. */
+function deleteProject(app: ApiServer, path: Path): void {
+  app.route({
+    method: 'DELETE',
+    url: `${path.url}/:id_or_name`,
+    schema: {
+      operationId: 'deleteProject',
+      tags,
+      hide: path.hide,
+      params: IdOrNameParams,
+      response: refusals(401, 404),
+    },
+    handler: () => {
+      throw new HoldfastError('not_found', `This installation ${NOT_ARCHIVED}`);
+    },
+  });
+}
+
+/** A project as it is answered. Projects are not archived, and no one asks when they got their name. */
 function presentProject(record: ProjectRecord): Project {
   const at = record.createdAt.toISOString();
   return { id: record.id, name: record.name, status: 'active', created_at: at, updated_at: at };

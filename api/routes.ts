@@ -1,18 +1,29 @@
+import { registerAbsentGroups } from './absent-groups.ts';
+import { registerApps } from './apps.ts';
 import { registerApiKeys } from './api-keys.ts';
+import { registerCodes, registerCodeTokens } from './auth-connections/codes.ts';
+import { registerCodeSources } from './code-sources.ts';
 import { registerConnections } from './auth-connections/connections.ts';
 import { registerEvents } from './auth-connections/events.ts';
 import { registerExchange, registerLogin } from './auth-connections/login.ts';
 import { registerSubmit } from './auth-connections/submit.ts';
 import { registerAuthContext } from './auth-context.ts';
+import { registerAuditLogs } from './audit-logs.ts';
+import { registerLimits } from './limits.ts';
 import type { ApiServer } from './context.ts';
 import { registerCredentialProviders } from './credential-providers.ts';
 import { registerCredentials } from './credentials.ts';
+import { registerDeployments } from './deployments.ts';
+import { registerExtensions } from './extensions.ts';
 import { registerHealth } from './health.ts';
+import { registerInvocations } from './invocations.ts';
 import { registerOpenApi } from './openapi.ts';
 import type { ApiParts } from './parts.ts';
+import { registerProfileState } from './profile-state.ts';
 import { registerProfiles } from './profiles.ts';
 import { registerProjects } from './projects.ts';
 import { registerProxies } from './proxies.ts';
+import { registerWebhooks } from './webhooks.ts';
 
 /** Every operation of the API but those on browser sessions, which are passed on (browsers-proxy.ts). One resource a file. */
 export function registerRoutes(app: ApiServer, parts: ApiParts): void {
@@ -23,11 +34,23 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerLogin(app, parts);
   registerExchange(app, parts);
   registerSubmit(app, parts);
+  registerCodes(app, parts);
+  registerCodeTokens(app, parts);
   registerEvents(app, parts);
   registerApiKeys(app, parts);
   registerCredentials(app, parts);
   registerCredentialProviders(app, parts);
   registerProfiles(app, parts);
+  registerProfileState(app, parts);
+  registerExtensions(app, parts);
   registerProxies(app, parts);
+  registerApps(app, parts);
+  registerDeployments(app, parts);
+  registerInvocations(app, parts);
   registerProjects(app, parts);
+  registerLimits(app, parts);
+  registerAuditLogs(app, parts);
+  registerAbsentGroups(app);
+  registerWebhooks(app, parts);
+  registerCodeSources(app, parts);
 }

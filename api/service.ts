@@ -6,7 +6,8 @@ import { acceptEmptyJson } from '../http/bodies.ts';
 import { answerError, answerErrors } from '../http/errors.ts';
 import { sendAnswerHeaders } from '../http/headers.ts';
 import { answerBrokenRequest } from '../http/sockets.ts';
-import { auditBeforeAnswer } from './audit.ts';
+import { auditRequests } from './audit.ts';
+import type { Caller } from './caller.ts';
 import { createAuthentication } from './authentication.ts';
 import { hasBrowserToken } from './browser-service.ts';
 import { passOnBrowsers } from './browsers-proxy.ts';
@@ -97,21 +98,22 @@ export async function startApi(options: ApiDeps & ListenOptions): Promise<Runnin
 }
 
 function guardRequests(app: ApiServer, parts: ApiParts): void {
-  const authenticate = createAuthentication(parts, parts.tokens);
+  const authenticate = createAuthentication(parts, parts.tokens, parts.codeTokens);
   const { byAddress, byCredential } = parts.limits;
 
   app.decorateRequest('caller', null);
   app.decorateRequest('auditScope', null);
+  auditRequests(app, parts);
   app.addHook('onRequest', async (request, reply) => {
     await countCall(byAddress, request.ip, reply);
     const access = request.routeOptions.config.access ?? 'api_key';
     if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;
-    const caller = await authenticate(request);
-    await countCall(byCredential, caller.kind === 'api_key' ? caller.key.id : caller.flowId, reply);
-    if (caller.kind === 'hosted' && access !== 'hosted') {
-      throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
+    const caller = (request.caller = await authenticate(request));
+    await countCall(byCredential, nameOf(caller), reply);
+    if (caller.kind !== 'api_key' && access !== caller.kind) {
+      const holder = caller.kind === 'hosted' ? 'The token of the hosted page' : 'A token for codes';
+      throw new HoldfastError('forbidden', `${holder} may not do this; use an API key`);
     }
-    request.caller = caller;
   });
   app.addHook('preValidation', (request, _reply, done) => {
     rejectMalformedText('path', request.params);
@@ -119,7 +121,6 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
     if (!isStream(request.body)) rejectMalformedText('body', request.body);
     done();
   });
-  app.addHook('onSend', async (request, reply) => auditBeforeAnswer(parts, request, reply));
   app.addHook('onResponse', (request, reply, done) => {
     const { caller } = request;
     parts.logger.info(
@@ -130,18 +131,31 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime),
         ...(caller?.kind === 'api_key' ? { credential_id: caller.key.id } : {}),
-        ...(caller?.kind === 'hosted' ? { connection_id: caller.connectionId } : {}),
+        ...(caller === null || caller.kind === 'api_key' ? {} : { connection_id: caller.connectionId }),
       },
       'request',
     );
     done();
   });
+  app.addHook('onClose', () => parts.browserService.close());
   // Streams never end by themselves while a flow waits; the server would wait for them.
   app.addHook('preClose', (done) => {
     parts.streams.closeAll();
     setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
     done();
   });
+}
+
+/** Under what a caller's requests are counted. */
+function nameOf(caller: Caller): string {
+  switch (caller.kind) {
+    case 'api_key':
+      return caller.key.id;
+    case 'hosted':
+      return caller.flowId;
+    case 'codes':
+      return caller.connectionId;
+  }
 }
 
 function isStream(body: unknown): boolean {

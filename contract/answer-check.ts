@@ -1,5 +1,14 @@
 import type { Interaction } from './interaction.ts';
 
+/** Id of the choice to have the site create a passkey, which Holdfast keeps: callers may put it in words of their own. */
+export const CREATE_PASSKEY = 'create_passkey';
+
+/** Id of the choice to have Holdfast keep the authenticator that a page offers: callers may put it in words of their own. */
+export const KEEP_AUTHENTICATOR = 'keep_authenticator';
+
+/** Under this name a mailed sign-in link is handed to the flow. No field has it, and no caller can give it. */
+export const MAILED_LINK = 'mailed_link';
+
 /** Which fields an answer has values for, and which choice it picks. The values themselves are not needed. */
 export interface AnswerOutline {
   fieldIds: readonly string[];

@@ -41,11 +41,36 @@ export const ManagedAuthBrowser = z.strictObject({
 });
 export type ManagedAuthBrowser = z.infer<typeof ManagedAuthBrowser>;
 
+/**
+ * Where the one-time codes of a connection come from by themselves, so that a login that asks for one needs nobody there: texts to
+ * a number, mails to an address (each is received as docs/codes.md says), or your own program, for the channels it names. Ours.
+ */
+export const CodeSettings = z.strictObject({
+  phone_number: z
+    .string()
+    .overwrite((text) => text.replaceAll(/[ ().-]/g, ''))
+    .regex(/^\+[1-9]\d{6,14}$/, 'must be a number with its country, such as +15550109999')
+    .optional(),
+  email_address: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .max(254)
+    .regex(z.regexes.email, 'must be an e-mail address')
+    .optional(),
+  api: z
+    .array(z.enum(['sms', 'email', 'call']))
+    .max(3)
+    .optional(),
+});
+export type CodeSettings = z.infer<typeof CodeSettings>;
+
 const settings = {
   allowed_domains: z.array(z.string().trim().min(1).max(253)).max(100).optional(),
   auto_reauth: z.boolean().optional(),
   browser: ManagedAuthBrowser.optional(),
   browser_telemetry: TelemetryRequest.nullable().optional(),
+  codes: CodeSettings.optional(),
   credential: CredentialReference.optional(),
   health_check_interval: z.int().min(HEALTH_CHECK_INTERVAL.min).max(HEALTH_CHECK_INTERVAL.max).optional(),
   health_checks: z.boolean().optional(),
@@ -63,9 +88,10 @@ export const ConnectionCreate = z.strictObject({
 });
 export type ConnectionCreate = z.infer<typeof ConnectionCreate>;
 
-/** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list, `credential: null` detaches. */
+/** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list, `credential: null` detaches, `codes: null` clears. */
 export const ConnectionUpdate = z.strictObject({
   ...settings,
+  codes: CodeSettings.nullable().optional(),
   credential: CredentialReference.nullable().optional(),
   login_url: z.union([z.literal(''), HttpUrl]).optional(),
 });
@@ -82,6 +108,15 @@ export const ConnectionLogin = z
   .nullish();
 export type ConnectionLogin = z.infer<typeof ConnectionLogin>;
 
+/**
+ * Body of `POST …/codes`: the code itself, or the text of the message that holds it or a sign-in link. It answers the step of the
+ * flow in progress that waits for it, or waits shortly for that step.
+ */
+export const ConnectionCode = z
+  .strictObject({ code: z.string().trim().min(1).max(100).optional(), text: z.string().min(1).max(100_000).optional() })
+  .refine(({ code, text }) => (code === undefined) !== (text === undefined), 'give either `code` or `text`');
+export type ConnectionCode = z.infer<typeof ConnectionCode>;
+
 /** Body of `POST …/submit` before its mode is chosen: canonical, or one of the older forms (wire.md). */
 export const ConnectionSubmit = z.strictObject({
   interaction_id: z.string().min(1).max(200).optional(),
@@ -92,6 +127,8 @@ export const ConnectionSubmit = z.strictObject({
   sign_in_option_id: z.string().min(1).max(200).optional(),
   sso_button_selector: z.string().min(1).max(4096).optional(),
   sso_provider: z.string().min(1).max(200).optional(),
+  /** Ours: no answer, but word that the form is not the right one. The flow goes on with the next that the site has. */
+  wrong_form: z.literal(true).optional(),
 });
 export type ConnectionSubmit = z.infer<typeof ConnectionSubmit>;
 
@@ -137,6 +174,8 @@ export const FlowErrorCode = z.enum([
   'account_choice_required',
   'customer_input_required',
   'totp_code_rejected',
+  'session_not_persistent',
+  'account_mismatch',
   ...CREDENTIAL_PROVIDER_FAULTS,
 ]);
 export type FlowErrorCode = z.infer<typeof FlowErrorCode>;
@@ -175,6 +214,7 @@ export const ManagedAuth = z.strictObject({
   browser: ManagedAuthBrowser.optional(),
   browser_telemetry: TelemetryRequest.nullable().optional(),
   proxy_id: z.string().optional(),
+  codes: CodeSettings.optional(),
   credential: CredentialReference.optional(),
   login_url: z.string().optional(),
   post_login_url: z.string().optional(),
@@ -182,6 +222,8 @@ export const ManagedAuth = z.strictObject({
   can_reauth_reason: CanReauthReason.optional(),
   last_auth_check_at: z.string().optional(),
   last_auth_at: z.string().optional(),
+  /** Tells this login from an earlier or a later one. Ours. */
+  flow_id: z.string().nullable().optional(),
   flow_type: FlowType.nullable().optional(),
   flow_status: FlowStatus.nullable().optional(),
   flow_step: FlowStep.nullable().optional(),
@@ -207,6 +249,8 @@ export type ManagedAuth = z.infer<typeof ManagedAuth>;
 /** Answer of `POST …/login`. */
 export const LoginResponse = z.strictObject({
   id: z.string(),
+  /** The flow that this call has started, or had started already. Ours. */
+  flow_id: z.string(),
   flow_type: FlowType,
   hosted_url: z.string(),
   flow_expires_at: z.string(),
@@ -215,6 +259,19 @@ export const LoginResponse = z.strictObject({
 });
 export type LoginResponse = z.infer<typeof LoginResponse>;
 
+/** How a health check was made, and what decided. Ours. */
+export const CheckMethod = z.strictObject({
+  /** `request`: one HTTP request with the profile's cookies, no browser. */
+  method: z.enum(['browser', 'request']),
+  /** HTTP status of the answer. */
+  status: z.int().optional(),
+  /** What was looked at: an address without its query. */
+  address: z.string().optional(),
+  /** What the page was (a browser), or what told it apart: `status`, `redirect` or `content` (a request). */
+  decided_by: z.string(),
+});
+export type CheckMethod = z.infer<typeof CheckMethod>;
+
 /** One event of a connection's timeline (wire.md). */
 export const TimelineEvent = z.strictObject({
   id: z.string(),
@@ -222,6 +279,8 @@ export const TimelineEvent = z.strictObject({
   status: z.union([FlowStatus, AuthStatus]),
   timestamp: z.string(),
   updated_at: z.string().optional(),
+  /** Of a login or a re-authentication: the flow that it tells of. Ours. */
+  flow_id: z.string().optional(),
   step: z.union([FlowStep, z.enum(['INITIALIZED', 'EXPIRED'])]).optional(),
   previous_status: AuthStatus.optional(),
   error_code: z.string().optional(),
@@ -232,6 +291,11 @@ export const TimelineEvent = z.strictObject({
   /** Why there is no replay though the connection asks for one. Ours. */
   replay_error: z.string().optional(),
   telemetry_captured: z.boolean().optional(),
+  /** Why the last page was read as it was, when a flow failed for it. Ours. */
+  evidence: z.string().optional(),
+  check: CheckMethod.optional(),
+  /** Of a login or a re-authentication: how often a password was typed, at most. Ours. */
+  passwords_typed: z.int().optional(),
 });
 export type TimelineEvent = z.infer<typeof TimelineEvent>;
 

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { DomainName } from './addresses.ts';
 import { MAX_FIELD_VALUE_LENGTH } from './limits.ts';
+import { MAX_PASSKEYS, PasskeyName, Passkeys } from './passkeys.ts';
+import { ResourceName } from './resource-name.ts';
 import { normalizeTotpSecret } from './totp-secret.ts';
 
 /** Most values that one credential holds. */
@@ -28,35 +30,33 @@ const TotpSecret = z
     return secret;
   });
 
-/** `.` and `..` cannot stand in a URL's path, which is where a name is used. */
-const Name = z
-  .string()
-  .trim()
-  .min(1)
-  .max(255)
-  .refine((name) => name !== '.' && name !== '..', 'must not be `.` or `..`');
-
 /** Body of `POST /credentials`. */
 export const CredentialCreate = z.strictObject({
-  name: Name,
+  name: ResourceName,
   domain: DomainName,
   values: Values,
   totp_secret: TotpSecret.optional(),
+  passkeys: Passkeys.optional(),
   sso_provider: z.string().min(1).max(200).optional(),
 });
 export type CredentialCreate = z.infer<typeof CredentialCreate>;
 
-/** Body of `PATCH /credentials/{id or name}`: removals first, then `values` merged; `totp_secret: ""` removes it. */
+/**
+ * Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` merged (a passkey by its
+ * `credential_id`); `totp_secret: ""` removes it.
+ */
 export const CredentialUpdate = z.strictObject({
-  name: Name.optional(),
+  name: ResourceName.optional(),
   remove_value_keys: z.array(z.string().min(1).max(200)).max(MAX_VALUES).optional(),
   values: Values.optional(),
   totp_secret: z.union([z.literal(''), TotpSecret]).optional(),
+  remove_passkeys: z.array(z.string().min(1).max(1400)).max(MAX_PASSKEYS).optional().describe('By `credential_id`'),
+  passkeys: Passkeys.optional(),
   sso_provider: z.string().max(200).nullable().optional(),
 });
 export type CredentialUpdate = z.infer<typeof CredentialUpdate>;
 
-/** A credential as it is answered. `value_keys` on single reads alone. */
+/** A credential as it is answered. `value_keys` and `passkeys` on single reads alone. */
 export const Credential = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -65,8 +65,10 @@ export const Credential = z.strictObject({
   updated_at: z.string(),
   has_values: z.boolean(),
   has_totp_secret: z.boolean(),
+  has_passkeys: z.boolean(),
   sso_provider: z.string().nullable(),
   value_keys: z.array(z.string()).optional(),
+  passkeys: z.array(PasskeyName).optional(),
 });
 export type Credential = z.infer<typeof Credential>;
 

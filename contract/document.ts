@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   AuthStatus,
+  CodeSettings,
   CanReauthReason,
   CredentialReference,
   FlowErrorCode,
@@ -12,7 +13,8 @@ import {
   type TimelineEvent,
 } from './connections.ts';
 import { Interaction } from './interaction.ts';
-import { ReadChoice, ReadField } from './reading.ts';
+import { CredentialVersion, LoginPlan, LoginRequirements, RequiredField } from './login-plan.ts';
+import { FormChoice } from './reading.ts';
 import { TelemetryRequest } from './telemetry.ts';
 
 /** Settings of a connection with every default applied. No secret is in here. */
@@ -24,6 +26,7 @@ export const ConnectionSettings = z.object({
   browser: ManagedAuthBrowser.optional(),
   browser_telemetry: TelemetryRequest.nullable().optional(),
   proxy_id: z.string().optional(),
+  codes: CodeSettings.optional(),
   credential: CredentialReference.optional(),
   login_url: z.string().optional(),
   health_check_interval: z.int(),
@@ -41,6 +44,8 @@ export const FlowState = z.object({
   flow_step: FlowStep,
   flow_expires_at: z.string(),
   started_at: z.string(),
+  /** How often a password went into the site's form, at most. Absent in rows that are older than it. */
+  passwords_typed: z.int().optional(),
   browser_session_id: z.string().nullable(),
   /** True once telemetry of one of its browser sessions was captured. */
   telemetry_captured: z.boolean().optional(),
@@ -55,42 +60,10 @@ export const FlowState = z.object({
   error_code: FlowErrorCode.nullable(),
   error_message: z.string().nullable(),
   website_error: z.string().nullable(),
+  /** Why the last page was read as it was, where the flow failed for it. */
+  evidence: z.string().nullable().optional(),
 });
 export type FlowState = z.infer<typeof FlowState>;
-
-/** A credential as it was at some time: what was learned with it holds until its version grows. */
-export const CredentialVersion = z.object({ credentialId: z.string(), version: z.int() });
-export type CredentialVersion = z.infer<typeof CredentialVersion>;
-
-/** A field that a login answered, by whomever. */
-export const RequiredField = ReadField.pick({
-  type: true,
-  discovered_type: true,
-  name: true,
-  label: true,
-  hint: true,
-  channel: true,
-}).extend({
-  /** The name of its value in a credential. Absent in rows that are older than it. */
-  ref: z.string().optional(),
-  /** Which answer of the login it belonged to, from 1: fields of one page share it. */
-  step: z.int().optional(),
-});
-export type RequiredField = z.infer<typeof RequiredField>;
-
-/** A choice that a login took: what it is known by when the site offers it again. */
-export const TakenChoice = ReadChoice.pick({ type: true, label: true, provider: true, masked_destination: true });
-export type TakenChoice = z.infer<typeof TakenChoice>;
-
-/** What the last good login needed, by kind; recorded so that the reauth gate need not guess. */
-export const LoginRequirements = z.object({
-  fields: z.array(RequiredField),
-  /** Choices that were taken: a REAUTH takes them again. Absent in rows that are older than it. */
-  choices: z.array(TakenChoice).optional(),
-  /** True when a person had to act elsewhere (mail link, push). */
-  externalAction: z.boolean(),
-});
-export type LoginRequirements = z.infer<typeof LoginRequirements>;
 
 /** What a REAUTH met and could not answer. It stands until a person logs in or the credential changes. */
 export const ReauthObstacle = z.object({ reason: CanReauthReason, credential: CredentialVersion.nullable() });
@@ -104,17 +77,54 @@ export const ReauthBackOff = z.object({
 });
 export type ReauthBackOff = z.infer<typeof ReauthBackOff>;
 
+/**
+ * Whom the page that a login landed on named as its visitor: fingerprints, each absent where the page named none or several.
+ * `page` is host and path, for other pages may name other things.
+ */
+export const KnownAccount = z.object({
+  page: z.string(),
+  email: z.string().optional(),
+  name: z.string().optional(),
+});
+export type KnownAccount = z.infer<typeof KnownAccount>;
+
+/** What an answer to one request is known by. Marks are fingerprints of names in its markup; nothing of its text is kept. */
+export const AnswerSigns = z.object({
+  status: z.int(),
+  /** Host and path that it redirects to; null when it does not. */
+  location: z.string().nullable(),
+  marks: z.array(z.string()),
+});
+export type AnswerSigns = z.infer<typeof AnswerSigns>;
+
+/**
+ * A request that tells whether the profile is logged in, with no browser: its address and headers as the browser sent them,
+ * cookies aside, and what the answer is known by with the profile's cookies and without.
+ */
+export const RequestCheck = z.object({
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  signedIn: AnswerSigns,
+  signedOut: AnswerSigns,
+});
+export type RequestCheck = z.infer<typeof RequestCheck>;
+
 /** What logins have taught about logging in with nobody there. Callers see only what the gate makes of it. */
 export const ReauthMemory = z.object({
   /** The password that the site refused: it is not typed again. */
   refused: CredentialVersion.nullable(),
-  requirements: LoginRequirements.nullable(),
+  /** How good logins went, newest first. Absent in rows that are older than it. */
+  plans: z.array(LoginPlan).optional(),
+  /** What the last good login needed, in rows that are older than `plans`. */
+  requirements: LoginRequirements.nullish(),
   obstacle: ReauthObstacle.nullable(),
   backOff: ReauthBackOff.nullable(),
   /** The credential whose authenticator codes the site refused. Absent in rows that are older than it. */
   refusedCodes: CredentialVersion.nullable().optional(),
   /** Every field that good logins answered: each keeps its `ref`. Absent in rows that are older than it. */
   fields: z.array(RequiredField).optional(),
+  /** Which form is the login, where a person has put the reader right. Absent or null where nobody had to. */
+  forms: FormChoice.nullable().optional(),
 });
 export type ReauthMemory = z.infer<typeof ReauthMemory>;
 
@@ -138,6 +148,10 @@ export const ConnectionDocument = z.object({
   flow: FlowState.nullable(),
   /** Absent before anything was learned. In the row, so that it outlives the workflow. */
   reauth: ReauthMemory.optional(),
+  /** The account of the last login whose page named one. */
+  account: KnownAccount.optional(),
+  /** The request that a check makes; null when none tells. Absent from a login until the next check, which learns it. */
+  request_check: RequestCheck.nullable().optional(),
 });
 export type ConnectionDocument = z.infer<typeof ConnectionDocument>;
 
@@ -161,6 +175,7 @@ export function presentConnection(
   const flow = document.flow === null ? null : expireOverdue(document.flow, now);
   const running = flow?.flow_status === 'IN_PROGRESS';
   const interaction = running ? flow.interaction : null;
+  const hosted = running && hostedUrl !== null ? hostedUrl(flow.flow_id) : null;
   return {
     id: document.id,
     profile_name: settings.profile_name,
@@ -175,6 +190,7 @@ export function presentConnection(
     ...(settings.browser === undefined ? {} : { browser: settings.browser }),
     ...(settings.browser_telemetry === undefined ? {} : { browser_telemetry: settings.browser_telemetry }),
     ...(settings.proxy_id === undefined ? {} : { proxy_id: settings.proxy_id }),
+    ...(settings.codes === undefined ? {} : { codes: settings.codes }),
     ...(settings.credential === undefined ? {} : { credential: settings.credential }),
     ...(settings.login_url === undefined ? {} : { login_url: settings.login_url }),
     ...(document.post_login_url === null ? {} : { post_login_url: document.post_login_url }),
@@ -183,13 +199,15 @@ export function presentConnection(
     ...(document.last_auth_check_at === null
       ? {}
       : { last_auth_check_at: document.last_auth_check_at, last_auth_at: document.last_auth_check_at }),
+    flow_id: flow?.flow_id ?? null,
     flow_type: flow?.flow_type ?? null,
     flow_status: flow?.flow_status ?? null,
     flow_step: flow?.flow_step ?? null,
     flow_expires_at: flow?.flow_expires_at ?? null,
     browser_session_id: running ? flow.browser_session_id : null,
-    hosted_url: running && hostedUrl !== null ? hostedUrl(flow.flow_id) : null,
-    live_view_url: running ? flow.live_view_url : null,
+    hosted_url: hosted,
+    // A page that somebody is to act on is shown on the hosted page: to that person, for as long as it waits.
+    live_view_url: !running ? null : interaction?.acts_on_page === true ? hosted : flow.live_view_url,
     interaction_id: interaction?.interaction_id ?? null,
     fields: interaction?.fields ?? null,
     choices: interaction?.choices ?? null,

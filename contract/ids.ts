@@ -9,15 +9,23 @@ export type IdPrefix =
   | 'cred'
   | 'cpv'
   | 'prx'
+  | 'ext'
   | 'sub'
   | 'int'
   | 'flow'
   | 'evt'
   | 'brw'
+  | 'pool'
   | 'proc'
   | 'rep'
   | 'inv'
-  | 'aud';
+  | 'dep'
+  | 'app'
+  | 'aud'
+  | 'whk'
+  | 'msg'
+  | 'dlv'
+  | 'cds';
 
 /** A new opaque identifier. Not for workflow code, which must be deterministic. */
 export function newId(prefix: IdPrefix): string {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AbsolutePath } from './processes.ts';
 
-/** Parts of a session that are watched over, and write a log each. */
-export const SUPERVISED_PARTS = ['chromium', 'display', 'recorder'] as const;
+/** What writes a log of a session each: the parts that are watched over, and the service for what it has to say of it. */
+export const SUPERVISED_PARTS = ['chromium', 'display', 'recorder', 'service'] as const;
 export type SupervisedPart = (typeof SUPERVISED_PARTS)[number];
 
 const Flag = z.enum(['true', 'false']).transform((value) => value === 'true');

@@ -87,4 +87,5 @@ export const ProcessResize = z.strictObject({ cols: Columns, rows: Rows });
 
 /** One event of `process/{process_id}/stdout/stream`. */
 export type ProcessOutputEvent =
-  { stream: 'stdout' | 'stderr'; data_b64: string } | { event: 'exit'; exit_code: number };
+  | { stream: 'stdout' | 'stderr'; data_b64: string }
+  | { event: 'exit'; exit_code: number };

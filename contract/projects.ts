@@ -3,6 +3,12 @@ import { z } from 'zod';
 /** Body of `POST /org/projects`. */
 export const ProjectCreate = z.strictObject({ name: z.string().trim().min(1).max(255) });
 
+/** Body of `PATCH /org/projects/{id or name}`. */
+export const ProjectUpdate = z.strictObject({
+  name: ProjectCreate.shape.name.optional(),
+  status: z.enum(['active', 'archived']).optional(),
+});
+
 /** A project: isolation of resources inside an organization. */
 export const Project = z.strictObject({
   id: z.string(),

@@ -2,7 +2,7 @@ import aws4 from 'aws4';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
-import { ask, baseUrl, noSuchItem, refused } from './http.ts';
+import { ask, baseUrl, noSuchItem, parseJson, refused } from './http.ts';
 import { secretsOf, textsOf, urlsOf } from './item-fields.ts';
 import type { ItemSecrets, ProviderAccount, SecretStore } from './secret-store.ts';
 
@@ -93,11 +93,7 @@ function refusal(body: unknown): 'missing' | 'busy' | null {
 }
 
 function read(text: string, version: number): ItemSecrets {
-  try {
-    const fields = Fields.safeParse(JSON.parse(text));
-    if (fields.success) return secretsOf(textsOf(fields.data), version);
-  } catch {
-    // No JSON: the whole text is the password.
-  }
-  return secretsOf({ password: text }, version);
+  const fields = Fields.safeParse(parseJson(text));
+  // What is no JSON is the password, the whole of it.
+  return secretsOf(fields.success ? textsOf(fields.data) : { password: text }, version);
 }

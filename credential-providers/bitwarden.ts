@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
+import { Passkey } from '../contract/passkeys.ts';
 import { ask, baseUrl, noSuchItem } from './http.ts';
 import { secretsOf } from './item-fields.ts';
 import type { ProviderAccount, SecretStore } from './secret-store.ts';
@@ -7,6 +8,17 @@ import type { ProviderAccount, SecretStore } from './secret-store.ts';
 /** The kind of item that holds a login. */
 const LOGIN = 1;
 const NO_FOLDER = 'No Folder';
+
+/** A passkey as Bitwarden writes it. Its id is a UUID, or `b64.` and base64url for one that comes from elsewhere. */
+const Fido2Credential = z.object({
+  credentialId: z.string(),
+  keyValue: z.string(),
+  rpId: z.string(),
+  userHandle: z.string().nullish(),
+  userName: z.string().nullish(),
+  userDisplayName: z.string().nullish(),
+  counter: z.coerce.number(),
+});
 
 const ListOf = <Entry extends z.ZodType>(entry: Entry) => z.object({ data: z.object({ data: z.array(entry) }) });
 const Folder = z.object({ id: z.string().nullable(), name: z.string() });
@@ -21,6 +33,7 @@ const Item = z.object({
       username: z.string().nullish(),
       password: z.string().nullish(),
       totp: z.string().nullish(),
+      fido2Credentials: z.array(Fido2Credential).nullish(),
       uris: z.array(z.object({ uri: z.string().nullish() })).nullish(),
     })
     .nullish(),
@@ -72,9 +85,29 @@ export function createBitwarden(account: ProviderAccount, dispatcher: Dispatcher
         totp: item.login?.totp ?? '',
       };
       const urls = (item.login?.uris ?? []).flatMap(({ uri }) => uri ?? []);
-      return secretsOf({ ...login, ...Object.fromEntries(named) }, Date.parse(item.revisionDate ?? '') || 0, urls);
+      const version = Date.parse(item.revisionDate ?? '') || 0;
+      const secrets = secretsOf({ ...login, ...Object.fromEntries(named) }, version, urls);
+      const passkeys = (item.login?.fido2Credentials ?? []).flatMap((each) => passkeyOf(each) ?? []);
+      return { ...secrets, passkeys: [...secrets.passkeys, ...passkeys] };
     },
   };
+}
+
+/** One that a browser can use; null for a key of a kind that it has not, or without a user. */
+function passkeyOf(found: z.infer<typeof Fido2Credential>): Passkey | null {
+  const { credentialId: id, userName, userDisplayName } = found;
+  const passkey = Passkey.safeParse({
+    rp_id: found.rpId,
+    credential_id: id.startsWith('b64.')
+      ? id.slice('b64.'.length)
+      : Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url'),
+    user_handle: found.userHandle,
+    private_key: found.keyValue,
+    sign_count: found.counter,
+    ...(typeof userName === 'string' ? { user_name: userName } : {}),
+    ...(typeof userDisplayName === 'string' ? { user_display_name: userDisplayName } : {}),
+  });
+  return passkey.success ? passkey.data : null;
 }
 
 /** `bw serve` answers 400 for whatever it does not do. */

@@ -4,6 +4,7 @@ import type { CredentialFacts } from '../contract/activities.ts';
 import { assertNever } from '../contract/assert-never.ts';
 import type { CredentialReference } from '../contract/connections.ts';
 import type { CredentialProviderItem, CredentialProviderTest } from '../contract/credential-providers.ts';
+import type { PasskeyName } from '../contract/passkeys.ts';
 import { createGuardedDispatcher } from '../egress/guard.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import { createAwsSecretsManager } from './aws-secrets-manager.ts';
@@ -40,21 +41,22 @@ export interface ExternalTarget {
   domain: string;
 }
 
-/** An item as a login sees it before anything is typed. `sites` is empty where the item names none. */
+/** An item as a login sees it before anything is used. `sites` is empty where the item names none. */
 export interface FoundItem {
   facts: CredentialFacts;
   sites: string[];
+  passkeys: PasskeyName[];
 }
 
 /**
  * Credentials in external secret stores. What leads to an item and which values it has is remembered in this process for the
- * provider's `cache_ttl_seconds`; values are fetched whenever they are typed and never kept. All operations may be retried;
+ * provider's `cache_ttl_seconds`; values are fetched whenever they are used and never kept. All operations may be retried;
  * they throw {@link SecretStoreError}.
  */
 export interface ExternalCredentials {
   /** What the item of a reference can answer (names of its values, no value), and the addresses it says it is for. */
   find(target: ExternalTarget, reference: ExternalReference): Promise<FoundItem>;
-  /** The secrets of the item that `find` has named. For the activity that types them. */
+  /** The secrets of the item that `find` has named. For the activity that uses them. */
   open(target: ExternalTarget, credentialId: string): Promise<ItemSecrets>;
   /** Tries a provider's token. */
   test(organizationId: string, providerId: string): Promise<CredentialProviderTest>;
@@ -87,9 +89,14 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
       const account = await provider(target.organizationId, reference.provider ?? '');
       const itemId = await itemIdOf(account, target.domain, reference);
       return await found.recall(account, itemId, async () => {
-        const { values, totpSecret, sites, ...rest } = await storeOf(account).open(itemId);
+        const { values, totpSecret, sites, passkeys, ...rest } = await storeOf(account).open(itemId);
         const id = `${account.id}/${itemId}`;
-        return { facts: { id, valueKeys: Object.keys(values), hasTotpSecret: totpSecret !== null, ...rest }, sites };
+        const facts = { id, valueKeys: Object.keys(values), hasTotpSecret: totpSecret !== null, ...rest };
+        return {
+          facts: passkeys.length === 0 ? facts : { ...facts, hasPasskey: true },
+          sites,
+          passkeys: passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id })),
+        };
       });
     },
     open: async (target, credentialId) => {

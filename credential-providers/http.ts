@@ -100,7 +100,8 @@ function unavailable(): SecretStoreError {
   );
 }
 
-function parseJson(text: string): unknown {
+/** What JSON says; undefined for what is none. */
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -1,4 +1,7 @@
-import type { ItemSecrets } from './secret-store.ts';
+import { z } from 'zod';
+import { Passkey, Passkeys } from '../contract/passkeys.ts';
+import { parseJson } from './http.ts';
+import { SecretStoreError, type ItemSecrets } from './secret-store.ts';
 
 /** Names under which people keep the same thing in free-form items, in lower case without separators. */
 const PASSWORD_NAMES = new Set(['password', 'passwd', 'pass', 'pwd', 'passphrase']);
@@ -15,11 +18,15 @@ const TOTP_NAMES = new Set([
   'mfasecret',
 ]);
 const PROVIDER_NAMES = new Set(['ssoprovider']);
+const PASSKEY_NAMES = new Set(['passkey', 'passkeys']);
 const URL_NAMES = new Set(['url', 'urls', 'uri', 'uris', 'domain', 'website', 'site']);
+
+/** Passkeys as a stored credential takes them, or one alone. */
+const PasskeysOfItem = z.union([Passkeys, Passkey.transform((passkey) => [passkey])]);
 
 /**
  * Reads an item that is a set of names and texts by what its names mean; a name without a meaning stays as it is. `urls`: where
- * the item's sites stand apart from its fields.
+ * the item's sites stand apart from its fields. Throws {@link SecretStoreError} for passkeys in another form than ours.
  */
 export function secretsOf(
   fields: Readonly<Record<string, string>>,
@@ -27,12 +34,13 @@ export function secretsOf(
   urls: readonly string[] = urlsOf(fields),
 ): ItemSecrets {
   const sites = urls.flatMap((url) => siteAddress(url) ?? []);
-  const secrets: ItemSecrets = { values: {}, totpSecret: null, ssoProvider: null, sites, version };
+  const secrets: ItemSecrets = { values: {}, totpSecret: null, passkeys: [], ssoProvider: null, sites, version };
   for (const [name, text] of Object.entries(fields)) {
     const plain = plainName(name);
     if (text === '' || URL_NAMES.has(plain)) continue;
     if (TOTP_NAMES.has(plain)) secrets.totpSecret = text;
     else if (PROVIDER_NAMES.has(plain)) secrets.ssoProvider = text;
+    else if (PASSKEY_NAMES.has(plain) && isJson(text)) secrets.passkeys.push(...passkeysOf(text));
     else secrets.values[keyOf(name, plain)] ??= text;
   }
   return secrets;
@@ -52,14 +60,30 @@ export function urlsOf(fields: Readonly<Record<string, string>>): string[] {
     .filter((url) => url !== '');
 }
 
-/** The texts among what an item holds; numbers and truth values as they are written. */
+/** The texts among what an item holds; numbers and truth values as they are written, passkeys as JSON. */
 export function textsOf(data: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(data).flatMap(([name, value]) =>
       typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
         ? [[name, String(value)] as const]
-        : [],
+        : PASSKEY_NAMES.has(plainName(name))
+          ? [[name, JSON.stringify(value)] as const]
+          : [],
     ),
+  );
+}
+
+/** True for what can be passkeys: some sites call a code that is typed a passkey, too. */
+function isJson(text: string): boolean {
+  return /^\s*[[{]/.test(text);
+}
+
+function passkeysOf(text: string): Passkey[] {
+  const parsed = PasskeysOfItem.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new SecretStoreError(
+    'credential_item_not_found',
+    'The `passkeys` of the item are not in a form that can be read; give them as POST /credentials takes them',
   );
 }
 

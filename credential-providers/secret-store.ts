@@ -1,5 +1,6 @@
 import { CREDENTIAL_PROVIDER_MESSAGES, type CredentialProviderFault } from '../contract/credential-provider-faults.ts';
 import type { CredentialProviderItem, CredentialProviderType } from '../contract/credential-providers.ts';
+import type { Passkey } from '../contract/passkeys.ts';
 
 /** A provider with its token. Never log, never answer. */
 export interface ProviderAccount {
@@ -11,11 +12,12 @@ export interface ProviderAccount {
   region: string | null;
 }
 
-/** The secrets of one item. For the activity that types them alone; never log, never keep. */
+/** The secrets of one item. For the activity that uses them alone; never log, never keep. */
 export interface ItemSecrets {
   /** By the names that stored credentials use: `username`, `email`, `password`, others as the item names them. */
   values: Record<string, string>;
   totpSecret: string | null;
+  passkeys: Passkey[];
   /** The identity provider that the item signs in through, where it says so. */
   ssoProvider: string | null;
   /** Addresses of the sites that the item says it is for; empty where it says nothing. */

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { finished, PassThrough } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import { HoldfastError } from '../contract/errors.ts';
 
 /** How much of a refused body is still read, in bytes; who sends more loses the connection. */
 const MAX_DROPPED = 64 * 1024 * 1024;
@@ -41,4 +42,16 @@ export function dropRest(body: Readable): void {
     if (dropped > MAX_DROPPED) body.destroy();
   });
   body.resume();
+}
+
+/**
+ * Throws what the reading of a multipart form failed with, as its sender's error: limits have a status of their own, and all
+ * else that the parser finds is the form's fault. Errors of the system stay what they are.
+ */
+export function rejectForm(error: unknown): never {
+  if (error instanceof HoldfastError || (error instanceof Error && 'syscall' in error)) throw error;
+  if (error instanceof Error && 'statusCode' in error && error.statusCode === 413) {
+    throw new HoldfastError('payload_too_large', 'The form exceeds the limit on number or size of parts');
+  }
+  throw new HoldfastError('bad_request', 'The body is not a valid multipart form');
 }

@@ -51,7 +51,7 @@ async function compile(files: readonly string[], folder: string): Promise<void> 
   });
   await Promise.all([
     writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
-    ...files.filter((file) => file.endsWith('.mjs')).map((file) => cp(file, join(folder, file))),
+    ...files.filter((file) => /\.(mjs|py)$/.test(file)).map((file) => cp(file, join(folder, file))),
     ...files.filter((file) => PREBUILT.test(file)).map((file) => prebuild(file, folder)),
   ]);
 }

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
   keys: async () => (await import('./rotate-keys.ts')).rotateKeys(),
+  audit: async () => (await import('./verify-audit.ts')).verifyAudit(),
 };
 
 // Stack traces in the logs name lines of the sources.

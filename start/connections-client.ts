@@ -2,6 +2,8 @@ import { Client, type ConnectionLike } from '@temporalio/client';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { hasSearchAttributes } from '../client/search-attributes.ts';
+import { createAppsClient, type AppsClient } from '../client/apps-client.ts';
+import { createWebhookLanes, type WebhookLanes } from '../client/webhook-lanes.ts';
 import type { Store } from '../store/store.ts';
 import { createDataConverter } from '../workers/data-converter/data-converter.ts';
 import type { SharedKeys } from './keys.ts';
@@ -24,4 +26,26 @@ export async function openConnectionsClient(options: {
       ? { domains: settings.clearSearchDomains ? 'clear' : 'hashed' }
       : null,
   });
+}
+
+/** The workflows that deliver to webhooks, as the worker wakes them up. */
+export function openWebhookLanes(options: {
+  connection: ConnectionLike;
+  namespace: string;
+  keys: SharedKeys;
+}): WebhookLanes {
+  const { connection, namespace, keys } = options;
+  const dataConverter = createDataConverter(keys.payloadKeys);
+  return createWebhookLanes({ temporal: new Client({ connection, namespace, dataConverter }) });
+}
+
+/** The workflows that build and run programs, as the API and the worker reach them. */
+export function openAppsClient(options: {
+  connection: ConnectionLike;
+  namespace: string;
+  keys: SharedKeys;
+}): AppsClient {
+  const { connection, namespace, keys } = options;
+  const dataConverter = createDataConverter(keys.payloadKeys);
+  return createAppsClient({ temporal: new Client({ connection, namespace, dataConverter }) });
 }

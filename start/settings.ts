@@ -94,6 +94,7 @@ const Environment = z
     HOLDFAST_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
     HOLDFAST_HOST: optional(z.string().refine((value) => isIP(value) !== 0, 'must be an IP address to listen on')),
     HOLDFAST_PUBLIC_URL: optional(HttpBase),
+    HOLDFAST_API_URL: optional(HttpBase),
     HOLDFAST_API_KEY: optional(
       z
         .string()
@@ -107,6 +108,7 @@ const Environment = z
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
     HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
     HOLDFAST_TIMELINE_DAYS: optional(wholeNumber(1, 36_500)),
+    HOLDFAST_AUDIT_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_CODEC: optional(z.enum(['on', 'off'], 'must be on or off')),
     HOLDFAST_CODEC_ORIGINS: optional(Origins),
     HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
@@ -127,7 +129,11 @@ const Environment = z
     HOLDFAST_MAX_BROWSERS: optional(wholeNumber(1, 500)),
     HOLDFAST_MAX_CHECKS: optional(wholeNumber(1, 500)),
     HOLDFAST_METRICS_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
+    HOLDFAST_SMTP_PORT: optional(wholeNumber(1, 65_535)),
     HOLDFAST_SEARCH_DOMAINS: optional(z.enum(['hashed', 'clear'], 'must be hashed or clear')),
+    HOLDFAST_MODEL_URL: optional(HttpBase),
+    HOLDFAST_MODEL_NAME: optional(z.string().max(200, 'must have 200 characters at most')),
+    HOLDFAST_MODEL_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
     TEMPORAL_PROFILE: optional(z.string()),
@@ -135,6 +141,8 @@ const Environment = z
     TEMPORAL_WORKER_BUILD_ID: optional(DeploymentPart),
   })
   .superRefine((read, ctx) => {
+    if (read.HOLDFAST_MODEL_URL !== undefined && read.HOLDFAST_MODEL_NAME === undefined)
+      ctx.addIssue({ code: 'custom', path: ['HOLDFAST_MODEL_NAME'], message: 'must be set with HOLDFAST_MODEL_URL' });
     const missing = (['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const).filter(
       (name) => read[name] === undefined,
     );
@@ -161,6 +169,8 @@ export interface Settings {
   ports: { api: number; sandbox: number; browser: number; temporal: number; temporalUi: number; codec: number };
   /** Base URL as callers see it. */
   publicUrl: string;
+  /** Base URL of the API as the browser service reaches it, for the programs of users. */
+  apiUrl: string;
   /** The organization-wide key; without one, a key is made in the data folder. */
   apiKey: string | undefined;
   plan: z.infer<typeof Plan>;
@@ -179,6 +189,8 @@ export interface Settings {
   codecOrigins: readonly string[];
   /** How long events of timelines are kept, in days. */
   timelineDays: number;
+  /** How long rows of the audit log are kept, in days. */
+  auditDays: number;
   sandbox: boolean;
   databaseUrl: string | undefined;
   /** A browser service elsewhere; without one, our own is used. */
@@ -199,8 +211,12 @@ export interface Settings {
   concurrency: { people?: number; checks?: number };
   /** Where the worker offers Prometheus metrics, on `host`; without it, it offers none. */
   metricsPort: number | undefined;
+  /** Where the API takes mail with one-time codes, on `host`; without it, it takes none. */
+  smtpPort: number | undefined;
   /** Whether Temporal's search attribute `HoldfastDomain` holds the domain itself instead of a keyed hash of it. */
   clearSearchDomains: boolean;
+  /** A model that is asked between forms which look alike, behind an endpoint for chat completions; none by default. */
+  model: { url: string; name: string; key: string | undefined } | undefined;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
   /** The worker's deployment version; without one, workers are not versioned. */
@@ -230,6 +246,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       codec: port + PORTS_ABOVE.codec,
     },
     publicUrl: read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
+    apiUrl: read.HOLDFAST_API_URL ?? read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
     apiKey: read.HOLDFAST_API_KEY,
     plan: read.HOLDFAST_PLAN ?? 'enterprise',
     dataDir: resolve(read.HOLDFAST_DATA_DIR ?? '.holdfast'),
@@ -240,6 +257,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     codec: read.HOLDFAST_CODEC === 'on',
     codecOrigins: read.HOLDFAST_CODEC_ORIGINS ?? [`http://localhost:${port + PORTS_ABOVE.temporalUi}`],
     timelineDays: read.HOLDFAST_TIMELINE_DAYS ?? 90,
+    auditDays: read.HOLDFAST_AUDIT_DAYS ?? 365,
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,
@@ -255,7 +273,12 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       ...(read.HOLDFAST_MAX_CHECKS === undefined ? {} : { checks: read.HOLDFAST_MAX_CHECKS }),
     },
     metricsPort: read.HOLDFAST_METRICS_PORT,
+    smtpPort: read.HOLDFAST_SMTP_PORT,
     clearSearchDomains: read.HOLDFAST_SEARCH_DOMAINS === 'clear',
+    model:
+      read.HOLDFAST_MODEL_URL === undefined || read.HOLDFAST_MODEL_NAME === undefined
+        ? undefined
+        : { url: read.HOLDFAST_MODEL_URL, name: read.HOLDFAST_MODEL_NAME, key: read.HOLDFAST_MODEL_KEY },
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),
   };

@@ -1,4 +1,6 @@
 import type { ConnectionsClient } from '../client/connections-client.ts';
+import type { CodeInbox } from '../codes/inbox.ts';
+import type { WebhookLanes } from '../client/webhook-lanes.ts';
 import type { Store } from '../store/store.ts';
 
 /** How often expired submissions, codes and states are deleted, in milliseconds. */
@@ -6,6 +8,9 @@ const SWEEP_EVERY_MS = 60_000;
 /** How often a step of the walk over all connections is taken, in milliseconds, and how many it looks at. */
 const STEP_EVERY_MS = 15_000;
 const STEP_SIZE = 100;
+/** How often events for webhooks are looked for, in milliseconds, and how many are handed over at a time. */
+const DISPATCH_EVERY_MS = 1000;
+const DISPATCH_SIZE = 100;
 /** Shorter than a step, so that a process alone has every turn, however exact its timer is. */
 const TURN_MS = 12_000;
 
@@ -42,8 +47,29 @@ export function startReviver(
   }, STEP_EVERY_MS);
 }
 
+/**
+ * Hands events that were written with a connection's state over to the workflows that deliver them, every second. What a
+ * process had in hand when it was killed is handed over by another, half a minute later.
+ */
+export function startWebhookDispatcher(
+  deliveries: Pick<Store['webhookDeliveries'], 'claimDueLanes' | 'markDispatched'>,
+  lanes: WebhookLanes,
+): PeriodicTask {
+  return repeat(async () => {
+    for (const lane of await deliveries.claimDueLanes(DISPATCH_SIZE)) {
+      await lanes.wake(lane);
+      await deliveries.markDispatched(lane);
+    }
+  }, DISPATCH_EVERY_MS);
+}
+
+/** Brings codes that came before their step to the flows that have come to it, every second. */
+export function startCodeDelivery(inbox: Pick<CodeInbox, 'deliverAll'>): PeriodicTask {
+  return repeat(() => inbox.deliverAll(), DISPATCH_EVERY_MS);
+}
+
 /** Runs work now and every `everyMs`, one at a time. Work that fails, because a server is away, is due again at its next time. */
-function repeat(work: () => Promise<unknown>, everyMs: number): PeriodicTask {
+export function repeat(work: () => Promise<unknown>, everyMs: number): PeriodicTask {
   let running = false;
   const run = async (): Promise<void> => {
     if (running) return;

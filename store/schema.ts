@@ -1,9 +1,14 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { BrowserPoolConfig } from '../contract/browser-pools.ts';
+import type { AppAction, DeploymentStatus, InvocationStatus } from '../contract/apps.ts';
 import type { TimelineEvent } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
+import type { CodeSourceType } from '../contract/code-sources.ts';
 import type { Plan } from '../contract/limits.ts';
 import type { CredentialProviderType } from '../contract/credential-providers.ts';
+import type { PasskeyName } from '../contract/passkeys.ts';
 import type { ProxyProtocol, ProxyStatus } from '../contract/proxies.ts';
+import type { Webhook, WebhookDelivery, WebhookEventType, WebhookPayload } from '../contract/webhooks.ts';
 
 /** How far the typing of one interaction has come. */
 export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
@@ -13,7 +18,14 @@ export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
  * `json`, not `jsonb`: they are read whole, and `jsonb` refuses what a page's text may hold (NUL, lone surrogates).
  */
 export interface Database {
-  organizations: { id: string; name: string; plan: Plan; created_at: Date };
+  organizations: {
+    id: string;
+    name: string;
+    plan: Plan;
+    created_at: Date;
+    /** Sessions at a time of each project that has no limit of its own. */
+    default_project_max_sessions: Limit;
+  };
   organization_keys: {
     id: string;
     organization_id: string;
@@ -35,7 +47,7 @@ export interface Database {
     created_at: Date;
   };
   connection_keys: { connection_id: string; organization_id: string; sealed_key: Buffer };
-  projects: { id: string; organization_id: string; name: string; created_at: Date };
+  projects: { id: string; organization_id: string; name: string; created_at: Date; max_sessions: Limit };
   api_keys: {
     id: string;
     organization_id: string;
@@ -49,6 +61,8 @@ export interface Database {
     created_at: Date;
     expires_at: Date | null;
     deleted_at: Date | null;
+    /** The invocation whose program has the key; such a key is in no list. */
+    invocation_id: string | null;
   };
   profiles: {
     id: string;
@@ -72,6 +86,9 @@ export interface Database {
     document: Json<ConnectionDocument>;
     /** Name of the stored credential that its settings refer to. */
     credential_name: string | null;
+    /** The number and the address that its codes come to. */
+    code_phone: string | null;
+    code_email: string | null;
     revision: number;
     created_at: Date;
     updated_at: Date;
@@ -101,6 +118,8 @@ export interface Database {
     sso_provider: string | null;
     sealed_values: Buffer;
     sealed_totp_secret: Buffer | null;
+    sealed_passkeys: Buffer | null;
+    passkeys: ColumnType<PasskeyName[], string, string>;
     value_keys: string[];
     value_origins: ColumnType<Record<string, string>, string, string>;
     version: number;
@@ -128,6 +147,94 @@ export interface Database {
     created_at: Date;
     deleted_at: Date | null;
   };
+  extensions: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    name: string | null;
+    size_bytes: number;
+    /** SHA-256 of the archive, in hex. */
+    checksum: string;
+    /** A ZIP archive. */
+    archive: Buffer;
+    /** Lower-case name. */
+    search: string;
+    created_at: Date;
+    last_used_at: Date | null;
+  };
+  browser_pools: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    name: string | null;
+    config: Json<BrowserPoolConfig>;
+    /** What the configuration's profile and extensions were when it was set. */
+    profile_id: string | null;
+    extension_ids: string[];
+    created_at: Date;
+  };
+  deployments: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    status: DeploymentStatus;
+    status_reason: string | null;
+    entrypoint: string;
+    version: string;
+    force: boolean;
+    env_names: Json<string[]>;
+    sealed_env_vars: Buffer;
+    /** A ZIP archive. */
+    archive: Buffer;
+    /** SHA-256 of the archive, in hex. */
+    checksum: string;
+    /** Lower-case names of its apps. */
+    search: string;
+    /** How many events it has: the number of the last. */
+    event_count: Generated<number>;
+    created_at: Date;
+    updated_at: Date;
+  };
+  app_versions: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    deployment_id: string;
+    app_name: string;
+    version: string;
+    actions: Json<AppAction[]>;
+    search: string;
+    created_at: Date;
+  };
+  invocations: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    deployment_id: string;
+    app_name: string;
+    version: string;
+    action_name: string;
+    status: InvocationStatus;
+    sealed_payload: Buffer | null;
+    sealed_outcome: Buffer | null;
+    retries: number;
+    /** Lower-case names of app and action. */
+    search: string;
+    event_count: Generated<number>;
+    started_at: Date;
+    /** When its time is over. */
+    expires_at: Date;
+    finished_at: Date | null;
+  };
+  app_events: {
+    id: string;
+    organization_id: string;
+    /** A deployment or an invocation. */
+    subject_id: string;
+    number: number;
+    at: Date;
+    sealed_body: Buffer;
+  };
   credential_providers: {
     id: string;
     organization_id: string;
@@ -145,6 +252,53 @@ export interface Database {
     search: string;
     created_at: Date;
     updated_at: Date;
+  };
+  code_sources: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    source_type: CodeSourceType;
+    sealed_secret: Buffer;
+    created_at: Date;
+  };
+  webhooks: {
+    id: string;
+    organization_id: string;
+    project_id: string;
+    url: string;
+    description: string;
+    events: WebhookEventType[];
+    sealed_secret: Buffer;
+    /** The secret before the last rotation, which signs until `former_until`. */
+    sealed_former_secret: Buffer | null;
+    former_until: Date | null;
+    status: Webhook['status'];
+    paused_reason: NonNullable<Webhook['paused_reason']> | null;
+    /** Since when no delivery has succeeded. */
+    failing_since: Date | null;
+    last_success_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  webhook_deliveries: {
+    seq: Generated<number>;
+    id: string;
+    webhook_id: string;
+    /** What is delivered in order: the id of the connection, or of the webhook itself for its tests. */
+    lane: string;
+    message_id: string;
+    event_type: WebhookPayload['type'];
+    payload: Json<WebhookPayload>;
+    status: WebhookDelivery['status'];
+    attempts: number;
+    /** When its workflow is started, or woken up; later while that has it in hand. */
+    dispatch_at: Date;
+    next_attempt_at: Date | null;
+    first_attempt_at: Date | null;
+    last_attempt_at: Date | null;
+    last_status_code: number | null;
+    last_error: NonNullable<WebhookDelivery['last_error']> | null;
+    created_at: Date;
   };
   recordings: {
     id: string;
@@ -210,8 +364,14 @@ export interface Database {
     duration_ms: number;
     client_ip: string;
     user_agent: string;
+    /** Null in rows of an older version. */
+    previous_seal: Buffer | null;
+    seal: Buffer | null;
   };
 }
 
 /** Read as a value, written as text. */
 type Json<Value> = ColumnType<Value, string, string>;
+
+/** None unless it is set. */
+type Limit = ColumnType<number | null, number | null | undefined, number | null>;

@@ -27,7 +27,19 @@ export interface PageRequest {
 }
 
 /** Tables whose rows belong to a project (`project_id` may be null in `api_keys` and `audit_log` alone). */
-export type TenantTable = 'connections' | 'profiles' | 'credentials' | 'proxies' | 'api_keys' | 'audit_log';
+export type TenantTable =
+  | 'connections'
+  | 'profiles'
+  | 'credentials'
+  | 'proxies'
+  | 'extensions'
+  | 'api_keys'
+  | 'audit_log'
+  | 'webhooks'
+  | 'code_sources'
+  | 'deployments'
+  | 'app_versions'
+  | 'invocations';
 
 /** The condition that keeps a query within a scope. */
 export function withinScope(scope: Scope, table: TenantTable): RawBuilder<SqlBool> {
@@ -57,6 +69,31 @@ export async function readPage<Row, Shown>(
     .offset(offset)
     .execute();
   return pageOf(rows.map(present), limit);
+}
+
+/** A query that can be narrowed to what is called by one word; one of kysely's. */
+interface FoundByName<Row> {
+  where(condition: RawBuilder<SqlBool>): {
+    orderBy(column: RawBuilder<unknown>): { limit(count: number): { execute(): Promise<Row[]> } };
+  };
+}
+
+/** The row that a path calls by id or by name. By id first: a row may be named like another's id; of several the oldest. */
+export async function findByIdOrName<Row extends { id: string }>(
+  query: FoundByName<Row>,
+  idOrName: string,
+): Promise<Row | undefined> {
+  const rows = await query
+    .where(sql<SqlBool>`(id = ${idOrName} or name = ${idOrName})`)
+    .orderBy(sql`created_at`)
+    .limit(2)
+    .execute();
+  return rows.find(({ id }) => id === idOrName) ?? rows[0];
+}
+
+/** The condition of a search over a list: a part of the column `search`, in any case, or the whole id. */
+export function matchesSearch(query: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(${containsText(sql.ref('search'), query)} or id = ${query})`;
 }
 
 /** The text that {@link containsText} looks through: lower case, one part a line. */

@@ -5,7 +5,10 @@ import { createPool, openDatabase, type StoreConnection } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createApiKeyQueries, type ApiKeyQueries } from './queries/api-keys.ts';
 import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log.ts';
-import { createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
+import { createBrowserPoolQueries, type BrowserPoolQueries } from './queries/browser-pools.ts';
+import { type AppEventQueries, createAppEventQueries } from './queries/app-events.ts';
+import { createAppChanges, createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
+import { createCodeSourceQueries, type CodeSourceQueries } from './queries/code-sources.ts';
 import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
 import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
@@ -17,12 +20,18 @@ import {
   type ProjectQueries,
 } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
+import { createExtensionQueries, type ExtensionQueries } from './queries/extensions.ts';
+import { createDeploymentQueries, type DeploymentQueries } from './queries/deployments.ts';
+import { createInvocationQueries, type InvocationQueries } from './queries/invocations.ts';
 import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
 import { createRecordingQueries, type RecordingQueries } from './queries/recordings.ts';
+import { createSessionLimitQueries, type SessionLimitQueries } from './queries/session-limits.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
+import { createWebhookDeliveryQueries, type WebhookDeliveryQueries } from './queries/webhook-deliveries.ts';
+import { createWebhookQueries, type WebhookQueries } from './queries/webhooks.ts';
 import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
 import { sweep } from './sweep.ts';
 import { createLocalKeyWrapper } from './vault/master-key.ts';
@@ -43,6 +52,7 @@ export type { StoreConnection } from './database.ts';
 export const DEFAULT_ORGANIZATION_ID = 'org_default';
 export const DEFAULT_PROJECT_ID = 'prj_default';
 const DEFAULT_TIMELINE_KEPT_MS = 90 * 24 * 60 * 60_000;
+const DEFAULT_AUDIT_KEPT_MS = 365 * 24 * 60 * 60_000;
 /** Who made what the set-up makes. */
 const OPERATOR = { id: 'usr_operator', email: 'operator@holdfast.invalid', name: 'Operator' };
 
@@ -59,6 +69,8 @@ export interface StoreOptions {
   maxConnections?: number;
   /** How long timeline events are kept, in milliseconds. Default 90 days. */
   timelineKeptMs?: number;
+  /** How long rows of the audit log are kept, in milliseconds. Default 365 days. */
+  auditKeptMs?: number;
   /** The time; for tests. */
   clock?: () => Date;
 }
@@ -75,12 +87,23 @@ export interface Store {
   credentials: CredentialQueries;
   credentialProviders: CredentialProviderQueries;
   proxies: ProxyQueries;
+  extensions: ExtensionQueries;
+  browserPools: BrowserPoolQueries;
+  sessionLimits: SessionLimitQueries;
+  deployments: DeploymentQueries;
+  invocations: InvocationQueries;
+  appEvents: AppEventQueries;
+  /** Changes of deployments and invocations; their revision is the number of their last event. */
+  appChanges: Pick<ConnectionChanges, 'watch'>;
   recordings: RecordingQueries;
   submissions: SubmissionQueries;
   typingLedger: TypingLedgerQueries;
   totpUses: TotpUseQueries;
   handoffs: HandoffQueries;
   auditLog: AuditLogQueries;
+  codeSources: CodeSourceQueries;
+  webhooks: WebhookQueries;
+  webhookDeliveries: WebhookDeliveryQueries;
   installationKeys: InstallationKeys;
   /** Counts calls over all processes on this database. One name, one set of counts. */
   rateLimiter(name: string, limit: SharedRateLimit): SharedRateLimiter;
@@ -107,7 +130,7 @@ export interface Store {
 /** Opens the store. Connects on first use; call `migrate()` and `bootstrap()` once before anything else. */
 export function createStore(options: StoreOptions): Store {
   const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
-  const { timelineKeptMs = DEFAULT_TIMELINE_KEPT_MS } = options;
+  const { timelineKeptMs = DEFAULT_TIMELINE_KEPT_MS, auditKeptMs = DEFAULT_AUDIT_KEPT_MS } = options;
   const pool = createPool(connection, maxConnections);
   const db = openDatabase(pool);
   const wrapper = createLocalKeyWrapper(masterKey);
@@ -118,10 +141,12 @@ export function createStore(options: StoreOptions): Store {
     retired,
     ...(reloadMasterKeys && { reload: async () => (await reloadMasterKeys()).map(createLocalKeyWrapper) }),
   });
+  const keysOfInstallation = createInstallationKeys(db, vault, clock);
   const organizations = createOrganizationQueries(db, vault, clock);
   const projects = createProjectQueries(db, clock);
   const apiKeys = createApiKeyQueries(db, clock);
   const changes = createConnectionChanges(db, connection);
+  const appChanges = createAppChanges(db, connection);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrations) } });
 
   return {
@@ -135,13 +160,23 @@ export function createStore(options: StoreOptions): Store {
     credentials: createCredentialQueries(db, vault, clock),
     credentialProviders: createCredentialProviderQueries(db, vault, clock),
     proxies: createProxyQueries(db, vault, clock),
+    extensions: createExtensionQueries(db, clock),
+    browserPools: createBrowserPoolQueries(db, clock),
+    sessionLimits: createSessionLimitQueries(db),
+    deployments: createDeploymentQueries(db, vault, clock),
+    invocations: createInvocationQueries(db, vault, clock),
+    appEvents: createAppEventQueries(db, vault, clock),
+    appChanges,
     recordings: createRecordingQueries(db, vault, clock),
     submissions: createSubmissionQueries(db, vault, clock),
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
-    auditLog: createAuditLogQueries(db),
-    installationKeys: createInstallationKeys(db, vault, clock),
+    auditLog: createAuditLogQueries(db, keysOfInstallation),
+    codeSources: createCodeSourceQueries(db, vault, clock),
+    webhooks: createWebhookQueries(db, vault, clock),
+    webhookDeliveries: createWebhookDeliveryQueries(db, vault, clock),
+    installationKeys: keysOfInstallation,
     rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
@@ -162,13 +197,13 @@ export function createStore(options: StoreOptions): Store {
       const done = new Set(rows.map((row) => row.name));
       if (!names.every((name) => done.has(name))) notReady();
     },
-    sweep: () => sweep(db, clock(), timelineKeptMs),
+    sweep: () => sweep(db, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
     rotateAllKeys: (rotation) => rotateAllKeys(db, vault, clock, rotation),
     rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, vault) }),
     rotateOrganizationKey: (organizationId, rotation) =>
       rotateOrganizationKey(db, vault, organizationId, clock(), rotation),
     close: async () => {
-      await changes.close();
+      await Promise.all([changes.close(), appChanges.close()]);
       await db.destroy();
     },
   };

@@ -8,13 +8,16 @@ import {
 } from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../browser-client/service.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
+import { createFormModel, type FormModelSettings } from '../activities/login/reading/form-model.ts';
 import { createPages } from '../activities/login/pages.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';
-import type { LoginActivities, RecordActivities } from '../contract/activities.ts';
+import { createWebhookActivities } from '../activities/webhooks/deliver.ts';
+import { createAppActivities } from '../activities/apps/app-activities.ts';
+import type { AppActivities, LoginActivities, RecordActivities, WebhookActivities } from '../contract/activities.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';
-import { BROWSER_QUEUES, browserQueue, TASK_QUEUE } from '../workflows/messages.ts';
+import { appQueue, BROWSER_QUEUES, browserQueue, TASK_QUEUE, webhookQueue } from '../workflows/messages.ts';
 import { createDataConverter } from './data-converter/data-converter.ts';
 import type { PayloadKeySource } from './data-converter/payload-codec.ts';
 
@@ -25,6 +28,8 @@ export interface WorkerOptions {
   store: Store;
   browserService: BrowserServiceSettings;
   egress: EgressPolicy;
+  /** Where programs of users reach the API, as the browser service sees it. */
+  apiUrl: string;
   /** The same on every worker and client: one key of 32 bytes, or where to find them. */
   payloadKey: Buffer | PayloadKeySource;
   taskQueue?: string;
@@ -38,6 +43,8 @@ export interface WorkerOptions {
   /** How many workflows are kept in memory; about 250 kB each. Default 1,000. */
   maxCachedWorkflows?: number;
   concurrency?: Partial<Concurrency>;
+  /** A model that is asked between login forms which look alike; without one the rules decide alone. */
+  model?: FormModelSettings | undefined;
 }
 
 /** How much this process does at once, by whom it is done for. */
@@ -48,9 +55,13 @@ export interface Concurrency {
   checks: number;
   /** Writes to the store that are tried again after a failure. Default 50. */
   records: number;
+  /** Deliveries to webhooks. Default 20. */
+  webhooks: number;
+  /** Builds and runs of programs. Default 10. */
+  apps: number;
 }
 
-const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50 };
+const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50, webhooks: 20, apps: 10 };
 
 /** A running worker. */
 export interface RunningWorker {
@@ -76,7 +87,7 @@ export function versioned(version: WorkerOptions['version']): Pick<TemporalWorke
   };
 }
 
-/** Starts the workers of this process: workflows and records, logins of people, and checks, each on a queue of its own. */
+/** Starts the workers of this process: workflows and records, logins of people, checks, deliveries to webhooks, and programs, each on a queue of its own. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
@@ -84,12 +95,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     providers: options.store.credentialProviders,
     egress: options.egress,
   });
-  const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials };
+  const model = options.model === undefined ? undefined : createFormModel(options.model);
+  const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials, model };
   const workers = await startWorkers({
     ...options,
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
     records: createRecordActivities(options.store),
     browsing: createLoginActivities(deps),
+    webhooks: createWebhookActivities(options.store, options.egress),
+    apps: createAppActivities({ store: options.store, service, apiUrl: options.apiUrl }),
   });
   return {
     ended: workers.ended,
@@ -109,6 +123,9 @@ export interface WorkersOptions extends Pick<
   workflowBundle: WorkflowBundleWithSourceMap;
   records: RecordActivities;
   browsing: LoginActivities;
+  webhooks: WebhookActivities;
+  /** Without them the worker builds and runs no programs. */
+  apps?: AppActivities;
 }
 
 /** Starts one Temporal worker for each queue. They end together: one that fails takes the others with it. */
@@ -138,6 +155,20 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         taskQueue: browserQueue(taskQueue, queue),
         activities: { ...options.browsing },
         maxConcurrentActivityTaskExecutions: concurrency[queue],
+      }),
+    ),
+    Worker.create({
+      ...common,
+      taskQueue: webhookQueue(taskQueue),
+      activities: { ...options.webhooks },
+      maxConcurrentActivityTaskExecutions: concurrency.webhooks,
+    }),
+    ...(options.apps === undefined ? [] : [options.apps]).map((activities) =>
+      Worker.create({
+        ...common,
+        taskQueue: appQueue(taskQueue),
+        activities: { ...activities },
+        maxConcurrentActivityTaskExecutions: concurrency.apps,
       }),
     ),
   ]);

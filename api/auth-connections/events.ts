@@ -6,7 +6,7 @@ import { type EventStream, eventFrame, openEventStream } from '../../http/event-
 import { lastEventIdOf } from '../../http/headers.ts';
 import type { ConnectionRow, ConnectionState } from '../../store/queries/connections.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
-import { type Caller, callerOf } from '../caller.ts';
+import { type Caller, callerOf, keyCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import type { OpenStream } from '../streams.ts';
@@ -36,7 +36,7 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
     handler: async (request, reply) => {
       const caller = callerOf(request);
       const row = await parts.answers.find(caller, request.params.id);
-      const stream = parts.streams.open(caller.kind === 'hosted' ? caller.flowId : caller.key.id);
+      const stream = parts.streams.open(caller.kind === 'hosted' ? caller.flowId : keyCallerOf(request).key.id);
       try {
         await follow(parts, reply, {
           caller,
@@ -146,6 +146,7 @@ function hasEnded(document: ConnectionDocument): boolean {
 
 /** Flow fields that a state event carries beside `flow_status` and `flow_step` (wire.md, "Streams"). */
 const FIELDS = [
+  'flow_id',
   'flow_type',
   'interaction_id',
   'fields',

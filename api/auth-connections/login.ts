@@ -42,6 +42,7 @@ export function registerLogin(app: ApiServer, { store, connections, answers }: A
       const link = answers.hostedLink(row.id, flow.flow_id);
       return {
         id: row.id,
+        flow_id: flow.flow_id,
         flow_type: flow.flow_type,
         hosted_url: link.url,
         flow_expires_at: flow.flow_expires_at,

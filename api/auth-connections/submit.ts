@@ -38,8 +38,9 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** Under this name the digest of a choice without values is kept. No field has it: ids of fields hold no space. */
+/** Under these names the digest of what comes without values is kept. No field has them: ids of fields hold no space. */
 const CHOICE_MARK = ' choice';
+const WRONG_FORM_MARK = ' wrong form';
 
 type Parts = Pick<ApiParts, 'store' | 'connections' | 'answers' | 'clock'>;
 type Row = Pick<ConnectionRow, 'id' | 'document'>;
@@ -82,6 +83,7 @@ async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promi
       interactionId: answer.interactionId,
       fieldIds,
       selectedChoiceId: answer.choiceId,
+      ...(answer.wrongForm === undefined ? {} : { wrongForm: true }),
     });
     if (fieldIds.length === 0) await parts.store.submissions.destroy(sealed.submissionId);
     await parts.answers.settled(accepted);
@@ -95,8 +97,9 @@ async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promi
   }
 }
 
-function sealable(connectionId: string, { interactionId, values, choiceId }: InteractionAnswer) {
-  const kept = Object.keys(values).length === 0 && choiceId !== null ? { [CHOICE_MARK]: choiceId } : values;
+function sealable(connectionId: string, { interactionId, values, choiceId, wrongForm }: InteractionAnswer) {
+  const isChoice = Object.keys(values).length === 0 && choiceId !== null;
+  const kept = wrongForm === true ? { [WRONG_FORM_MARK]: 'true' } : isChoice ? { [CHOICE_MARK]: choiceId } : values;
   return { connectionId, interactionId, values: kept };
 }
 

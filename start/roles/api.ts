@@ -1,11 +1,13 @@
 import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { startApi } from '../../api/service.ts';
+import { createCodeInbox } from '../../codes/inbox.ts';
+import { startSmtp } from '../../codes/smtp.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { openConnectionsClient } from '../connections-client.ts';
+import { openAppsClient, openConnectionsClient } from '../connections-client.ts';
 import { createHealth } from '../health.ts';
 import { sharedKeys } from '../keys.ts';
 import { runRole } from './run-role.ts';
@@ -16,11 +18,17 @@ await runRole('api', async (settings, keys) => {
   const shared = await sharedKeys(store, keys);
   const policy = createEgressPolicy(settings.allowPrivateHosts);
   const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
+  const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
+  const clock = (): Date => new Date();
+  const { smtpPort: port, host } = settings;
+  const inbox = createCodeInbox({ store, connections, clock });
+  const smtp = port === undefined ? null : await startSmtp({ store, inbox, port, host });
   const api = await startApi({
     port: settings.ports.api,
     host: settings.host,
     store,
-    connections: await openConnectionsClient({ connection, namespace, store, keys: shared, settings }),
+    connections,
+    apps: openAppsClient({ connection, namespace, keys: shared }),
     settings: {
       publicUrl: settings.publicUrl,
       plan: settings.plan,
@@ -34,11 +42,12 @@ await runRole('api', async (settings, keys) => {
     externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey: shared.signingKey,
     logger: pino({ name: 'api', base: null }),
-    clock: () => new Date(),
+    clock,
     health: createHealth({ store, connection, namespace, browser }),
   });
   return {
     async close() {
+      await smtp?.close();
       await api.close();
       await store.close();
       await connection.close();

@@ -22,7 +22,14 @@ export async function runBrowser(): Promise<void> {
  */
 export async function runStandaloneBrowser(): Promise<void> {
   await runRole('browser', (settings, keys) =>
-    start(settings, keys, ({ profiles, projects }) => ({
+    start(settings, keys, ({ profiles, projects, browserPools }) => ({
+      pools: {
+        ...browserPools,
+        create: async (projectId, definition) => {
+          await projects.create(DEFAULT_ORGANIZATION_ID, { id: projectId, name: projectId });
+          return browserPools.create(projectId, definition);
+        },
+      },
       profileRecords: {
         create: async (projectId, name) => {
           await projects.create(DEFAULT_ORGANIZATION_ID, { id: projectId, name: projectId });
@@ -58,6 +65,9 @@ async function start(
     policy: createEgressPolicy(settings.allowPrivateHosts),
     profiles: store.profiles,
     proxies: store.proxies,
+    extensions: store.extensions,
+    pools: store.browserPools,
+    sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
     ...more(store),
   });
   return {

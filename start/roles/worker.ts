@@ -1,11 +1,13 @@
 import { NativeConnection } from '@temporalio/worker';
+import { createCodeInbox } from '../../codes/inbox.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { openConnectionsClient } from '../connections-client.ts';
+import { openAppsClient, openConnectionsClient, openWebhookLanes } from '../connections-client.ts';
 import { sharedKeys } from '../keys.ts';
-import { startReviver, startSweeper } from '../sweeper.ts';
+import { startAppReviver } from '../app-reviver.ts';
+import { startCodeDelivery, startReviver, startSweeper, startWebhookDispatcher } from '../sweeper.ts';
 import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
 
@@ -20,13 +22,23 @@ await runRole('worker', async (settings, keys) => {
     store,
     browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
     egress: createEgressPolicy(settings.allowPrivateHosts),
+    apiUrl: settings.apiUrl,
     workflowBundle: await loadWorkflowBundle(),
     concurrency: settings.concurrency,
+    model: settings.model,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: shared.payloadKeys,
   });
   const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
-  const tasks = [startSweeper(store), startReviver(store, connections)];
+  const lanes = openWebhookLanes({ connection, namespace, keys: shared });
+  const apps = openAppsClient({ connection, namespace, keys: shared });
+  const tasks = [
+    startSweeper(store),
+    startReviver(store, connections),
+    startAppReviver(store, apps),
+    startWebhookDispatcher(store.webhookDeliveries, lanes),
+    startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
+  ];
   return {
     ended: worker.ended,
     async close() {

@@ -7,6 +7,14 @@ import { valueOrigins } from './0005-value-origins.ts';
 import { rateLimits } from './0006-rate-limits.ts';
 import { installationKeys } from './0007-installation-keys.ts';
 import { credentialProviders } from './0008-credential-providers.ts';
+import { webhooks } from './0009-webhooks.ts';
+import { passkeys } from './0010-passkeys.ts';
+import { extensions } from './0011-extensions.ts';
+import { codeSources } from './0012-code-sources.ts';
+import { browserPools } from './0013-browser-pools.ts';
+import { apps } from './0014-apps.ts';
+import { auditLogChain } from './0015-audit-log-chain.ts';
+import { sessionLimits } from './0016-session-limits.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +26,12 @@ export const migrations: Record<string, Migration> = {
   '0006_rate_limits': rateLimits,
   '0007_installation_keys': installationKeys,
   '0008_credential_providers': credentialProviders,
+  '0009_webhooks': webhooks,
+  '0010_passkeys': passkeys,
+  '0011_extensions': extensions,
+  '0012_code_sources': codeSources,
+  '0013_browser_pools': browserPools,
+  '0014_apps': apps,
+  '0015_audit_log_chain': auditLogChain,
+  '0016_session_limits': sessionLimits,
 };

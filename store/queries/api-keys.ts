@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { hashApiKey, isPlausibleApiKey, maskApiKey, newApiKey } from '../api-key-format.ts';
 import type { Db } from '../database.ts';
-import { readPage, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
+import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
 
 /** An API key without the key: what lists and reads show (interface.md, "API key"). */
 export interface ApiKeyRecord {
@@ -19,6 +19,8 @@ export interface ApiKeyRecord {
   projectId: string | null;
   projectName: string | null;
   maskedKey: string;
+  /** The invocation whose program has it; null for the keys of callers. */
+  invocationId: string | null;
 }
 
 /** API keys. Only a hash is stored; the key itself is in the answer of `create` and `rotate` alone. */
@@ -52,6 +54,10 @@ export interface ApiKeyQueries {
     id: string,
     input: { expiresAt: Date | null; formerExpiresAt: Date; createdBy: ApiKeyRecord['createdBy'] },
   ): Promise<{ record: ApiKeyRecord; key: string } | null>;
+  /** Makes the key of an invocation's program, in place of one that was made before; it is in no list. */
+  createForInvocation(scope: ProjectScope, invocationId: string, expiresAt: Date): Promise<string>;
+  /** Ends the key of an invocation's program. */
+  removeForInvocation(invocationId: string): Promise<void>;
   /** Registers a key that the operator chose (`HOLDFAST_API_KEY`), organization-wide. May be called again. */
   register(
     organizationId: string,
@@ -67,7 +73,11 @@ interface NewApiKeyRow {
   key: string;
   createdBy: ApiKeyRecord['createdBy'];
   expiresAt: Date | null;
+  invocationId?: string;
 }
+
+/** Who made the keys of programs. */
+const PROGRAMS = { id: 'usr_programs', email: 'programs@holdfast.invalid', name: 'Programs' };
 
 /** Queries of API keys. */
 export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
@@ -105,6 +115,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     created_at: clock(),
     expires_at: input.expiresAt,
     deleted_at: null,
+    invocation_id: input.invocationId ?? null,
   });
 
   const present = (row: Row): ApiKeyRecord => ({
@@ -118,6 +129,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     projectId: row.project_id,
     projectName: row.project_name,
     maskedKey: row.masked_key,
+    invocationId: row.invocation_id,
   });
 
   return {
@@ -140,6 +152,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     list: (scope, { includeDeleted = false, ...page }) => {
       const ordered = select()
         .where(withinScope(scope, 'api_keys'))
+        .where('invocation_id', 'is', null)
         .$if(!includeDeleted, (query) => query.where('deleted_at', 'is', null))
         .orderBy('api_keys.created_at', 'desc')
         .orderBy('api_keys.id', 'desc');
@@ -173,6 +186,26 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       });
       const record = isLive ? await find(scope, row.id) : null;
       return record === null ? null : { record, key };
+    },
+    createForInvocation: async ({ organizationId, projectId }, invocationId, expiresAt) => {
+      const key = newApiKey();
+      const row = rowOf({
+        organizationId,
+        projectId,
+        name: invocationId,
+        key,
+        createdBy: PROGRAMS,
+        expiresAt,
+        invocationId,
+      });
+      await db.transaction().execute(async (trx) => {
+        await trx.deleteFrom('api_keys').where('invocation_id', '=', invocationId).execute();
+        await trx.insertInto('api_keys').values(row).execute();
+      });
+      return key;
+    },
+    removeForInvocation: async (invocationId) => {
+      await db.deleteFrom('api_keys').where('invocation_id', '=', invocationId).execute();
     },
     register: async (organizationId, key, { name, createdBy }) => {
       if (!isPlausibleApiKey(key))

@@ -16,6 +16,8 @@ export interface ConnectionChanges {
 }
 
 const CHANNEL = 'holdfast_connection_changes';
+/** Where changes of programs are told. */
+export const APPS_CHANNEL = 'holdfast_app_changes';
 /** How often the database is asked while we do not listen, in milliseconds: one query for all watchers. */
 const POLL_MS = 50;
 /** The same while we do: a connection that breaks can lose notifications. */
@@ -24,8 +26,47 @@ const SAFETY_POLL_MS = 2000;
 const LISTEN_RETRY_MS = 1000;
 
 /** Tells other processes, as part of the transaction that writes. Without listeners it costs nothing. */
-export async function notifyChange(trx: Db, connectionId: string, revision: number | 'gone'): Promise<void> {
-  await sql`select pg_notify(${CHANNEL}, ${`${connectionId} ${revision}`})`.execute(trx);
+export async function notifyChange(
+  trx: Db,
+  id: string,
+  revision: number | 'gone',
+  channel: Feed['channel'] = CHANNEL,
+): Promise<void> {
+  await sql`select pg_notify(${channel}, ${`${id} ${revision}`})`.execute(trx);
+}
+
+/** What is watched: where its changes are told, and how the revisions of what is there are read. */
+interface Feed {
+  channel: typeof CHANNEL | typeof APPS_CHANNEL;
+  read(ids: string[]): Promise<{ id: string; revision: number }[]>;
+}
+
+/** Changes of connections. */
+export function createConnectionChanges(db: Db, connection: StoreConnection): ConnectionChanges {
+  return createChanges(connection, {
+    channel: CHANNEL,
+    read: (ids) =>
+      db
+        .selectFrom('connections')
+        .select(['id', 'revision'])
+        .where('deleted_at', 'is', null)
+        .where('id', '=', sql<string>`any(${ids})`)
+        .execute(),
+  });
+}
+
+/** Changes of deployments and invocations: the number of their events. */
+export function createAppChanges(db: Db, connection: StoreConnection): ConnectionChanges {
+  const read = (table: 'deployments' | 'invocations', ids: string[]) =>
+    db
+      .selectFrom(table)
+      .select(['id', 'event_count as revision'])
+      .where('id', '=', sql<string>`any(${ids})`)
+      .execute();
+  return createChanges(connection, {
+    channel: APPS_CHANNEL,
+    read: async (ids) => [...(await read('deployments', ids)), ...(await read('invocations', ids))],
+  });
 }
 
 /** One who watches: holds the newest revision alone, so a slow reader costs no memory. */
@@ -36,7 +77,7 @@ interface Watcher {
 }
 
 /** The hub of this process: one listening connection, however many watch. */
-export function createConnectionChanges(db: Db, connection: StoreConnection): ConnectionChanges {
+function createChanges(connection: StoreConnection, feed: Feed): ConnectionChanges {
   const watchers = new Map<string, Set<Watcher>>();
   let closed = false;
   let timer: NodeJS.Timeout | null = null;
@@ -69,12 +110,7 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
       do {
         answered = asks;
         const asked = [...watchers.keys()];
-        const rows = await db
-          .selectFrom('connections')
-          .select(['id', 'revision'])
-          .where('deleted_at', 'is', null)
-          .where('id', '=', sql<string>`any(${asked})`)
-          .execute();
+        const rows = await feed.read(asked);
         const found = new Map(rows.map((row) => [row.id, row.revision]));
         for (const id of asked) tell(id, found.get(id) ?? 'gone');
       } while (answered !== asks && !closed);
@@ -107,7 +143,7 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
     });
     try {
       await client.connect();
-      await client.query(`listen ${CHANNEL}`);
+      await client.query(`listen ${feed.channel}`);
       listening = listener === client;
       // What was written before we listened.
       schedule(0);

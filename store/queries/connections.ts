@@ -14,6 +14,7 @@ import {
   type Scope,
 } from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
+import { appendEvents, prepareEvents } from './webhook-outbox.ts';
 
 /** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
 export interface ConnectionRow {
@@ -64,11 +65,17 @@ export interface ConnectionQueries {
   usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
   /** Every connection of the organization that uses the external provider of that name, oldest first. */
   usingProvider(organizationId: string, providerName: string): Promise<ConnectionRow[]>;
+  /** Connections whose codes come to one of these numbers (`sms`) or addresses, in one project or (null) in all. */
+  expectingCodesAt(
+    scope: ProjectScope | null,
+    channel: 'sms' | 'email',
+    to: readonly string[],
+  ): Promise<ConnectionRow[]>;
   /** For Holdfast's own parts: ids of all tenants' connections that come after `id` (null: from the first), in order. */
   idsAfter(id: string | null, limit: number): Promise<string[]>;
   /**
    * Applies a change whose revision is larger than the stored one; false when it is not, or the connection is gone. Timeline
-   * events are written by id, in the same transaction.
+   * events are written by id, and what webhooks are told of, in the same transaction.
    */
   record(change: ConnectionChange): Promise<boolean>;
   /** States after `revision`, oldest first; at least the last {@link KEPT_STATES} are there. */
@@ -107,7 +114,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
               domain: row.domain,
               search: searchText(row.domain, row.profileName),
               document: JSON.stringify(row.document),
-              credential_name: credentialNameOf(row.document),
+              ...referencesOf(row.document),
               revision: row.revision,
               created_at: row.createdAt,
               updated_at: clock(),
@@ -182,6 +189,14 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         .execute();
       return rows.map(present);
     },
+    expectingCodesAt: async (scope, channel, to) => {
+      if (to.length === 0) return [];
+      const rows = await live()
+        .where(channel === 'sms' ? 'code_phone' : 'code_email', 'in', to)
+        .$if(scope !== null, (q) => q.where('project_id', '=', scope?.projectId ?? ''))
+        .execute();
+      return rows.map(present);
+    },
     idsAfter: async (id, limit) => {
       const rows = await db
         .selectFrom('connections')
@@ -204,11 +219,12 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
     },
     record: async (change) => {
       const applied = await db.transaction().execute(async (trx) => {
+        const events = await prepareEvents(trx, change.document, change.timeline ?? []);
         const { numUpdatedRows } = await trx
           .updateTable('connections')
           .set({
             document: JSON.stringify(change.document),
-            credential_name: credentialNameOf(change.document),
+            ...referencesOf(change.document),
             revision: change.revision,
             updated_at: clock(),
           })
@@ -219,6 +235,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         if (numUpdatedRows === 0n) return false;
         await appendState(trx, change);
         await upsertEvents(trx, change.id, change.timeline ?? []);
+        if (events !== null) await appendEvents(trx, events, clock());
         await notifyChange(trx, change.id, change.revision);
         return true;
       });
@@ -266,8 +283,13 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
   };
 }
 
-function credentialNameOf(document: ConnectionDocument): string | null {
-  return document.settings.credential?.name ?? null;
+/** What connections are looked up by, beside their place. */
+function referencesOf({ settings: { credential, codes } }: ConnectionDocument) {
+  return {
+    credential_name: credential?.name ?? null,
+    code_phone: codes?.phone_number ?? null,
+    code_email: codes?.email_address ?? null,
+  };
 }
 
 async function appendState(trx: Db, state: Pick<ConnectionChange, 'id' | 'revision' | 'document' | 'createdAt'>) {

@@ -1,10 +1,10 @@
-import { sql, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { CredentialProviderType } from '../../contract/credential-providers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { containsText, readPage, searchText, type Page, type PageRequest } from '../scope.ts';
+import { findByIdOrName, matchesSearch, readPage, searchText, type Page, type PageRequest } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
@@ -95,9 +95,7 @@ export function createCredentialProviderQueries(db: Db, vault: Vault, clock: () 
     },
     list: (organizationId, { query, ...page }) => {
       const ordered = inOrganization(organizationId)
-        .$if(query !== undefined, (q) =>
-          q.where((eb) => eb.or([containsText(sql.ref('search'), query ?? ''), eb('id', '=', query ?? '')])),
-        )
+        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
         .orderBy('priority')
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc');
@@ -130,11 +128,7 @@ export function createCredentialProviderQueries(db: Db, vault: Vault, clock: () 
       return numDeletedRows > 0n;
     },
     open: async (organizationId, idOrName) => {
-      const rows = await inOrganization(organizationId)
-        .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-        .execute();
-      // By id first: a provider may be named like another's id.
-      const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
+      const row = await findByIdOrName(inOrganization(organizationId), idOrName);
       if (row === undefined) return null;
       const token = await vault.openJson(db, organizationId, providerTokenPlace(row.id), row.sealed_token);
       return typeof token === 'string' ? { ...present(row), token } : null;

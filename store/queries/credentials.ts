@@ -1,10 +1,13 @@
 import { sql, type Selectable } from 'kysely';
+import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
+import { MAX_PASSKEYS, Passkey, type PasskeyName } from '../../contract/passkeys.ts';
 import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
+  findByIdOrName,
   readPage,
   searchText,
   withinScope,
@@ -25,6 +28,7 @@ export interface CredentialRecord {
   ssoProvider: string | null;
   valueKeys: string[];
   hasTotpSecret: boolean;
+  passkeys: PasskeyName[];
   /** Origins of the documents that a person typed values into, by key (`totp_secret` for the secret). */
   origins: Record<string, string>;
   /** Grows with every change of a value; tells a login whether what it tried has been replaced. */
@@ -37,6 +41,7 @@ export interface CredentialRecord {
 export interface OpenedCredential {
   values: Record<string, string>;
   totpSecret: string | null;
+  passkeys: Passkey[];
   version: number;
   domain: string;
   ssoProvider: string | null;
@@ -44,14 +49,16 @@ export interface OpenedCredential {
 }
 
 /**
- * Changes of a credential: `removeValueKeys` first, then `values` merged; `totpSecret: ''` removes the secret. A value
- * that replaces one keeps its origin, unless `origins` names another.
+ * Changes of a credential: removals first, then `values` merged, and `passkeys` by their credential ids; `totpSecret: ''`
+ * removes the secret. A value that replaces one keeps its origin, unless `origins` names another.
  */
 export interface CredentialPatch {
   name?: string;
   removeValueKeys?: string[];
   values?: Record<string, string>;
   totpSecret?: string;
+  removePasskeys?: string[];
+  passkeys?: Passkey[];
   ssoProvider?: string | null;
   origins?: Record<string, string>;
 }
@@ -66,6 +73,7 @@ export interface CredentialQueries {
       domain: string;
       values: Record<string, string>;
       totpSecret?: string;
+      passkeys?: Passkey[];
       ssoProvider?: string | null;
       origins?: Record<string, string>;
     },
@@ -78,12 +86,17 @@ export interface CredentialQueries {
   remove(scope: Scope, idOrName: string): Promise<boolean>;
   /** Null when it is gone. */
   open(id: string): Promise<OpenedCredential | null>;
+  /** Notes how often passkeys have signed, by credential id. A count only grows; it is no change of the credential. */
+  noteSignCounts(id: string, counts: ReadonlyMap<string, number>): Promise<void>;
 }
 
 type Row = Selectable<Database['credentials']>;
 
-/** Where a credential's values and its TOTP secret live. */
-export function credentialPlace(id: string, column: 'sealed_values' | 'sealed_totp_secret'): SealedPlace {
+/** Where a credential's values, its TOTP secret and its passkeys live. */
+export function credentialPlace(
+  id: string,
+  column: 'sealed_values' | 'sealed_totp_secret' | 'sealed_passkeys',
+): SealedPlace {
   return { table: 'credentials', column, rowId: id };
 }
 
@@ -91,15 +104,8 @@ export function credentialPlace(id: string, column: 'sealed_values' | 'sealed_to
 export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date): CredentialQueries {
   const inScope = (scope: Scope) => db.selectFrom('credentials').selectAll().where(withinScope(scope, 'credentials'));
 
-  /** By id first: a credential may be named like another's id. */
-  const findRow = async (scope: Scope, idOrName: string): Promise<Row | undefined> => {
-    const rows = await inScope(scope)
-      .where((eb) => eb.or([eb('id', '=', idOrName), eb('name', '=', idOrName)]))
-      .orderBy('created_at')
-      .limit(2)
-      .execute();
-    return rows.find((row) => row.id === idOrName) ?? rows[0];
-  };
+  const findRow = (scope: Scope, idOrName: string): Promise<Row | undefined> =>
+    findByIdOrName(inScope(scope), idOrName);
 
   const openValues = async (on: Db, row: Row): Promise<Record<string, string>> =>
     asValues(
@@ -118,7 +124,10 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
         ...patch.values,
       };
       const totp = patch.totpSecret;
-      const secretsChanged = totp !== undefined || JSON.stringify(values) !== JSON.stringify(stored);
+      const storedPasskeys = await openPasskeys(trx, row);
+      const passkeys = passkeysAfter(storedPasskeys, patch);
+      const secretsChanged =
+        totp !== undefined || JSON.stringify([values, passkeys]) !== JSON.stringify([stored, storedPasskeys]);
       const name = patch.name ?? row.name;
       return trx
         .updateTable('credentials')
@@ -129,6 +138,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
           sealed_values: await vault.sealJson(trx, row.organization_id, credentialPlace(id, 'sealed_values'), values),
           sealed_totp_secret:
             totp === undefined ? row.sealed_totp_secret : await sealTotp(trx, row.organization_id, id, totp),
+          ...(await sealedPasskeys(trx, row.organization_id, id, passkeys)),
           value_keys: Object.keys(values),
           value_origins: JSON.stringify(originsAfter(row.value_origins, patch, Object.keys(values))),
           version: secretsChanged ? row.version + 1 : row.version,
@@ -144,10 +154,29 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
       ? Promise.resolve(null)
       : vault.sealJson(on, organizationId, credentialPlace(id, 'sealed_totp_secret'), secret);
 
+  const openPasskeys = async (on: Db, row: Row): Promise<Passkey[]> => {
+    const { id, organization_id: organizationId, sealed_passkeys: sealed } = row;
+    if (sealed === null) return [];
+    return z
+      .array(Passkey)
+      .parse(await vault.openJson(on, organizationId, credentialPlace(id, 'sealed_passkeys'), sealed));
+  };
+
+  const sealedPasskeys = async (on: Db, organizationId: string, id: string, passkeys: Passkey[]) => ({
+    sealed_passkeys:
+      passkeys.length === 0
+        ? null
+        : await vault.sealJson(on, organizationId, credentialPlace(id, 'sealed_passkeys'), passkeys),
+    passkeys: JSON.stringify(passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id }))),
+  });
+
   const byId = (id: string) => db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
 
   return {
-    create: async (scope, { name, domain, values, totpSecret = '', ssoProvider = null, origins = {} }) => {
+    create: async (
+      scope,
+      { name, domain, values, totpSecret = '', passkeys = [], ssoProvider = null, origins = {} },
+    ) => {
       const id = newId('cred');
       const now = clock();
       const row = await db
@@ -161,6 +190,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
           sso_provider: ssoProvider,
           sealed_values: await vault.sealJson(db, scope.organizationId, credentialPlace(id, 'sealed_values'), values),
           sealed_totp_secret: await sealTotp(db, scope.organizationId, id, totpSecret),
+          ...(await sealedPasskeys(db, scope.organizationId, id, passkeysAfter([], { passkeys }))),
           value_keys: Object.keys(values),
           value_origins: JSON.stringify(origins),
           version: 1,
@@ -217,12 +247,27 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
       return {
         values: await openValues(db, row),
         totpSecret: typeof totp === 'string' ? totp : null,
+        passkeys: await openPasskeys(db, row),
         version: row.version,
         domain: row.domain,
         ssoProvider: row.sso_provider,
         origins: row.value_origins,
       };
     },
+    noteSignCounts: (id, counts) =>
+      db.transaction().execute(async (trx) => {
+        const row = await trx.selectFrom('credentials').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
+        if (row === undefined) return;
+        const passkeys = (await openPasskeys(trx, row)).map((passkey) => ({
+          ...passkey,
+          sign_count: Math.max(passkey.sign_count, counts.get(passkey.credential_id) ?? 0),
+        }));
+        await trx
+          .updateTable('credentials')
+          .set(await sealedPasskeys(trx, row.organization_id, id, passkeys))
+          .where('id', '=', id)
+          .execute();
+      }),
   };
 }
 
@@ -235,6 +280,7 @@ function present(row: Row): CredentialRecord {
     ssoProvider: row.sso_provider,
     valueKeys: row.value_keys,
     hasTotpSecret: row.sealed_totp_secret !== null,
+    passkeys: row.passkeys,
     origins: row.value_origins,
     version: row.version,
     createdAt: row.created_at,
@@ -250,6 +296,16 @@ function originsAfter(
 ): Record<string, string> {
   const left = new Set([...keys, ...(totpSecret === '' ? [] : ['totp_secret'])]);
   return Object.fromEntries(Object.entries({ ...stored, ...origins }).filter(([key]) => left.has(key)));
+}
+
+/** What is left, with those of the patch; the later of two with one credential id counts. */
+function passkeysAfter(stored: Passkey[], patch: Pick<CredentialPatch, 'removePasskeys' | 'passkeys'>): Passkey[] {
+  const removed = new Set(patch.removePasskeys);
+  const left = stored.filter(({ credential_id: id }) => !removed.has(id));
+  const after = new Map([...left, ...(patch.passkeys ?? [])].map((passkey) => [passkey.credential_id, passkey]));
+  if (after.size > MAX_PASSKEYS)
+    throw new HoldfastError('invalid_request', `A credential holds ${MAX_PASSKEYS} passkeys at most; remove one first`);
+  return [...after.values()];
 }
 
 function nameTaken(): HoldfastError {

@@ -38,6 +38,7 @@ export interface ProjectQueries {
   list(organizationId: string): Promise<ProjectRecord[]>;
   /** Answers the existing project when the id is taken within the organization. */
   create(organizationId: string, input: { id?: string; name: string }): Promise<ProjectRecord>;
+  rename(organizationId: string, id: string, name: string): Promise<void>;
 }
 
 /** Queries of organizations. */
@@ -93,6 +94,14 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       return present(row);
     },
     list: async (organizationId) => (await ofOrganization(organizationId).execute()).map(present),
+    rename: async (organizationId, id, name) => {
+      await db
+        .updateTable('projects')
+        .set({ name })
+        .where('organization_id', '=', organizationId)
+        .where('id', '=', id)
+        .execute();
+    },
     create: async (organizationId, { id = newId('prj'), name }) => {
       const values = { id, organization_id: organizationId, name, created_at: clock() };
       await db

@@ -4,7 +4,7 @@ import type { ProxyProtocol, ProxyStatus } from '../../contract/proxies.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
-  containsText,
+  matchesSearch,
   readPage,
   searchText,
   withinScope,
@@ -147,9 +147,7 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
     list: (scope, { name, query, ...page }) => {
       const ordered = inScope(scope)
         .$if(name !== undefined, (q) => q.where('name', '=', name ?? ''))
-        .$if(query !== undefined, (q) =>
-          q.where((eb) => eb.or([containsText(sql.ref('search'), query ?? ''), eb('id', '=', query ?? '')])),
-        )
+        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc');
       return readPage(ordered, page, present);

@@ -32,6 +32,8 @@ export interface SubmissionQueries {
   }): Promise<{ submissionId: string; duplicate: boolean }>;
   /** Id of what was sealed last for an interaction and is still there; null when nothing is. */
   find(connectionId: string, interactionId: string): Promise<string | null>;
+  /** Connections with something sealed under a name that begins so, and not expired. */
+  connectionsWaiting(namePrefix: string): Promise<string[]>;
   /** Null when unknown, destroyed or expired. */
   open(submissionId: string): Promise<OpenedSubmission | null>;
   /** Deletes the values; the row stays without them until it expires, so that a late retry is still a duplicate. */
@@ -92,6 +94,18 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
         .limit(1)
         .executeTakeFirst();
       return row?.id ?? null;
+    },
+    connectionsWaiting: async (namePrefix) => {
+      const rows = await db
+        .selectFrom('submissions')
+        .select('connection_id')
+        .distinct()
+        .where('interaction_id', '>=', namePrefix)
+        .where('interaction_id', 'like', `${namePrefix}%`)
+        .where('sealed_values', 'is not', null)
+        .where('expires_at', '>', clock())
+        .execute();
+      return rows.map((row) => row.connection_id);
     },
     open: async (submissionId) => {
       const row = await db.selectFrom('submissions').selectAll().where('id', '=', submissionId).executeTakeFirst();

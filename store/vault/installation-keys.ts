@@ -3,8 +3,8 @@ import type { Db } from '../database.ts';
 import { KEY_BYTES, newKeyId } from './seal.ts';
 import type { Vault } from './vault.ts';
 
-/** Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections. */
-export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity';
+/** Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections; sealing the audit log. */
+export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity' | 'audit-log';
 
 /** Keys that all processes of an installation share. They are wrapped by the master key, and stay when it changes. */
 export interface InstallationKeys {

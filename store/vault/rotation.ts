@@ -37,9 +37,17 @@ const SEALED_COLUMNS = [
   { table: 'profiles', column: 'sealed_state', rowId: 'id' },
   { table: 'credentials', column: 'sealed_values', rowId: 'id' },
   { table: 'credentials', column: 'sealed_totp_secret', rowId: 'id' },
+  { table: 'credentials', column: 'sealed_passkeys', rowId: 'id' },
   { table: 'proxies', column: 'sealed_password', rowId: 'id' },
   { table: 'credential_providers', column: 'sealed_token', rowId: 'id' },
+  { table: 'webhooks', column: 'sealed_secret', rowId: 'id' },
+  { table: 'webhooks', column: 'sealed_former_secret', rowId: 'id' },
+  { table: 'code_sources', column: 'sealed_secret', rowId: 'id' },
   { table: 'recording_parts', column: 'sealed_part', rowId: 'id' },
+  { table: 'deployments', column: 'sealed_env_vars', rowId: 'id' },
+  { table: 'invocations', column: 'sealed_payload', rowId: 'id' },
+  { table: 'invocations', column: 'sealed_outcome', rowId: 'id' },
+  { table: 'app_events', column: 'sealed_body', rowId: 'id' },
 ] as const;
 
 /** How long a former key is kept after the new one became active, in milliseconds. */

@@ -8,6 +8,9 @@ import { API_KEY, useService } from './service-fixture.ts';
 const fixture = useService();
 const seen: { method: string; url: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
 let upstream: Server;
+/** The browser service holds a call; it resolves when its caller has gone. */
+let waiting: Promise<void>;
+let asked: () => void;
 let api: RunningApi;
 
 /** A made-up browser service: echoes, streams, and accepts websockets by one token. */
@@ -21,6 +24,11 @@ beforeAll(async () => {
       if (request.url?.startsWith('/browsers/b1/logs/stream')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('event: log\ndata: {}\n\n');
+        return;
+      }
+      if (request.url?.startsWith('/browser_pools/empty')) {
+        waiting = new Promise((resolve) => response.once('close', resolve));
+        asked();
         return;
       }
       if (request.url?.startsWith('/browsers/quiet')) {
@@ -88,6 +96,25 @@ const statusOf = (path: string) =>
   });
 
 describe('/browsers over HTTP', () => {
+  it('leaves a row in the audit log of a call with a body, whose socket may be gone when it is answered', async () => {
+    const { store } = fixture();
+    await send('/browsers/b-audited/computer/type?x=1', { method: 'POST', body: '{"text":"hello"}' });
+    const { rows } = await store.auditLog.page(
+      { organizationId: 'org_default', projectId: null },
+      { limit: 10, search: 'b-audited' },
+    );
+    expect(rows).toMatchObject([
+      {
+        method: 'POST',
+        path: '/browsers/b-audited/computer/type',
+        route: '/browsers/:id/computer/type',
+        status: 200,
+        client_ip: '127.0.0.1',
+        domain: new URL(api.url).host,
+      },
+    ]);
+  });
+
   it('passes bodies on unchanged, with our key, the project, and where the caller reached us', async () => {
     const bytes = Uint8Array.from(Array.from({ length: 2 * 1024 * 1024 }, (_, index) => index % 256));
     const response = await send('/browsers/b1/fs/write_file?path=%2Fa%20b', {
@@ -117,6 +144,30 @@ describe('/browsers over HTTP', () => {
     expect((await send('/browsers/b1', { method: 'DELETE' })).status).toBe(204);
     expect((await send('/browsers?status=all')).status).toBe(200);
     expect(seen.at(-1)?.url).toBe('/browsers?status=all');
+  });
+
+  it('passes on a call that waits, and that its caller has gone', async () => {
+    const there = await send('/browser_pools/full/acquire', { method: 'POST', body: '{"name":"a"}' });
+    expect([there.status, await there.text()]).toEqual([200, '{"name":"a"}']);
+    expect(seen.at(-1)?.headers).toMatchObject({
+      authorization: 'Bearer key of the browser service',
+      'x-kernel-project-id': 'prj_default',
+    });
+    const gone = new AbortController();
+    const arrived = new Promise<void>((resolve) => (asked = resolve));
+    const left = send('/browser_pools/empty/acquire', { method: 'POST', signal: gone.signal });
+    await arrived;
+    gone.abort();
+    await expect(left).rejects.toThrow(/abort/);
+    await waiting;
+    const broken = await fixture().app.inject({
+      method: 'POST',
+      url: '/browser_pools/any/acquire',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+      payload: '{}',
+    });
+    expect(broken.json()).toMatchObject({ code: 'browser_error', inner_error: { code: 'ECONNREFUSED' } });
+    expect((await fetch(`${api.url}/browser_pools?jwt=token`)).status).toBe(401);
   });
 
   it('does not let a caller choose a project that is not its own', async () => {

@@ -17,7 +17,14 @@ beforeAll(async () => {
 interface StreamEvent {
   event: string;
   id: number;
-  data: { event: string; flow_status: string; flow_step: string; interaction_id?: string; hosted_url?: string };
+  data: {
+    event: string;
+    flow_status: string;
+    flow_step: string;
+    flow_id?: string;
+    interaction_id?: string;
+    hosted_url?: string;
+  };
 }
 
 function open(path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
@@ -108,6 +115,28 @@ describe('events', () => {
     const resumed = await readAll(await open(`${url}/events`, { 'last-event-id': '3' }));
     expect(resumed.map(({ data }) => data.flow_step)).toEqual(['SUBMITTING', 'COMPLETED']);
     expect((await readAll(await open(`${url}/events`, { 'last-event-id': '99999' }))).map((e) => e.id)).toEqual([5]);
+  });
+
+  it('name the flow that they tell of, as login, the connection and its timeline do', async () => {
+    const { call, connections } = fixture();
+    const { id, url } = await connection('attempts.example');
+    const attempt = async (): Promise<string> => {
+      const { flow_id: flowId } = (await call('POST', `${url}/login`)).json<{ flow_id: string }>();
+      expect((await call('GET', url)).json()).toMatchObject({ flow_id: flowId, flow_status: 'IN_PROGRESS' });
+      const reading = readAll(await open(`${url}/events`));
+      await connections.moveFlow(id, { flow_status: 'FAILED', error_code: 'website_error' });
+      const told = (await reading).map(({ data }) => data);
+      expect(told.map((data) => [data.flow_status, data.flow_id])).toEqual([
+        ['IN_PROGRESS', flowId],
+        ['FAILED', flowId],
+      ]);
+      expect((await call('GET', url)).json()).toMatchObject({ flow_id: flowId, flow_status: 'FAILED' });
+      return flowId;
+    };
+    const [first, second] = [await attempt(), await attempt()];
+    expect(first).not.toBe(second);
+    const timeline = (await call('GET', `${url}/timeline`)).json<{ flow_id: string }[]>();
+    expect(timeline.map((event) => event.flow_id)).toEqual([second, first]);
   });
 
   it('give a slow reader every state in order, and hold nobody else up', async () => {

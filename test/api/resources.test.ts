@@ -1,6 +1,9 @@
+import { gunzipSync } from 'node:zlib';
+import Kernel from '@onkernel/sdk';
 import { TOTP, Secret } from 'otpauth';
 import { describe, expect, it, vi } from 'vitest';
-import { useService } from './service-fixture.ts';
+import { AuditLogEntry } from '../../contract/audit-logs.ts';
+import { API_KEY, useService } from './service-fixture.ts';
 
 const fixture = useService();
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
@@ -203,7 +206,7 @@ describe('the audit log', () => {
       path: '/org/api_keys',
       route: '/org/api_keys',
       status: 201,
-      authStrategy: 'api_key',
+      auth_strategy: 'api_key',
     });
     const fault = vi.spyOn(store.auditLog, 'append').mockRejectedValue(new Error('disk full'));
     const refused = await call('POST', '/org/api_keys', { name: 'unaudited' });
@@ -212,5 +215,47 @@ describe('the audit log', () => {
     expect(refused.statusCode).toBe(500);
     expect(refused.body).not.toContain('hf_live_');
     expect(harmless.statusCode).toBe(201);
+  });
+
+  it('has reads and refused requests, too, and is read by page and as an export by the public client', async () => {
+    const { app, call } = fixture();
+    await call('GET', '/profiles?query=audited');
+    await call('GET', '/profiles/prf_audited');
+    await call('POST', '/org/api_keys', { name: '' });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    const { auditLogs } = new Kernel({ apiKey: API_KEY, baseURL: origin, maxRetries: 0 });
+    const span = { start: new Date(Date.now() - 3_600_000).toISOString(), end: new Date(Date.now() + 1).toISOString() };
+
+    const read: string[] = [];
+    for await (const { method, path, status } of auditLogs.list({ ...span, limit: 2, auth_strategy: 'api_key' }))
+      read.push(`${method} ${path} ${status}`);
+    expect(read).toEqual(
+      expect.arrayContaining(['GET /profiles 200', 'GET /profiles/prf_audited 404', 'POST /org/api_keys 400']),
+    );
+    const found = await auditLogs.list({ ...span, search: 'prf_audited' });
+    expect(found.items).toHaveLength(1);
+
+    const chunks: Uint8Array[] = [];
+    const { rows } = await auditLogs.download(
+      { ...span, limit: 3, exclude_method: ['DELETE', 'PATCH'] },
+      { write: (chunk: Uint8Array) => void chunks.push(chunk) },
+    );
+    const lines = gunzipSync(Buffer.concat(chunks)).toString().trimEnd().split('\n');
+    expect(lines).toHaveLength(rows);
+    expect(lines.map((line) => AuditLogEntry.parse(JSON.parse(line)).path)).toContain('/profiles/prf_audited');
+  });
+
+  it.each([
+    ['start', {}],
+    ['start', { start: 'yesterday', end: '2026-03-01T00:00:00Z' }],
+    ['end', { start: '2026-03-01T00:00:00Z', end: '2026-03-01T00:00:00Z' }],
+    ['end', { start: '2026-03-01T00:00:00Z', end: '2026-03-31T00:00:01Z' }],
+    ['limit', { start: '2026-03-01T00:00:00Z', end: '2026-03-02T00:00:00Z', limit: '101' }],
+    ['page_token', { start: '2026-03-01T00:00:00Z', end: '2026-03-02T00:00:00Z', page_token: 'x' }],
+  ])('refuses a wrong %s', async (field, query) => {
+    const { call } = fixture();
+    const answer = await call('GET', `/audit-logs?${new URLSearchParams(query)}`);
+    expect(answer.statusCode).toBe(400);
+    expect(answer.json<{ message: string }>().message).toContain(field);
   });
 });

@@ -55,6 +55,14 @@ export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixtu
   };
 }
 
+/** Programs that nobody builds or runs. */
+const NO_APPS: ApiDeps['apps'] = {
+  deploy: async () => undefined,
+  invoke: async () => undefined,
+  cancel: async () => undefined,
+  state: async () => 'none',
+};
+
 async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise<ServiceFixture> {
   let shift = 0;
   const clock = () => new Date(Date.now() + shift);
@@ -65,6 +73,7 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
   const deps: ApiDeps = {
     store,
     connections,
+    apps: NO_APPS,
     settings: {
       publicUrl: 'http://holdfast.test:8080',
       plan: 'enterprise',

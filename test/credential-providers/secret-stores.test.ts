@@ -10,6 +10,7 @@ import {
   awsAnswers,
   bitwardenAnswers,
   onePasswordAnswers,
+  SHOP_PASSKEY,
   startStandIn,
   TOKEN,
   vaultAnswers,
@@ -58,7 +59,7 @@ async function connectTo(
 
 const SECRETS: VaultSecrets = {
   'sites/shop': {
-    data: { login: 'ann', password: 'pw-vault', totp: 'JBSWY3DPEHPK3PXP' },
+    data: { login: 'ann', password: 'pw-vault', totp: 'JBSWY3DPEHPK3PXP', passkeys: [SHOP_PASSKEY] },
     url: 'https://shop.example',
     version: 3,
   },
@@ -99,11 +100,12 @@ describe('an item by its path, and by the domain of its connection', () => {
   ] as const)('%s', async (type, answers, path, vault, expected) => {
     const { external } = await connectTo(type, answers);
     const { facts } = await external.find(TARGET, { provider: 'store', path });
-    expect(facts).toMatchObject({ hasTotpSecret: true, ...expected });
+    expect(facts).toMatchObject({ hasTotpSecret: true, hasPasskey: true, ...expected });
     const opened = await external.open(TARGET, facts.id);
     expect(opened.values.username).toMatch(/^ann/);
     expect(opened.values.password).toMatch(/^pw-/);
     expect(opened.totpSecret).toContain('JBSWY3DPEHPK3PXP');
+    expect(opened.passkeys[0]).toEqual(SHOP_PASSKEY);
 
     const { facts: byDomain } = await external.find(
       { ...TARGET, domain: 'www.shop.example' },
@@ -144,6 +146,48 @@ describe('an item by its path, and by the domain of its connection', () => {
     const { external } = await connectTo('aws_secrets_manager', awsAnswers);
     const { facts } = await external.find(TARGET, { provider: 'store', path: 'plain' });
     expect((await external.open(TARGET, facts.id)).values).toEqual({ password: 'only-a-password' });
+  });
+
+  it('takes every passkey of Bitwarden whose key a browser can use', async () => {
+    const { external } = await connectTo('bitwarden', bitwardenAnswers);
+    const { facts, passkeys } = await external.find(TARGET, { provider: 'store', path: 'Shop' });
+    const elsewhere = Buffer.from('from elsewhere').toString('base64url');
+    const { rp_id } = SHOP_PASSKEY;
+    expect(passkeys).toEqual([
+      { credential_id: SHOP_PASSKEY.credential_id, rp_id },
+      { credential_id: elsewhere, rp_id },
+    ]);
+    expect((await external.open(TARGET, facts.id)).passkeys.at(1)).toMatchObject({
+      credential_id: elsewhere,
+      sign_count: 9,
+    });
+  });
+
+  it('takes passkeys in every form of an import, says so where they have none, and leaves a code of that name to be typed', async () => {
+    const { credential_id: credentialId, rp_id: rpId, user_handle: userHandle, private_key: key } = SHOP_PASSKEY;
+    const exchanged = { type: 'passkey', credentialId, rpId, userHandle, key };
+    const secrets: VaultSecrets = {
+      item: { data: { passkeys: { credentials: [exchanged] } } },
+      text: { data: { passkeys: JSON.stringify(SHOP_PASSKEY) } },
+      broken: { data: { passkeys: [{ ...SHOP_PASSKEY, private_key: 'AAAA' }] } },
+      code: { data: { passkey: '4711' } },
+    };
+    const { external } = await connectTo(
+      'vault',
+      vaultAnswers(() => secrets),
+    );
+    const open = async (path: string) =>
+      await external.open(TARGET, (await external.find(TARGET, { provider: 'store', path })).facts.id);
+    const { user_name: _name, ...nameless } = SHOP_PASSKEY;
+    expect((await open('item')).passkeys).toEqual([nameless]);
+    expect(await open('text')).toMatchObject({ passkeys: [SHOP_PASSKEY], values: {} });
+    expect(await open('code')).toMatchObject({ passkeys: [], values: { passkey: '4711' } });
+    const error: unknown = await open('broken').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      code: 'credential_item_not_found',
+      message: expect.stringContaining('`passkeys`') as unknown,
+    });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(SHOP_PASSKEY.credential_id);
   });
 
   it('tells two that fit apart by host, and never guesses between two of one host', async () => {

@@ -1,6 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createHash, createHmac } from 'node:crypto';
+import { newPasskey } from '../setup/passkey.ts';
 
 /** One call that a stand-in has got. */
 export interface Call {
@@ -49,6 +50,9 @@ export async function startStandIn(answer: (call: Call) => Answer): Promise<Stan
       }),
   };
 }
+
+/** The passkey of the shop in every stand-in, in the form that credentials take. */
+export const SHOP_PASSKEY = newPasskey('16 bytes as UUID', { user_name: 'ann' });
 
 /** The token that every stand-in takes. AWS takes it as `ACCESS:SECRET`. */
 export const TOKEN = 'AKIDEXAMPLE:a-token-that-nobody-may-see';
@@ -99,6 +103,7 @@ export const onePasswordAnswers = ({ path, headers }: Call): Answer => {
     { id: 'notes', type: 'STRING', purpose: 'NOTES', label: 'notesPlain', value: 'nothing to type' },
     { id: 'x', type: 'OTP', label: 'one-time password', value: 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP' },
     { id: 'y', type: 'STRING', label: 'customer_number', value: '4711' },
+    { id: 'z', type: 'CONCEALED', label: 'Passkeys', value: JSON.stringify([SHOP_PASSKEY]) },
   ];
   return [200, { ...summary, version: 7, fields }];
 };
@@ -123,6 +128,11 @@ export const bitwardenAnswers = ({ path, headers }: Call): Answer => {
       password: 'pw-bw',
       totp: 'JBSWY3DPEHPK3PXP',
       uris: [{ match: null, uri: 'https://shop.example' }],
+      fido2Credentials: [
+        bitwardenPasskey(),
+        { ...bitwardenPasskey(), credentialId: 'b64.ZnJvbSBlbHNld2hlcmU', counter: 9 },
+        { ...bitwardenPasskey(), keyValue: 'bm90IGEga2V5' },
+      ],
     },
     fields: [{ name: 'sso_provider', value: 'github', type: 0 }],
   };
@@ -137,6 +147,15 @@ export const bitwardenAnswers = ({ path, headers }: Call): Answer => {
   if (path === '/object/item/b1') return [200, { success: true, data: item }];
   return [400, { success: false, message: 'Not found.' }];
 };
+
+/** As Bitwarden's clients write it, whose ids are UUIDs and whose numbers are texts. */
+function bitwardenPasskey() {
+  const { rp_id: rpId, user_handle: userHandle, private_key: keyValue, user_name: userName } = SHOP_PASSKEY;
+  const id = Buffer.from(SHOP_PASSKEY.credential_id, 'base64url').toString('hex');
+  const credentialId = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  const kind = { keyType: 'public-key', keyAlgorithm: 'ECDSA', keyCurve: 'P-256', discoverable: 'true' };
+  return { credentialId, ...kind, keyValue, rpId, userHandle, userName, counter: '0', userDisplayName: null };
+}
 
 /** AWS Secrets Manager, which checks signatures by the published steps of Signature Version 4. */
 export const awsAnswers = (call: Call): Answer => {
@@ -157,7 +176,10 @@ export const awsAnswers = (call: Call): Answer => {
   if (input.SecretId?.endsWith('shop') !== true) return [400, { __type: 'ResourceNotFoundException' }];
   return [
     200,
-    { SecretString: JSON.stringify({ user: 'ann', Password: 'pw-aws', otp: 'JBSWY3DPEHPK3PXP' }), CreatedDate: 1 },
+    {
+      SecretString: JSON.stringify({ user: 'ann', Password: 'pw-aws', otp: 'JBSWY3DPEHPK3PXP', passkey: SHOP_PASSKEY }),
+      CreatedDate: 1,
+    },
   ];
 };
 

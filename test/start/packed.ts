@@ -60,7 +60,7 @@ export async function checkClientProgram(folder: string): Promise<void> {
     }),
   );
   await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'user', private: true, type: 'module' }));
-  const checked = await run(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder]);
+  const checked = await run(process.execPath, [resolve('node_modules/typescript-native/bin/tsc'), '-p', folder]);
   expect(checked).toEqual({ ok: true, output: '' });
   const ran = await run(process.execPath, [join(folder, 'out', 'program.js')], { cwd: folder });
   expect(ran).toEqual({ ok: true, output: 'true not_found\n' });

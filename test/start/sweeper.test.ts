@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startReviver, startSweeper } from '../../start/sweeper.ts';
+import { startReviver, startSweeper, startWebhookDispatcher } from '../../start/sweeper.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -44,4 +44,15 @@ it('walks over connections in steps that processes take in turns, past one that 
   await vi.advanceTimersByTimeAsync(15_000);
   expect(revive.mock.calls[150]).toEqual([rows[0]]);
   walk.stop();
+});
+
+it('hands over what webhooks are to be told, once, and tries again what could not be handed over', async () => {
+  const due = [{ webhookId: 'whk_1', lane: 'conn_1' }];
+  const claimDueLanes = vi.fn(() => Promise.resolve(due));
+  const markDispatched = vi.fn(() => Promise.resolve(void due.splice(0)));
+  const wake = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error('away')).mockResolvedValue();
+  const dispatcher = startWebhookDispatcher({ claimDueLanes, markDispatched }, { wake });
+  await vi.advanceTimersByTimeAsync(3000);
+  expect([wake.mock.calls.length, markDispatched.mock.calls.length]).toEqual([2, 1]);
+  dispatcher.stop();
 });

@@ -155,6 +155,23 @@ describe('connections', () => {
     });
     await store.connections.record({ id, revision: 2, document, createdAt: new Date() });
     for (const statement of [
+      'create index audit_log_organization on audit_log (organization_id, seq desc)',
+      'drop index audit_log_time',
+      'alter table audit_log drop column previous_seal, drop column seal',
+      'drop table browser_pools',
+      'alter table organizations drop column default_project_max_sessions',
+      'alter table projects drop column max_sessions',
+      'drop table app_events',
+      'drop table invocations',
+      'drop table app_versions',
+      'drop table deployments',
+      'alter table api_keys drop column invocation_id',
+      'drop table extensions',
+      'alter table credentials drop column sealed_passkeys, drop column passkeys',
+      'drop table code_sources',
+      'alter table connections drop column code_phone, drop column code_email',
+      'drop table webhook_deliveries',
+      'drop table webhooks',
       'drop table credential_providers',
       'drop table installation_keys',
       'drop table rate_limits',

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MAX_PASSKEYS } from '../../contract/passkeys.ts';
+import { newPasskey } from '../setup/passkey.ts';
 import { SCOPE, useStore } from './databases.ts';
 
 describe('credentials', () => {
@@ -19,6 +21,7 @@ describe('credentials', () => {
     expect(await store.credentials.open(created.id)).toEqual({
       values: { username: 'ann', password: 'p\u0000w 密' },
       totpSecret: 'JBSWY3DPEHPK3PXP',
+      passkeys: [],
       version: 1,
       domain: 'shop.example',
       ssoProvider: null,
@@ -53,6 +56,35 @@ describe('credentials', () => {
     await store.credentials.create(SCOPE, { name: 'taken', domain: 'p.example', values: {} });
     await expect(store.credentials.patch(SCOPE, id, { name: 'taken' })).rejects.toMatchObject({
       code: 'already_exists',
+    });
+  });
+
+  it('hold passkeys by their credential ids, and note how often each has signed', async () => {
+    const { store } = context();
+    const [first, second] = [newPasskey('first', { sign_count: 3 }), newPasskey('second')];
+    const passkeys = [first, second];
+    const { id, ...shown } = await store.credentials.create(SCOPE, {
+      name: 'keys',
+      domain: 'k.example',
+      values: {},
+      passkeys,
+    });
+    const names = passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id }));
+    expect(shown).toMatchObject({ passkeys: names, version: 1 });
+    expect(JSON.stringify(shown)).not.toContain(first.private_key);
+    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 5]]));
+    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 4]]));
+    expect(await store.credentials.open(id)).toMatchObject({
+      passkeys: [{ ...first, sign_count: 5 }, second],
+      version: 1,
+    });
+    const renewed = { ...second, private_key: newPasskey('x').private_key };
+    const patch = { removePasskeys: [first.credential_id], passkeys: [renewed] };
+    expect(await store.credentials.patch(SCOPE, id, patch)).toMatchObject({ passkeys: [names[1]], version: 2 });
+    expect((await store.credentials.open(id))?.passkeys).toEqual([renewed]);
+    const many = Array.from({ length: MAX_PASSKEYS }, (_, index) => newPasskey(`k${index}`));
+    await expect(store.credentials.patch(SCOPE, id, { passkeys: many })).rejects.toMatchObject({
+      code: 'invalid_request',
     });
   });
 

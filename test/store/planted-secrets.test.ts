@@ -7,6 +7,7 @@ import { startChild } from '../../start/child-process.ts';
 import { postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { createStore } from '../../store/store.ts';
+import { newPasskey } from '../setup/passkey.ts';
 import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
 
 /** Every spelling in which a secret could lie in a file. Base64 differs by where in three bytes the secret starts. */
@@ -80,6 +81,8 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
     proxyPassword: `x"&ß ${random()}`,
     deletedProxyPassword: `y'<é ${random()}`,
   };
+  const passkey = newPasskey('planted');
+  secrets['passkey'] = passkey.private_key;
   const secret = (name: string): string => secrets[name] ?? '';
 
   await store.bootstrap({ plan: 'enterprise', apiKey: secret('setUpKey') });
@@ -95,6 +98,7 @@ it('keeps no planted secret in any byte of the data folder, its log included', a
     domain: 'p.example',
     values: { password: secret('password'), long: secret('long') },
     totpSecret: secret('totpSecret'),
+    passkeys: [passkey],
   });
   await store.credentials.patch(SCOPE, id, { values: { other: secret('patched') } });
   const profile = await store.profiles.findOrCreate(SCOPE, 'planted');

@@ -24,6 +24,7 @@ const worker = await startWorkers({
     },
   },
   browsing,
+  webhooks: { deliverNext: () => Promise.resolve({ next: 'none' }) },
 });
 process.stdin.once('close', () => void worker.close().then(() => process.exit(0)));
 process.stdin.resume();

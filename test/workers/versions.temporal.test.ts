@@ -124,6 +124,7 @@ async function startVersion(buildId: string): Promise<{ world: ScriptedWorld; st
     version: { deploymentName: DEPLOYMENT, buildId },
     records: world.records,
     browsing: world.browsing,
+    webhooks: { deliverNext: () => Promise.resolve({ next: 'none' }) },
   });
   const { workflowService } = env.connection;
   const current = { namespace: 'default', deploymentName: DEPLOYMENT, buildId };
