@@ -2,7 +2,7 @@ import type Kernel from '@onkernel/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startInstallation, type Installation } from './installation.ts';
 import { refusalOf } from './refusal.ts';
-import { newcomer, typesOf } from './person.ts';
+import { newcomer, typesOf, type Pause } from './person.ts';
 
 let on: Installation;
 beforeAll(async () => {
@@ -137,6 +137,44 @@ describe.concurrent('the older forms of a submit', () => {
   });
 });
 
+describe('a form that is not the right one', () => {
+  test('gives way to the next, which later logins and re-authentications take by themselves', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/two-forms'), save_credentials: true });
+    const passOver = async ({ interaction_id }: Pause) => {
+      const body: Kernel.Auth.ConnectionSubmitParams & { interaction_id: string; wrong_form: true } = {
+        interaction_id,
+        wrong_form: true,
+      };
+      await kernel.auth.connections.submit(person.id, body);
+    };
+    const asked = async (name: string): Promise<Pause> => {
+      const pause = await person.asked();
+      expect(pause.fields?.map(({ label }) => label)).toEqual([name, 'Password']);
+      return pause;
+    };
+    await person.login();
+    const partners = await asked('Partner name');
+    await passOver(partners);
+    const members = await asked('Member name');
+    // Sent twice, it passes over one form alone.
+    await passOver(partners);
+    await passOver(members);
+    await passOver(await asked('Badge'));
+    // After the last the first again.
+    await passOver(await asked('Partner name'));
+    await asked('Member name');
+    await person.give({ identifier: 'bob', password: practice.user('bob').password });
+    await person.loggedIn();
+    const posts = await practice.postsAt('bob', '/login/two-forms');
+
+    await practice.expire('bob');
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
+    expect(await practice.postsAt('bob', '/login/two-forms')).toBe(posts + 1);
+  });
+});
+
 describe('a submit that is refused types nothing', () => {
   test('stale, unknown, incomplete, empty and twofold answers, and one that nobody waits for', async () => {
     const { kernel, practice } = on;
@@ -153,7 +191,10 @@ describe('a submit that is refused types nothing', () => {
     const { interaction_id, fields } = await person.asked();
     const id = fields?.[0]?.id ?? '';
     const field_values = { [id]: values.identifier };
-    const wrong: [body: Kernel.Auth.ConnectionSubmitParams & { interaction_id?: string }, code: string][] = [
+    const wrong: [
+      body: Kernel.Auth.ConnectionSubmitParams & { interaction_id?: string; wrong_form?: true },
+      code: string,
+    ][] = [
       [{ interaction_id: 'int_of_another_time', field_values }, 'stale_interaction'],
       [{ interaction_id, field_values: { ...field_values, field_made_up: 'x' } }, 'unknown_field'],
       [{ interaction_id, selected_choice_id: 'choice_made_up' }, 'unknown_choice'],
@@ -165,6 +206,8 @@ describe('a submit that is refused types nothing', () => {
       [{ field_values }, 'invalid_input'],
       [{ interaction_id, field_values: {} }, 'invalid_input'],
       [{ interaction_id, field_values, mfa_option_id: 'sms' }, 'invalid_input'],
+      [{ interaction_id, field_values, wrong_form: true }, 'invalid_input'],
+      [{ wrong_form: true }, 'invalid_input'],
       [{}, 'invalid_input'],
     ];
     for (const [body, code] of wrong) {

@@ -1,16 +1,29 @@
 import type Kernel from '@onkernel/sdk';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_PROJECT_ID } from '../../store/store.ts';
+import {
+  startStandIn,
+  TOKEN,
+  vaultAnswers,
+  type StandIn,
+  type VaultSecrets,
+} from '../credential-providers/stand-ins.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, type Person } from './person.ts';
 import { refusalOf } from './refusal.ts';
 import { until } from './until.ts';
 
+const secrets: VaultSecrets = {};
+let vault: StandIn;
 let on: Installation;
 beforeAll(async () => {
-  on = await startInstallation();
+  vault = await startStandIn(vaultAnswers(() => secrets));
+  on = await startInstallation({ allowHosts: [vault.host] });
 });
-afterAll(() => on.close());
+afterAll(async () => {
+  await on.close();
+  await vault.close();
+});
 
 /** A connection that a stored credential has logged in. */
 async function loggedIn(user: string, more: Partial<Kernel.Auth.ConnectionCreateParams> = {}): Promise<Person> {
@@ -38,6 +51,13 @@ describe('a health check by hand', () => {
     const { practice } = on;
     const person = await loggedIn('alice');
     const before = await practice.counts('alice');
+    // The first check after a login learns how the next one goes without a browser.
+    for (const method of ['browser', 'request']) {
+      expect(await check(person)).toMatchObject({ status: 'AUTHENTICATED' });
+      const [event] = await timelineOf(person);
+      expect(event).toMatchObject({ check: { method, status: 200, address: practice.page('/account') } });
+      expect(typeof event?.browser_session_id).toBe(method === 'browser' ? 'string' : 'undefined');
+    }
     expect(await practice.expire('alice')).toBe(1);
 
     await check(person);
@@ -46,6 +66,8 @@ describe('a health check by hand', () => {
     expect(await timelineOf(person)).toMatchObject([
       { type: 'reauth', status: 'SUCCESS', step: 'COMPLETED' },
       { type: 'health_check', status: 'NEEDS_AUTH', previous_status: 'AUTHENTICATED', error_code: 'session_expired' },
+      { type: 'health_check', status: 'AUTHENTICATED' },
+      { type: 'health_check', status: 'AUTHENTICATED' },
       { type: 'login', status: 'SUCCESS' },
     ]);
     // And the profile holds the new session: the next check is content.
@@ -100,6 +122,92 @@ describe('a health check by hand', () => {
       60_000,
     );
     expect(await practice.counts('carol')).toMatchObject({ passwords: before.passwords + 1, refused: before.refused });
+  });
+
+  test('takes no other account for the one that was logged in before', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('heidi');
+    const name = 'one account alone';
+    const before = await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name } });
+    await person.login();
+    await person.loggedIn();
+    await practice.leadElsewhere('heidi', 'frank');
+    await practice.expire('heidi');
+    const mismatch = { status: 'NEEDS_AUTH', flow_status: 'FAILED', error_code: 'account_mismatch' };
+
+    await check(person);
+    expect(await person.reauthenticated()).toMatchObject({ ...mismatch, can_reauth: false });
+    expect(await kernel.credentials.retrieve(name)).toEqual(before);
+    // The profile holds nothing of the other account: a person who logs in meets the form, and ends the same way.
+    const passwords = (await practice.counts('heidi')).passwords;
+    await person.login();
+    expect(await person.ended()).toMatchObject({ ...mismatch, flow_type: 'LOGIN' });
+    expect((await practice.counts('heidi')).passwords).toBe(passwords + 1);
+
+    await practice.leadElsewhere('heidi', null);
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
+    await kernel.auth.connections.delete(person.id);
+  });
+
+  test('logs in again by codes that come by themselves, and tells webhooks of it', async () => {
+    const { kernel, practice } = on;
+    const { id } = await kernel.post<{ id: string }>('/webhooks', { body: { url: practice.page('/test/nowhere') } });
+    const { username, password } = practice.user('grace');
+    const name = 'with texts';
+    await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login/sms'), credential: { name } });
+    await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { api: ['sms'] } } });
+    const url = `${on.baseUrl}/auth/connections/${person.id}/codes`;
+    await practice.deliver('grace', { url, secret: on.apiKey });
+
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    const secret = 'the auth token of nobody';
+    const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'twilio', secret } });
+    const phone = '+15550100016';
+    await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { phone_number: phone } } });
+    await practice.deliver('grace', { url: source.url, secret, as: 'twilio', to: phone });
+    await practice.expire('grace');
+    await check(person);
+    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await practice.counts('grace')).toMatchObject({ passwords: 2, codes: 2, refused: 0 });
+    const told = await kernel.get<{ event_type: string }[]>(`/webhooks/${id}/deliveries`);
+    expect(new Set(told.map((delivery) => delivery.event_type))).toEqual(
+      new Set(
+        ['authenticated', 'needs_auth', 'flow_ended', 'awaiting_input', 'recovered'].map(
+          (type) => `connection.${type}`,
+        ),
+      ),
+    );
+    await kernel.delete(`/webhooks/${id}`);
+    await kernel.auth.connections.delete(person.id);
+  });
+
+  test('logs in again by a mailed link, which is opened in its own session', async () => {
+    const { kernel, practice } = on;
+    const name = 'with mails';
+    const values = { email: practice.user('frank').email };
+    await kernel.credentials.create({ name, domain: practice.domain, values });
+    const person = await newcomer(on, { login_url: practice.page('/login/magic-link'), credential: { name } });
+    const secret = 'the signing key of nobody';
+    const source = await kernel.post<{ url: string }>('/code_sources', { body: { type: 'mailgun', secret } });
+    const mailbox = 'frank@mail.example';
+    await kernel.patch(`/auth/connections/${person.id}`, { body: { codes: { email_address: mailbox } } });
+    await practice.deliver('frank', { url: source.url, secret, as: 'mailgun', to: mailbox });
+
+    // The link lets the page that waits go on.
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    // The link signs in the browser that opens it: it must be the one that waits.
+    await practice.setLinkOpens('here');
+    await practice.expire('frank');
+    await check(person);
+    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    await practice.setLinkOpens('there');
+    expect(await practice.counts('frank')).toMatchObject({ codes: 2, refused: 0 });
+    await kernel.auth.connections.delete(person.id);
   });
 
   test('leaves NEEDS_AUTH where auto_reauth is off', async () => {
@@ -183,5 +291,81 @@ describe('a recorded connection', () => {
         status: 404,
       });
     }
+  });
+});
+
+describe('a passkey', () => {
+  test('that a person lets Holdfast keep stands for password and code from then on', async () => {
+    const { kernel, practice, store } = on;
+    const { username, password } = practice.user('alice');
+    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: username, password });
+    await person.asked();
+    await person.give({ code: (await practice.smsCode('alice')) ?? '' });
+    const offer = await person.asked();
+    expect(offer.choices).toMatchObject([
+      {
+        id: 'create_passkey',
+        label: 'Create a passkey',
+        description: expect.stringContaining('Holdfast keeps') as unknown,
+      },
+      { label: 'Not now' },
+    ]);
+    expect(await practice.passkeys('alice')).toEqual([]);
+    await person.choose(({ id }) => id === 'create_passkey');
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+
+    const [passkey] = await practice.passkeys('alice');
+    const saved = await kernel.get<Record<string, unknown>>(
+      `/credentials/${encodeURIComponent((await person.read()).credential?.name ?? '')}`,
+    );
+    expect(saved).toMatchObject({
+      has_passkeys: true,
+      passkeys: [{ credential_id: passkey?.id, rp_id: 'localhost' }],
+    });
+    const before = await practice.counts('alice');
+    for (const signatures of [1, 2]) {
+      await practice.expire('alice');
+      await check(person);
+      await until(
+        'the re-authentication',
+        () => timelineOf(person),
+        (events) => {
+          const reauths = events.filter(({ type, status }) => type === 'reauth' && status === 'SUCCESS');
+          return reauths.length === signatures;
+        },
+      );
+      const [used] = await practice.passkeys('alice');
+      expect(used?.count).toBe((passkey?.count ?? 0) + signatures);
+      const opened = await store.credentials.open(String(saved['id']));
+      expect(opened?.passkeys).toMatchObject([{ credential_id: passkey?.id, sign_count: used?.count }]);
+    }
+    expect(await practice.counts('alice')).toEqual(before);
+
+    // Another connection, by the button of a page that takes nothing else; and none where the site is not the passkey's.
+    const name = String(saved['name']);
+    const byButton = await newcomer(on, { login_url: practice.page('/login/passkey'), credential: { name } });
+    await byButton.login();
+    await byButton.loggedIn();
+    expect(await practice.counts('alice')).toEqual(before);
+
+    // And from an external secret store, which has an older count: the site refuses one that does not grow.
+    const { passkeys } = (await store.credentials.open(String(saved['id']))) ?? {};
+    secrets['sites/alice'] = { data: { passkeys: passkeys?.map((each) => ({ ...each, sign_count: 1 })) } };
+    const provider = { name: 'bao', provider_type: 'vault', token: TOKEN, address: vault.address };
+    await kernel.post('/org/credential_providers', { body: provider });
+    const credential = { provider: 'bao', path: 'sites/alice' };
+    const external = await newcomer(on, { login_url: practice.page('/login/passkey'), credential });
+    await external.login();
+    expect(await external.loggedIn()).toMatchObject({ can_reauth_reason: 'requirements_satisfiable' });
+    const [first] = await practice.passkeys('alice');
+    await practice.expire('alice');
+    await check(external);
+    expect(await external.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    const [second] = await practice.passkeys('alice');
+    expect(second?.count).toBeGreaterThan(first?.count ?? Infinity);
+    expect(await practice.counts('alice')).toEqual(before);
   });
 });

@@ -10,7 +10,11 @@ import { pino } from 'pino';
 import { inject } from 'vitest';
 import { startApi } from '../../api/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
+import { createAppsClient } from '../../client/apps-client.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
+import { createWebhookLanes } from '../../client/webhook-lanes.ts';
+import { createCodeInbox } from '../../codes/inbox.ts';
+import { startCodeDelivery, startWebhookDispatcher } from '../../start/sweeper.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
@@ -21,7 +25,7 @@ import { sharedKeys } from '../../start/keys.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
-import { bundleWorkflows, startWorker } from '../../workers/worker.ts';
+import { bundleWorkflows, startWorker, type WorkerOptions } from '../../workers/worker.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
 import { startDatabase } from '../store/databases.ts';
 import { createPractice, type Practice } from './practice.ts';
@@ -45,18 +49,21 @@ export interface Installation {
   close(): Promise<void>;
 }
 
+/** What an operator may set. */
+export type InstallationOptions = { allowHosts?: string[] } & Pick<WorkerOptions, 'model'>;
+
 const NAMESPACE = 'default';
 const silent = pino({ level: 'silent' });
 let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 
 /** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
-export async function startInstallation(options: { allowHosts?: string[] } = {}): Promise<Installation> {
+export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const opened: (() => Promise<unknown>)[] = [];
   const close = async (): Promise<void> => {
     for (const end of opened.splice(0).reverse()) await end();
   };
   try {
-    return { ...(await start(options.allowHosts ?? [], opened)), close };
+    return { ...(await start(options, opened)), close };
   } catch (error) {
     await close();
     throw error;
@@ -64,7 +71,10 @@ export async function startInstallation(options: { allowHosts?: string[] } = {})
 }
 
 /** Starts every part in the order of its needs; what ends them is added to `opened`. */
-async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): Promise<Omit<Installation, 'close'>> {
+async function start(
+  { allowHosts = [], model }: InstallationOptions,
+  opened: (() => Promise<unknown>)[],
+): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
   opened.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
   const masterKey = randomBytes(32);
@@ -107,11 +117,17 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     policy,
     profiles: store.profiles,
     proxies: store.proxies,
+    extensions: store.extensions,
+    pools: store.browserPools,
+    sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
     logger: silent,
   });
   opened.push(() => browser.close());
   const browserService = { baseUrl: browser.url, apiKey: browserKey };
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
   const worker = await startWorker({
+    apiUrl: baseUrl,
     connection: env.nativeConnection,
     namespace: NAMESPACE,
     store,
@@ -119,6 +135,7 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     egress: policy,
     payloadKey: payloadKeys,
     workflowBundle: await bundle,
+    model,
   });
   opened.push(() => worker.close());
 
@@ -126,12 +143,19 @@ async function start(allowHosts: string[], opened: (() => Promise<unknown>)[]): 
     temporal: env.client,
     identityKey,
   });
-  const port = await freePort();
-  const baseUrl = `http://127.0.0.1:${port}`;
+  const lanes = createWebhookLanes({ temporal: env.client });
+  const tasks = [
+    startWebhookDispatcher(store.webhookDeliveries, lanes),
+    startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
+  ];
+  opened.push(async () => {
+    for (const task of tasks) task.stop();
+  });
   const api = await startApi({
     port,
     store,
     connections,
+    apps: createAppsClient({ temporal: env.client }),
     settings: {
       publicUrl: baseUrl,
       plan: 'enterprise',

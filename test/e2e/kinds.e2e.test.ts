@@ -1,4 +1,6 @@
+import { TimelineEvent } from '../../contract/connections.ts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_PROJECT_ID } from '../../store/store.ts';
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf } from './person.ts';
@@ -37,6 +39,29 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(typesOf(pause.fields)).toBe('identifier password');
     await person.give({ identifier: 'alice@sandbox.test', password: practice.user('alice').password });
     expect((await person.loggedIn()).post_login_url).toBe(practice.page('/account'));
+  });
+
+  test('a login that the saved profile has not kept is none, and leaves nothing in it', async () => {
+    const { kernel, practice, store } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/forgetful') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: 'heidi', password: practice.user('heidi').password });
+    expect(await person.ended()).toMatchObject({
+      status: 'NEEDS_AUTH',
+      flow_status: 'FAILED',
+      error_code: 'session_not_persistent',
+      can_reauth_reason: 'no_prior_successful_login',
+    });
+    expect(await practice.postsAt('heidi', '/login/forgetful')).toBe(1);
+    const { credentials } = kernel;
+    const { profile_name: profile } = await person.read();
+    for await (const { name } of credentials.list()) expect(name).not.toContain(profile);
+    // Saved for the proof, then taken back.
+    expect(await store.profiles.load(DEFAULT_PROJECT_ID, { name: profile })).toMatchObject({
+      revision: 2,
+      state: { cookies: [], origins: [] },
+    });
   });
 
   test('the e-mail address first, then the password', async () => {
@@ -196,7 +221,10 @@ describe.concurrent('a login on the practice site by the public client', () => {
     const pause = await person.askedElsewhere();
     expect(pause.external_action_message).toContain('phone');
     expect(await practice.approve('heidi')).toBe(1);
-    expect(await person.loggedIn()).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_external_action' });
+    expect(await person.loggedIn()).toMatchObject({
+      can_reauth: false,
+      can_reauth_reason: 'viable_plans_require_external_action',
+    });
   });
 
   test('another way than the phone, chosen while the phone is waited for', async () => {
@@ -228,15 +256,16 @@ describe.concurrent('a login on the practice site by the public client', () => {
   });
 
   test.for([
-    ['/login/passkey', 'unsupported_auth_method'],
-    ['/login/captcha', 'captcha_blocked'],
-    ['/login/blocked', 'bot_detected'],
-    ['/login/error500', 'network_error'],
-  ] as const)('%s ends the flow with %s', async ([path, code]) => {
+    ['/login/passkey', 'unsupported_auth_method', 'passkey: '],
+    ['/login/blocked', 'bot_detected', 'blocked: '],
+    ['/login/error500', 'network_error', 'unavailable: status 500'],
+  ] as const)('%s ends the flow with %s, and the timeline says why', async ([path, code, evidence]) => {
     const person = await newcomer(on, { login_url: on.practice.page(path) });
     await person.login();
     const end = await person.ended();
     expect(end).toMatchObject({ status: 'NEEDS_AUTH', flow_status: 'FAILED', error_code: code, interaction_id: null });
     expect(end.error_message).toMatch(/\w/);
+    const { items } = await on.kernel.auth.connections.timeline(person.id);
+    expect(TimelineEvent.parse(items[0]).evidence).toContain(evidence);
   });
 });

@@ -1,14 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { customerNumberOf } from '../../sandbox/users.ts';
+import { startStandIn, type Call, type StandIn } from '../credential-providers/stand-ins.ts';
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf } from './person.ts';
 
+let model: StandIn;
 let on: Installation;
 beforeAll(async () => {
-  on = await startInstallation();
+  model = await startStandIn(takeMembers);
+  on = await startInstallation({ model: { url: `${model.address}/v1`, name: 'small', key: undefined } });
 });
-afterAll(() => on.close());
+afterAll(async () => {
+  await on.close();
+  await model.close();
+});
+
+/** A model that is asked between forms and takes the one for members. */
+function takeMembers({ body }: Call): [number, unknown] {
+  const { messages } = z.object({ messages: z.array(z.object({ content: z.string() })) }).parse(JSON.parse(body));
+  const { forms } = z.object({ forms: z.array(z.unknown()) }).parse(JSON.parse(messages.at(-1)?.content ?? ''));
+  const number = forms.findIndex((form) => /member/i.test(JSON.stringify(form))) + 1;
+  return [200, { choices: [{ message: { content: String(number) } }] }];
+}
 
 describe('two fields that both say who somebody is', () => {
   test('are saved under names of their own, and typed again each into its own', async () => {
@@ -35,6 +50,9 @@ describe('two fields that both say who somebody is', () => {
     await on.connections.check(person.id);
     expect(await person.loggedIn()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
     expect(await practice.counts('bob')).toMatchObject({ passwords: 2, refused: 0 });
+    const timeline = await kernel.auth.connections.timeline(person.id);
+    const flows = timeline.getPaginatedItems().filter(({ type }) => type !== 'health_check');
+    expect(flows.map((event) => Reflect.get(event, 'passwords_typed') as unknown)).toEqual([1, 1]);
   });
 
   test('are asked for where the credential has one value for both', async () => {
@@ -67,7 +85,9 @@ describe('a question on the phone beside a field for a code', () => {
     expect(typesOf(pause.fields)).toBe('totp_code');
     expect(pause.discovered_fields).toHaveLength(1);
     expect(await on.practice.approve('grace')).toBe(1);
-    expect(await person.loggedIn()).toMatchObject({ can_reauth_reason: 'requires_external_action' });
+    expect(await person.loggedIn()).toMatchObject({
+      can_reauth_reason: 'viable_plans_require_external_action',
+    });
   });
 
   test('takes the code instead', async () => {
@@ -118,6 +138,81 @@ describe('an account picker', () => {
     await practice.expire('bob');
     await on.connections.check(person.id);
     expect(await person.loggedIn()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
+  });
+});
+
+describe('a login page that was made anew', () => {
+  test('is read where the plan does not fit, and its new way is the plan from then on', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('erin');
+    await kernel.credentials.create({ name: 'anew', domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: 'anew' } });
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ can_reauth_reason: 'viable_plans_found' });
+    for (const layout of ['renamed', 'steps', 'usual'] as const) {
+      await practice.setLayout(layout);
+      await practice.expire('erin');
+      await on.connections.check(person.id);
+      expect(await person.loggedIn()).toMatchObject({
+        flow_type: 'REAUTH',
+        status: 'AUTHENTICATED',
+        can_reauth_reason: 'viable_plans_found',
+      });
+    }
+    expect(await practice.counts('erin')).toMatchObject({ passwords: 4, refused: 0 });
+  });
+});
+
+describe('forms that look alike', () => {
+  test('are told apart by a model, and can_reauth says that it has to be asked again', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('frank');
+    const name = 'of a member';
+    await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login/two-forms'), credential: { name } });
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'cua_has_credential' });
+    expect(model.calls.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a site that asks to set up an authenticator', () => {
+  test('has its key kept by a person who agrees, and types its codes from then on', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('heidi');
+    const person = await newcomer(on, { login_url: practice.page('/login/enrol') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: username, password });
+    const pause = await person.asked();
+    expect(pause.choices).toMatchObject([{ id: 'keep_authenticator', label: 'Let Holdfast keep this authenticator' }]);
+    expect(JSON.stringify(pause)).not.toMatch(/[A-Z2-7]{4} [A-Z2-7]{4}|[A-Z2-7]{32}/);
+    await practice.refuseCodes(username, 1);
+    await person.choose(({ id }) => id === 'keep_authenticator');
+    expect((await person.asked()).fields).toMatchObject([{ type: 'totp_code', reason: 'rejected' }]);
+    await person.choose(({ id }) => id === 'keep_authenticator');
+    const { credential, can_reauth_reason: reason } = await person.loggedIn();
+    expect(reason).toBe('viable_plans_found');
+    expect((await kernel.credentials.retrieve(credential?.name ?? '')).has_totp_secret).toBe(true);
+    await practice.expire(username);
+    await on.connections.check(person.id);
+    expect(await person.loggedIn()).toMatchObject({ flow_type: 'REAUTH', status: 'AUTHENTICATED' });
+  });
+
+  test('has a key kept that it shows as a QR code alone', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('erin');
+    await practice.showKey('canvas');
+    const person = await newcomer(on, { login_url: practice.page('/login/enrol') });
+    await person.login();
+    await person.asked();
+    await person.give({ identifier: username, password });
+    const pause = await person.asked();
+    expect(pause.choices).toMatchObject([{ id: 'keep_authenticator' }]);
+    await person.choose(({ id }) => id === 'keep_authenticator');
+    const { credential } = await person.loggedIn();
+    expect((await kernel.credentials.retrieve(credential?.name ?? '')).has_totp_secret).toBe(true);
+    await practice.showKey('text');
   });
 });
 

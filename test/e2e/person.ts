@@ -4,7 +4,7 @@ import type { Installation } from './installation.ts';
 import { until } from './until.ts';
 
 /** Longest that one step of a login may take on a busy machine with two cores, in milliseconds. */
-const STEP_WITHIN_MS = 60_000;
+const STEP_WITHIN_MS = 120_000;
 
 /** A pause, as a caller reads it. */
 export type Pause = ManagedAuth & { interaction_id: string };

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { SANDBOX_USERS, type SandboxUser } from '../../sandbox/site.ts';
 
 /** How many login posts of a user arrived at the practice site. */
@@ -26,13 +27,25 @@ export interface Practice {
   sentTo(name: string): Promise<string | null>;
   /** Locks a user out, or lets one in again (null). */
   lock(name: string, why: 'locked' | 'attempts' | null): Promise<void>;
+  /** Has a user's logins end in another user's account, or in their own again (null). */
+  leadElsewhere(name: string, to: string | null): Promise<void>;
+  /** Changes how `/login` looks. */
+  setLayout(layout: 'usual' | 'renamed' | 'steps'): Promise<void>;
+  /** How the key of a new authenticator is shown. */
+  showKey(key: 'text' | 'img' | 'canvas' | 'svg'): Promise<void>;
   /** Has so many authenticator codes refused, right ones too. */
   refuseCodes(name: string, times: number): Promise<void>;
+  /** Has a user's messages posted to `url` as they are sent. */
+  deliver(name: string, to: { url: string; secret: string; as?: 'twilio' | 'mailgun'; to?: string }): Promise<void>;
+  /** What a mailed link does: it lets the page that waits go on, or signs in the browser that opens it. */
+  setLinkOpens(opens: 'there' | 'here'): Promise<void>;
   emailCode(name: string): Promise<string | null>;
   /** The last sign-in link mailed. */
   mailedLink(name: string): Promise<string | null>;
   /** The person agrees on another device; answers how many logins waited for it. */
   approve(name: string): Promise<number>;
+  /** A user's passkeys, and how often each has signed. */
+  passkeys(name: string): Promise<{ id: string; count: number }[]>;
   counts(name: string): Promise<PostCounts>;
   /** How many posts of a user arrived at one page. */
   postsAt(name: string, path: string): Promise<number>;
@@ -72,6 +85,21 @@ export function createPractice(url: string): Practice {
     lock: async (user, why) => {
       await ask('/test/lock', { user, ...(why === null ? {} : { why }) });
     },
+    leadElsewhere: async (user, as) => {
+      await ask('/test/other-account', { user, ...(as === null ? {} : { as }) });
+    },
+    deliver: async (user, to) => {
+      await ask('/test/deliver', { user, ...to });
+    },
+    setLayout: async (layout) => {
+      await ask('/test/layout', { layout });
+    },
+    setLinkOpens: async (opens) => {
+      await ask('/test/mail-link', { opens });
+    },
+    showKey: async (key) => {
+      await ask('/test/enrolment', { key });
+    },
     refuseCodes: async (user, times) => {
       await ask('/test/refuse-codes', { user, times: String(times) });
     },
@@ -79,6 +107,10 @@ export function createPractice(url: string): Practice {
     emailCode: async (user) => text((await ask(`/test/email?user=${user}`)).code),
     mailedLink: async (user) => text((await ask(`/test/email?user=${user}`)).link),
     approve: async (user) => Number((await ask('/test/approve', { user })).approved),
+    passkeys: async (user) =>
+      z
+        .array(z.object({ id: z.string(), count: z.number() }))
+        .parse((await ask(`/test/passkeys?user=${user}`)).passkeys),
     counts: async (user) => {
       const log = await ask(`/test/log?user=${user}`);
       const number = (name: string): number => Number(log[name]);

@@ -83,11 +83,51 @@ describe('pages between a provider and the site', () => {
     await (await throughProvider('Apple', 'alice')).loggedIn();
   });
 
-  test('whether the site may have the data is asked of the person', async () => {
+  test('whether the site may have the data is asked of the person, once', async () => {
+    const { kernel, practice } = on;
     const person = await throughProvider('Microsoft', 'bob');
     expect((await person.asked()).choices?.map(({ label }) => label)).toEqual(['Allow', 'Cancel']);
     await person.choose(({ label }) => label === 'Allow');
     await person.loggedIn();
+
+    expect(await practice.expire('bob')).toBe(1);
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'microsoft' });
+  });
+});
+
+describe('a login in another window or frame', () => {
+  test("a provider's window that closes when it is done, and the page that hears of it a moment later", async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/popup') });
+    await person.login();
+    await person.asked();
+    await person.choose(({ label }) => label.includes('Google'));
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    await person.give({ identifier: 'erin' });
+    await person.asked();
+    await person.give({ password: practice.user('erin').password });
+    expect(await person.loggedIn()).toMatchObject({ post_login_url: practice.page('/account') });
+
+    expect(await practice.expire('erin')).toBe(1);
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', sso_provider: 'google' });
+    expect((await practice.counts('erin')).passwords).toBe(2);
+  });
+
+  test('the form of another site, two frames deep', async () => {
+    const { kernel, practice } = on;
+    const person = await newcomer(on, { login_url: practice.page('/login/framed') });
+    await person.login();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
+    await person.give({ identifier: 'frank', password: 'not it' });
+    expect((await person.asked()).website_error).toBe('Account or password is wrong.');
+    await person.give({ identifier: 'frank', password: practice.user('frank').password });
+    await person.loggedIn();
+
+    expect(await practice.expire('frank')).toBe(1);
+    await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(await person.reauthenticated()).toMatchObject({ flow_status: 'SUCCESS', status: 'AUTHENTICATED' });
   });
 });
 

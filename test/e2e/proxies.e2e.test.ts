@@ -59,6 +59,35 @@ describe('a login through a proxy', () => {
     expect(throughUpstream().filter((request) => request.startsWith('POST '))).toHaveLength(1);
   });
 
+  test('is checked by it alone, with a browser and without, and not at all when the proxy is dead', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('carol');
+    const name = 'carol';
+    await kernel.credentials.create({ name, domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, {
+      login_url: practice.page('/login'),
+      credential: { name },
+      proxy: { id: await proxyAt(upstream.port) },
+    });
+    await person.login();
+    await person.loggedIn();
+    const check = async () => {
+      upstream.requests.length = 0;
+      const { status } = await kernel.post<{ status: string }>(`/auth/connections/${person.id}/check`);
+      const { items } = await kernel.auth.connections.timeline(person.id);
+      return { status, ...items.find(({ type }) => type === 'health_check') };
+    };
+    const reached = () => upstream.requests.filter((request) => request.includes(practice.domain));
+    for (const method of ['browser', 'request']) {
+      expect(await check()).toMatchObject({ status: 'AUTHENTICATED', check: { method } });
+      expect(reached()).not.toEqual([]);
+    }
+    // Past the proxy the check would find that the session is over.
+    await practice.expire('carol');
+    await kernel.auth.connections.update(person.id, { proxy: { id: await proxyAt(deadPort) } });
+    expect(await check()).toMatchObject({ status: 'AUTHENTICATED', error_code: 'network_error' });
+  });
+
   test('ends with a reason when the proxy is dead, or refuses the password, and nothing is typed', async () => {
     const { kernel, practice } = on;
     const { password } = practice.user('bob');

@@ -62,3 +62,44 @@ test('a login on a remote browser service logs in the profile there', { timeout:
   await browser.close();
   await kernel.browsers.deleteByID(session.session_id);
 });
+
+test('the page of a login there is shown to its person', { timeout: 200_000 }, async () => {
+  const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl });
+  const { id } = await kernel.auth.connections.create({
+    profile_name: 'watched',
+    domain: tree.sandboxDomain,
+    login_url: `${tree.sandboxUrl}/login/press-and-hold`,
+  });
+  await kernel.auth.connections.login(id);
+  const { hosted_url: link } = await until(
+    'the puzzle',
+    () => kernel.auth.connections.retrieve(id),
+    ({ flow_step: step }) => step === 'AWAITING_EXTERNAL_ACTION',
+    120_000,
+  );
+  const url = new URL(link ?? '');
+  const headers = { 'x-holdfast-page': '1', 'content-type': 'application/json', origin: url.origin };
+  const body = JSON.stringify({ code: url.searchParams.get('code'), attempt: 'a'.repeat(16) });
+  const page = `${url.origin}${url.pathname}`;
+  const entered = await fetch(`${page}/exchange`, { method: 'POST', headers, body });
+  const cookie = entered.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ');
+  const shown = await fetch(`${page}/picture`, { headers: { ...headers, cookie } });
+  expect(shown.status).toBe(200);
+  let said = '';
+  for await (const part of shown.body ?? []) {
+    said += Buffer.from(part).toString('latin1');
+    if (/event: frame\ndata: .*\n\n/.test(said)) break;
+  }
+  expect(said).toMatch(/event: frame\ndata: \{"width":1280,"height":800,"jpeg":"\/9j\//);
+  const actions = [{ do: 'key', key: 'Tab', after_ms: 0 }];
+  const acted = await fetch(`${page}/hands`, {
+    method: 'POST',
+    headers: { ...headers, cookie },
+    body: JSON.stringify({ actions }),
+  });
+  expect(await acted.json()).toEqual({ focus: { kind: 'none' } });
+  await kernel.auth.connections.delete(id);
+});

@@ -9,7 +9,7 @@ export async function until<Seen>(
   what: string,
   read: () => Promise<Seen>,
   wanted: (seen: Seen) => boolean,
-  withinMs = 60_000,
+  withinMs = 120_000,
 ): Promise<Seen> {
   const deadline = Date.now() + withinMs;
   for (;;) {

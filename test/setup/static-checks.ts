@@ -39,14 +39,14 @@ export async function runStaticChecks(): Promise<CheckResult[]> {
 function checks(): { name: string; args: string[] }[] {
   return [
     {
-      name: 'format (prettier)',
-      args: [`${MODULES}/prettier/bin/prettier.cjs`, '--check', '--log-level', 'warn', '.'],
+      name: 'format (oxfmt)',
+      args: [`${MODULES}/oxfmt/bin/oxfmt`, '--check', '.'],
     },
     { name: 'lint (oxlint)', args: [`${MODULES}/oxlint/bin/oxlint`, '.'] },
     ...TYPE_ROOTS.filter((folder) => existsSync(join(folder, 'tsconfig.json'))).map((folder) => ({
       name: `types (tsc -p ${folder})`,
       args: [
-        `${MODULES}/typescript/bin/tsc`,
+        `${MODULES}/typescript-native/bin/tsc`,
         ...['--noEmit', '-p', folder, '--incremental'],
         ...['--tsBuildInfoFile', join(CACHE, `${folder === '.' ? 'root' : folder.replaceAll('/', '-')}.tsbuildinfo`)],
       ],
