@@ -99,7 +99,6 @@ test('a person chooses, picks a date and types on a phone, and no choice leads o
   await cdp.send('Input.imeSetComposition', { text: 's', selectionStart: 1, selectionEnd: 1 });
   await cdp.send('Input.imeSetComposition', { text: 'ß', selectionStart: 1, selectionEnd: 1 });
   await cdp.send('Input.insertText', { text: 'ß' });
-  await page.screenshot({ path: '/tmp/page-shot-questions.png', fullPage: true });
   await page.touchscreen.tap(...(await at('#done')));
   await goesOn(person, page);
 });
