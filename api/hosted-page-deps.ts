@@ -63,9 +63,10 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     },
     async act(session, actions) {
       const page = await pageOf(session);
-      const computer = actions.flatMap(computerActions);
-      if (computer.length > 0) await batch(parts.browserService, page, { actions: computer });
-      for (const action of actions) if (action.do === 'pick') await pick(page, action.value);
+      for (const part of inOrder(actions)) {
+        if (part.pick === null) await batch(parts.browserService, page, { actions: part.actions });
+        else await pick(page, part.pick);
+      }
       const mayMoveFocus = actions.some(({ do: what }) => what === 'up' || what === 'key' || what === 'pick');
       return mayMoveFocus ? await focusedControl(parts.browserService, page) : null;
     },
@@ -79,9 +80,26 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
   }
 }
 
+type ComputerInput = z.input<typeof ComputerAction>;
+
+/**
+ * What one call does, in its order: a choice fits what has the keyboard before the press that follows it, so no action of a
+ * hand goes before a choice that was made first.
+ */
+function inOrder(actions: readonly HandAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
+  const parts: ReturnType<typeof inOrder> = [];
+  for (const action of actions) {
+    const last = parts.at(-1);
+    if (action.do === 'pick') parts.push({ pick: action.value });
+    else if (last?.pick === null) last.actions.push(...computerActions(action));
+    else parts.push({ pick: null, actions: computerActions(action) });
+  }
+  return parts;
+}
+
 /** What a hand did, as actions of the computer endpoints. */
-function computerActions(action: HandAction): z.input<typeof ComputerAction>[] {
-  const pause: z.input<typeof ComputerAction>[] =
+function computerActions(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput[] {
+  const pause: ComputerInput[] =
     action.after_ms === 0 ? [] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }];
   switch (action.do) {
     case 'down':
@@ -97,8 +115,6 @@ function computerActions(action: HandAction): z.input<typeof ComputerAction>[] {
       return [...pause, { type: 'type_text', type_text: { text: action.text } }];
     case 'key':
       return [...pause, { type: 'press_key', press_key: { keys: [action.key] } }];
-    case 'pick':
-      return [];
     default:
       return assertNever(action);
   }

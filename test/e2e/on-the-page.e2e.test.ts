@@ -42,8 +42,21 @@ async function before(path: string, options: BrowserContextOptions) {
     const scale = picture.width / 1280;
     return [picture.x + (box.x + box.width / 2 + left) * scale, picture.y + (box.y + box.height / 2) * scale];
   };
+  /** Where the middle of an element is on the site's page. */
+  const onPage = async (selector: string): Promise<{ x: number; y: number }> => {
+    const box = await own.locator(selector).boundingBox();
+    if (box === null) throw new Error(`${selector} is not shown at ${path}`);
+    return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
+  };
   await page.bringToFront();
-  return { person, page, context, at };
+  return { person, page, context, at, onPage };
+}
+
+/** Status of a call of the hosted page's own. */
+function ask(page: Page, path: string, init: object = {}): Promise<number> {
+  const call = `(path, init) => fetch(location.pathname + path, { ...init, headers: { 'x-holdfast-page': '1', 'content-type':
+    'application/json' } }).then(({ status }) => status)`;
+  return page.evaluate<number>(`(${call})('${path}', ${JSON.stringify(init)})`);
 }
 
 /** The page of the person asks for the password now, and shows the site no more. */
@@ -51,11 +64,9 @@ async function goesOn(person: Person, page: Page): Promise<void> {
   await person.asked();
   await page.locator('input[type=password]').waitFor();
   expect(await page.locator('canvas.picture').count()).toBe(0);
-  const ask = `(path, init) => fetch(location.pathname + path, { ...init, headers: { 'x-holdfast-page': '1', 'content-type':
-    'application/json' } }).then(({ status }) => status)`;
-  expect(await page.evaluate(`(${ask})('/picture')`)).toBe(404);
-  const pick = JSON.stringify({ actions: [{ do: 'pick', value: '1', after_ms: 0 }] });
-  expect(await page.evaluate(`(${ask})('/hands', { method: 'POST', body: '${pick}' })`)).toBe(404);
+  expect(await ask(page, '/picture')).toBe(404);
+  const pick = { actions: [{ do: 'pick', value: '1', after_ms: 0 }] };
+  expect(await ask(page, '/hands', { method: 'POST', body: JSON.stringify(pick) })).toBe(404);
   await page.context().close();
   await on.kernel.auth.connections.delete(person.id);
 }
@@ -100,5 +111,24 @@ test('a person chooses, picks a date and types on a phone, and no choice leads o
   await cdp.send('Input.imeSetComposition', { text: 'ß', selectionStart: 1, selectionEnd: 1 });
   await cdp.send('Input.insertText', { text: 'ß' });
   await page.touchscreen.tap(...(await at('#done')));
+  await goesOn(person, page);
+});
+
+test('what is sent in one call is done in its order, choices between presses', async () => {
+  const { person, page, onPage } = await before('/login/questions', PHONE);
+  const tap = async (selector: string): Promise<object[]> => {
+    const place = await onPage(selector);
+    return ['down', 'up'].map((how) => ({ do: how, ...place, after_ms: 0 }));
+  };
+  const actions = [
+    ...(await tap('#fruit')),
+    { do: 'pick', value: '2', after_ms: 0 },
+    ...(await tap('#eve')),
+    { do: 'pick', value: '2026-12-24', after_ms: 0 },
+    ...(await tap('#word')),
+    { do: 'type', text: 'groß', after_ms: 0 },
+    ...(await tap('#done')),
+  ];
+  expect(await ask(page, '/hands', { method: 'POST', body: JSON.stringify({ actions }) })).toBe(200);
   await goesOn(person, page);
 });

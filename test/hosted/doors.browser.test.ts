@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { password, pause, username } from './pauses.ts';
@@ -73,18 +74,21 @@ describe('the link', () => {
 
   test('a reload before the answer of the exchange came does not lock the person out', async () => {
     const { page } = visitor;
-    await page.route('**/exchange', async (route) => {
-      await page.unroute('**/exchange');
-      // The server redeems the code, but its answer, cookie included, is lost.
-      await fetch(route.request().url(), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-holdfast-page': '1', origin: site.url },
-        body: route.request().postData(),
-      });
-      // By the page itself: a reload of the driver's own would meet the visit that is still going on.
-      await page.evaluate('location.reload()').catch(() => undefined);
-    });
-    await page.goto(site.link()).catch(() => undefined);
+    const { deps } = site.flow;
+    const redeem = deps.exchange.bind(deps);
+    const steps = new EventEmitter();
+    const [redeemed, reloaded] = [once(steps, 'redeemed'), once(steps, 'reloaded')];
+    // The server redeems the code, but its answer, cookie included, comes to a page that is gone.
+    deps.exchange = async (...call) => {
+      const result = await redeem(...call);
+      steps.emit('redeemed');
+      await reloaded;
+      return result;
+    };
+    await page.goto(site.link());
+    await redeemed;
+    await page.reload();
+    steps.emit('reloaded');
     await heading(page, 'Finding the sign-in form');
   });
 });
