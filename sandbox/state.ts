@@ -11,8 +11,11 @@ export type SiteMode = 'ok' | 'down' | 'nonsense' | 'slow';
 /** How a new authenticator's key is shown: as text, or as a QR code alone, drawn in one of three ways. */
 export type KeyShown = 'text' | 'img' | 'canvas' | 'svg';
 
-/** How `/login` looks: as ever, with its fields under other names, or with the password on a page of its own. */
-export type LoginLayout = 'usual' | 'renamed' | 'steps';
+/**
+ * How `/login` looks: as ever, with its fields under other names, or with the password on a page of its own; or as ever, with a page
+ * behind the password that leads nowhere.
+ */
+export type LoginLayout = 'usual' | 'renamed' | 'steps' | 'dead_end';
 
 /**
  * What a mailed link does: it lets the page that waits go on, wherever it is opened (`there`), or signs in the browser that opens it,

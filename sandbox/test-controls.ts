@@ -7,7 +7,7 @@ import { asked, posted } from './visit.ts';
 const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
 const LOCK_OUTS: readonly LockOut[] = ['locked', 'attempts'];
 const LINK_OPENS: readonly LinkOpens[] = ['there', 'here'];
-const LAYOUTS: readonly LoginLayout[] = ['usual', 'renamed', 'steps'];
+const LAYOUTS: readonly LoginLayout[] = ['usual', 'renamed', 'steps', 'dead_end'];
 
 const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
 
@@ -17,7 +17,8 @@ const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
  * - `POST /test/users/{user}/password {password}`
  * - `POST /test/lock {user, why?}`: `locked` or `attempts`: no password is taken, and the page says why; without `why` the user is let in again
  * - `POST /test/other-account {user, as?}`: the user's logins end in the account of `as`; without `as` in their own again
- * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own)
+ * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own),
+ *   dead_end (a right password leads to a page that asks for nothing and signs nobody in)
  * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or as a QR code alone (img, canvas or svg)
  * - `POST /test/mail-link {opens}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it, which
  *   must be the one that waits (here)

@@ -142,7 +142,7 @@ const SWITCHES: readonly (readonly [string, string])[] = [
   ['/test/expire {user}', 'every session of the user ends; the next check finds it and logs in again by itself'],
   [
     '/test/layout {layout}',
-    '"renamed" gives the fields of /login other names, "steps" puts its password on a page of its own; logging in again reads the page where its plan does not fit, and remembers the new way ("usual" puts it back)',
+    '"renamed" gives the fields of /login other names, "steps" puts its password on a page of its own; logging in again reads the page where its plan does not fit, and remembers the new way; "dead_end" signs nobody in: a plan that has failed so twice is given up, and can_reauth says no_viable_plans until the credential changes ("usual" puts it back)',
   ],
   [
     '/test/enrolment {key}',

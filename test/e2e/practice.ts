@@ -30,7 +30,7 @@ export interface Practice {
   /** Has a user's logins end in another user's account, or in their own again (null). */
   leadElsewhere(name: string, to: string | null): Promise<void>;
   /** Changes how `/login` looks. */
-  setLayout(layout: 'usual' | 'renamed' | 'steps'): Promise<void>;
+  setLayout(layout: 'usual' | 'renamed' | 'steps' | 'dead_end'): Promise<void>;
   /** How the key of a new authenticator is shown. */
   showKey(key: 'text' | 'img' | 'canvas' | 'svg'): Promise<void>;
   /** Has so many authenticator codes refused, right ones too. */
