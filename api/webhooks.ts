@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { HoldfastError } from '../contract/errors.ts';
 import {
   Webhook,
   WebhookCreate,
@@ -14,11 +13,13 @@ import { checkServerUrl } from './auth-connections/address-rules.ts';
 import { keyCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { writeScope } from './scope.ts';
 
 const tags = ['webhooks'];
+const NOT_FOUND = 'Webhook not found; check its id';
 
 /** Webhooks of a project: made, changed, their secrets rotated, and what was delivered to them. */
 export function registerWebhooks(app: ApiServer, parts: ApiParts): void {
@@ -87,7 +88,7 @@ function retrieveWebhook(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Webhook, ...refusals(401, 404) },
     },
     handler: async (request) =>
-      present(found(await store.webhooks.find(keyCallerOf(request).scope, request.params.id))),
+      present(found(await store.webhooks.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND)),
   });
 }
 
@@ -106,7 +107,9 @@ function updateWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
     handler: async (request) => {
       const patch = defined(request.body);
       if (patch.url !== undefined) checkServerUrl(addressPolicy, 'url', patch.url);
-      return present(found(await store.webhooks.patch(keyCallerOf(request).scope, request.params.id, patch)));
+      return present(
+        found(await store.webhooks.patch(keyCallerOf(request).scope, request.params.id, patch), NOT_FOUND),
+      );
     },
   });
 }
@@ -126,6 +129,7 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
     handler: async (request) => {
       const { secret, ...rotated } = found(
         await store.webhooks.rotateSecret(keyCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
       );
       return { ...present(rotated), secret };
     },
@@ -145,7 +149,7 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.webhooks.remove(keyCallerOf(request).scope, request.params.id);
-      if (!removed) throw notFound();
+      found(removed || null, NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -164,7 +168,7 @@ function testWebhook(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const delivery = await store.webhookDeliveries.addTest(keyCallerOf(request).scope, request.params.id);
-      return reply.code(202).send(found(delivery));
+      return reply.code(202).send(found(delivery, NOT_FOUND));
     },
   });
 }
@@ -185,7 +189,7 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const { scope } = keyCallerOf(request);
-      const { id } = found(await store.webhooks.find(scope, request.params.id));
+      const { id } = found(await store.webhooks.find(scope, request.params.id), NOT_FOUND);
       const asked = pageOf(request.query);
       const { status } = request.query;
       const page = await store.webhookDeliveries.list(scope, id, { ...asked, ...defined({ status }) });
@@ -211,20 +215,9 @@ function redeliver(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { id, delivery_id: deliveryId } = request.params;
       const delivery = await store.webhookDeliveries.redeliver(keyCallerOf(request).scope, id, deliveryId);
-      if (delivery === null)
-        throw new HoldfastError('not_found', 'Delivery not found; list the deliveries of the webhook');
-      return reply.code(202).send(delivery);
+      return reply.code(202).send(found(delivery, 'Delivery not found; list the deliveries of the webhook'));
     },
   });
-}
-
-function found<Found>(result: Found | null): Found {
-  if (result === null) throw notFound();
-  return result;
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Webhook not found; check its id');
 }
 
 function present(record: WebhookRecord): Webhook {
