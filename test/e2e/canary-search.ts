@@ -44,18 +44,51 @@ export function spellings(value: string): Record<string, Buffer> {
   return found;
 }
 
-/** Where which canary was found: `password (base64 +1) in logs/api.log`. Empty is good. */
+/** A spelling of a canary, as it would lie in a file. */
+interface Needle {
+  /** What a hit is called: `password (base64 +1)`. */
+  called: string;
+  bytes: Buffer;
+  /** Counts only between other characters. */
+  alone: boolean;
+}
+
+/** Bytes that say where a spelling may begin: the whole search reads every file once, whatever the number of spellings. */
+const START_BYTES = 4;
+const BUCKETS = 2 ** 16;
+
+/** Where which canary was found: `password (base64 +1) in logs/api.log`. Empty is good. A canary has four bytes or more. */
 export function findCanaries(canaries: readonly Canary[], haystacks: readonly Haystack[]): string[] {
-  const hits: string[] = [];
-  for (const canary of canaries) {
-    for (const [spelling, needle] of Object.entries(spellings(canary.value))) {
-      for (const haystack of haystacks) {
-        if (holds(haystack.bytes, needle, DIGITS.test(canary.value) && !spelling.startsWith('UTF')))
-          hits.push(`${canary.name} (${spelling}) in ${haystack.name}`);
-      }
+  const byStart = new Map<number, Needle[]>();
+  const mayBegin = new Uint8Array(BUCKETS);
+  for (const needle of canaries.flatMap(needlesOf)) {
+    const start = needle.bytes.readInt32BE(0);
+    byStart.set(start, [...(byStart.get(start) ?? []), needle]);
+    mayBegin[bucketOf(start)] = 1;
+  }
+  const hits = new Set<string>();
+  for (const { name, bytes } of haystacks) {
+    let start = 0;
+    for (let end = 1; end <= bytes.length; end += 1) {
+      start = (start << 8) | (bytes[end - 1] ?? 0);
+      if (mayBegin[bucketOf(start)] === 0 || end < START_BYTES) continue;
+      for (const needle of byStart.get(start) ?? [])
+        if (isAt(bytes, end - START_BYTES, needle)) hits.add(`${needle.called} in ${name}`);
     }
   }
-  return hits;
+  return [...hits];
+}
+
+function needlesOf({ name, value }: Canary): Needle[] {
+  return Object.entries(spellings(value)).map(([spelling, bytes]) => ({
+    called: `${name} (${spelling})`,
+    bytes,
+    alone: DIGITS.test(value) && !spelling.startsWith('UTF'),
+  }));
+}
+
+function bucketOf(start: number): number {
+  return (start ^ (start >>> 16)) & (BUCKETS - 1);
 }
 
 /** Every file below a folder, read whole. What vanishes meanwhile is left out. */
@@ -72,12 +105,10 @@ export async function filesBelow(
   return await Promise.all(read);
 }
 
-function holds(bytes: Buffer, needle: Buffer, alone: boolean): boolean {
-  for (let at = bytes.indexOf(needle); at >= 0; at = bytes.indexOf(needle, at + 1)) {
-    if (!alone) return true;
-    if (!isWordByte(bytes[at - 1]) && !isWordByte(bytes[at + needle.length])) return true;
-  }
-  return false;
+function isAt(haystack: Buffer, at: number, { bytes, alone }: Needle): boolean {
+  const end = at + bytes.length;
+  if (end > haystack.length || haystack.compare(bytes, 0, bytes.length, at, end) !== 0) return false;
+  return !alone || (!isWordByte(haystack[at - 1]) && !isWordByte(haystack[end]));
 }
 
 function isWordByte(byte: number | undefined): boolean {
