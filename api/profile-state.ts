@@ -56,7 +56,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
       return reply
         .type(TYPES[format])
         .header('content-disposition', `attachment; filename="${record.id}.${extension}"`)
-        .send(packState(readState(loaded?.state), format, clock()));
+        .send(await packState(readState(loaded?.state), format, clock()));
     },
   });
 }
@@ -85,7 +85,7 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
         const bytes = typeof body === 'object' && body !== null && 'state' in body ? body.state : null;
         const { record, project } = await allowedProfile(request, store, request.params.id_or_name);
         if (!Buffer.isBuffer(bytes)) throw new HoldfastError('invalid_request', 'body: send the state');
-        const state = unpackState(bytes);
+        const state = await unpackState(bytes);
         await store.profiles.save(record.projectId, record.id, () => state);
         return reply.send(presentProfile((await store.profiles.find(project, record.id)) ?? record));
       },

@@ -1,7 +1,8 @@
+import { basename } from 'node:path/posix';
+import { packTar, unpackTar, type TarHeader } from 'modern-tar';
 import { HoldfastError } from '../../contract/errors.ts';
 import { ProfileState } from './state.ts';
 import { StorageState, stateOfStorage, storageStateOf } from './storage-state.ts';
-import { fileInTar, tarOf } from './tar.ts';
 import { isZstd, readZstdFrame, zstdFrame } from './zstd-frame.ts';
 
 /** How a profile's state leaves Holdfast. */
@@ -12,26 +13,28 @@ export type StateFormat = (typeof STATE_FORMATS)[number];
 const FILE_NAME = 'profile.json';
 
 /** A state in a format, in bytes. */
-export function packState(state: ProfileState, format: StateFormat, now: Date): Buffer {
+export async function packState(state: ProfileState, format: StateFormat, now: Date): Promise<Buffer> {
   if (format === 'storage_state') return Buffer.from(JSON.stringify(storageStateOf(state)));
-  const tar = tarOf(FILE_NAME, Buffer.from(JSON.stringify(state)), now);
+  const body = Buffer.from(JSON.stringify(state));
+  const header = { name: FILE_NAME, size: body.length, mode: 0o600, mtime: now };
+  const tar = Buffer.from(await packTar([{ header, body }]));
   return format === 'tar' ? tar : zstdFrame(tar);
 }
 
 /** The state that was packed by {@link packState}, or that Playwright has written. Throws `invalid_request`. */
-export function unpackState(bytes: Buffer): ProfileState {
-  const state = readAny(bytes);
+export async function unpackState(bytes: Buffer): Promise<ProfileState> {
+  const state = await readAny(bytes);
   for (const { origin } of state.origins) {
     if (!isWebOrigin(origin)) throw refuse(`origins must be such as https://example.com, not ${origin.slice(0, 100)}`);
   }
   return state;
 }
 
-function readAny(bytes: Buffer): ProfileState {
+async function readAny(bytes: Buffer): Promise<ProfileState> {
   const tar = isZstd(bytes) ? readZstdFrame(bytes) : bytes;
   if (tar === null)
     throw refuse('this archive was compressed by another program; unpack it by `zstd -d` and send the tar');
-  const file = fileInTar(tar, FILE_NAME);
+  const file = await fileInTar(tar);
   const read: unknown = parseJson(file ?? bytes);
   if (file !== null) {
     const state = ProfileState.safeParse(read);
@@ -41,6 +44,17 @@ function readAny(bytes: Buffer): ProfileState {
   const storage = StorageState.safeParse(read);
   if (storage.success) return stateOfStorage(storage.data);
   throw refuse('send a downloaded profile (tar or tar.zst), or Playwright’s storageState as JSON');
+}
+
+/** The file of that name, whatever folder it lies in; null when there is none such, or the bytes are no tar archive. */
+async function fileInTar(archive: Buffer): Promise<Buffer | null> {
+  try {
+    const isState = ({ name, type }: TarHeader) => type === 'file' && basename(name) === FILE_NAME;
+    const [found] = await unpackTar(archive, { strict: true, filter: isState });
+    return found?.data === undefined ? null : Buffer.from(found.data);
+  } catch {
+    return null;
+  }
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -1,8 +1,8 @@
+import { decode, type DecodedPng } from 'fast-png';
 import type { ElementHandle, Page } from 'playwright-core';
 import { decodeQR } from 'qr/decode.js';
 import type { SeenFrame } from '../../../reader/clusters.ts';
 import { hidesEnrolment } from '../../../reader/enrolment.ts';
-import { readPng, type Pixels } from './png.ts';
 
 /** What a QR code is drawn with. */
 const PICTURES = 'img, canvas, svg, table, [role=img], [style*="background"]';
@@ -12,6 +12,8 @@ const MAX_SIDE = 900;
 const MAX_ASPECT = 1.3;
 /** Most pictures that are looked at, and how long each may take, in milliseconds. */
 const MAX_PICTURES = 8;
+/** Largest picture that is read, in pixels. */
+const MAX_PIXELS = 4_000_000;
 const PICTURE_WITHIN_MS = 10_000;
 /** Time for further tries at a picture that is hard to read, in milliseconds: the worker does nothing else meanwhile. */
 const DECODE_WITHIN_MS = 300;
@@ -49,17 +51,23 @@ async function picturesOf(page: Page): Promise<ElementHandle[]> {
 async function readCode(element: ElementHandle): Promise<string> {
   try {
     const png = await element.screenshot({ timeout: PICTURE_WITHIN_MS, caret: 'initial' });
-    const pixels = readPng(png);
-    return pixels === null ? '' : decodeQR(framed(pixels), { timeLimit: DECODE_WITHIN_MS });
+    return sizeOf(png) > MAX_PIXELS ? '' : decodeQR(framed(decode(png)), { timeLimit: DECODE_WITHIN_MS });
   } catch {
     return '';
   }
 }
 
-function framed({ width, height, data }: Pixels): Pixels {
+/** Pixels of a PNG, from its header alone. */
+function sizeOf(png: Buffer): number {
+  return png.readUInt32BE(16) * png.readUInt32BE(20);
+}
+
+function framed({ width, height, channels, data }: DecodedPng): { width: number; height: number; data: Uint8Array } {
   const [wide, high] = [width + 2 * MARGIN, height + 2 * MARGIN];
-  const out = new Uint8Array(wide * high * 3).fill(255);
-  for (let row = 0; row < height; row += 1)
-    out.set(data.subarray(row * width * 3, (row + 1) * width * 3), ((row + MARGIN) * wide + MARGIN) * 3);
+  const out = new Uint8Array(wide * high * channels).fill(255);
+  for (let row = 0; row < height; row += 1) {
+    const pixels = data.subarray(row * width * channels, (row + 1) * width * channels);
+    out.set(pixels, ((row + MARGIN) * wide + MARGIN) * channels);
+  }
   return { width: wide, height: high, data: out };
 }
