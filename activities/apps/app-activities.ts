@@ -78,6 +78,8 @@ export function createAppActivities({ store, service, apiUrl }: AppActivityDeps)
         if (invocation === null || invocation.finishedAt !== null) return true;
         const source = await store.deployments.source(invocation.deploymentId);
         if (source === null || !(await store.invocations.begin(invocationId))) return true;
+        // A run that failed or was lost has left its browsers: they may have the names and profiles of this one's.
+        if (invocation.status === 'running') await endInvocationBrowsers(service, invocation.projectId, invocationId);
         const subject = { table: 'invocations', id: invocationId } as const;
         const end = await withEventLog(store.appEvents, subject, (log) =>
           act(invocation, source, log, signal).catch(async (error: unknown) => {

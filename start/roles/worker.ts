@@ -1,4 +1,6 @@
 import { NativeConnection } from '@temporalio/worker';
+import { endInvocationBrowsers } from '../../browser-client/programs.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
 import { createCodeInbox } from '../../codes/inbox.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
@@ -16,11 +18,12 @@ await runRole('worker', async (settings, keys) => {
   const { connection, namespace } = await connectTemporal(settings, (options) => NativeConnection.connect(options));
   const store = await openStore(settings, keys);
   const shared = await sharedKeys(store, keys);
+  const browserService = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
   const worker = await startWorker({
     connection,
     namespace,
     store,
-    browserService: { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey },
+    browserService,
     egress: createEgressPolicy(settings.allowPrivateHosts),
     apiUrl: settings.apiUrl,
     workflowBundle: await loadWorkflowBundle(),
@@ -32,10 +35,11 @@ await runRole('worker', async (settings, keys) => {
   const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
   const lanes = openWebhookLanes({ connection, namespace, keys: shared });
   const apps = openAppsClient({ connection, namespace, keys: shared });
+  const service = createBrowserService(browserService);
   const tasks = [
     startSweeper(store),
     startReviver(store, connections),
-    startAppReviver(store, apps),
+    startAppReviver({ store, apps, endBrowsers: (project, id) => endInvocationBrowsers(service, project, id) }),
     startWebhookDispatcher(store.webhookDeliveries, lanes),
     startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
   ];
@@ -44,6 +48,7 @@ await runRole('worker', async (settings, keys) => {
     async close() {
       for (const task of tasks) task.stop();
       await worker.close();
+      await service.close();
       await store.close();
       await connection.close();
     },

@@ -82,6 +82,8 @@ export interface DeploymentQueries {
   finish(id: string, apps: BuiltApps): Promise<string | null>;
   /** Ends a deployment that has not ended, its versions with it. False when it had ended. */
   end(id: string, status: 'failed' | 'stopped', reason: string | null): Promise<boolean>;
+  /** Ids of those whose build is not over and that were made before; oldest first. */
+  unfinished(before: Date, limit: number): Promise<string[]>;
 }
 
 type Row = Omit<Selectable<Database['deployments']>, 'archive' | 'sealed_env_vars'>;
@@ -286,6 +288,17 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
         await tell(trx, id, { event: 'state', status, ...(reason === null ? {} : { reason }) });
         return true;
       }),
+    unfinished: async (before, limit) => {
+      const rows = await db
+        .selectFrom('deployments')
+        .select('id')
+        .where('status', 'in', ['queued', 'in_progress'])
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      return rows.map(({ id }) => id);
+    },
   };
 }
 

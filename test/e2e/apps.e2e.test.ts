@@ -1,7 +1,9 @@
 import Kernel, { AuthenticationError, toFile } from '@onkernel/sdk';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reviveInvocations } from '../../start/app-reviver.ts';
+import { endInvocationBrowsers } from '../../browser-client/programs.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
+import { reviveApps } from '../../start/app-reviver.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { startPackageRegistry, type PackageRegistry } from './package-registry.ts';
@@ -104,20 +106,7 @@ describe('a program', () => {
 
   it('is ended with its browsers and its key', async () => {
     const { kernel, baseUrl } = on;
-    const { id, status } = await kernel.invocations.create({
-      app_name: 'demo',
-      action_name: 'stay',
-      version: 'latest',
-      async: true,
-    });
-    expect(status).toBe('queued');
-    const said: string[] = [];
-    for await (const event of await kernel.invocations.follow(id)) {
-      if (event.event === 'log') said.push(event.message);
-      if (said.includes('connected')) break;
-      expect(event, said.join('\n')).not.toMatchObject({ invocation: { status: 'failed' } });
-    }
-    const { key, browser } = JSON.parse(said[0] ?? '') as { key: string; browser: string };
+    const { id, key, browser } = await staying();
     const { browsers } = await kernel.invocations.listBrowsers(id);
     expect(browsers.map(({ session_id }) => session_id)).toEqual([browser]);
     const own = new Kernel({ apiKey: key, baseURL: baseUrl });
@@ -135,18 +124,36 @@ describe('a program', () => {
     await expect(own.browsers.list()).rejects.toThrow(AuthenticationError);
   });
 
-  it('ends with a reason where its workflow was ended from outside', async () => {
-    const { kernel, temporal, store } = on;
-    const body = { app_name: 'demo', action_name: 'stay', version: 'latest', async: true };
-    const { id } = await kernel.invocations.create(body);
+  it('ends with a reason, its browsers and its key where its workflow was ended from outside', async () => {
+    const { kernel, temporal, store, browserService, baseUrl } = on;
+    const { id, key } = await staying();
     await temporal.client.workflow.getHandle(`invocation-${id}`).terminate();
+    const service = createBrowserService(browserService);
     const apps = createAppsClient({ temporal: temporal.client });
-    await reviveInvocations(store, apps, new Date(Date.now() + 60_000));
+    const endBrowsers = (project: string, of: string) => endInvocationBrowsers(service, project, of);
+    await reviveApps({ store, apps, endBrowsers }, new Date(Date.now() + 60_000));
+    await service.close();
     const reason = 'The workflow of the invocation was ended from outside';
     expect(await kernel.invocations.retrieve(id)).toMatchObject({ status: 'failed', status_reason: reason });
-    await kernel.invocations.deleteBrowsers(id);
+    expect((await kernel.invocations.listBrowsers(id)).browsers).toEqual([]);
+    await expect(new Kernel({ apiKey: key, baseURL: baseUrl }).browsers.list()).rejects.toThrow(AuthenticationError);
   });
 });
+
+/** Starts an action that stays, with a browser, and waits until it has connected to that. */
+async function staying(): Promise<{ id: string; key: string; browser: string }> {
+  const { kernel } = on;
+  const body = { app_name: 'demo', action_name: 'stay', version: 'latest', async: true };
+  const { id, status } = await kernel.invocations.create(body);
+  expect(status).toBe('queued');
+  const said: string[] = [];
+  for await (const event of await kernel.invocations.follow(id)) {
+    if (event.event === 'log') said.push(event.message);
+    if (said.includes('connected')) break;
+    expect(event, said.join('\n')).not.toMatchObject({ invocation: { status: 'failed' } });
+  }
+  return { id, ...(JSON.parse(said[0] ?? '') as { key: string; browser: string }) };
+}
 
 describe('a deployment', () => {
   it('installs what is not in its archive, and compiles TypeScript', async () => {

@@ -9,6 +9,7 @@ import { DefaultLogger, Runtime, type WorkflowBundleWithSourceMap } from '@tempo
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { startApi } from '../../api/service.ts';
+import type { BrowserServiceSettings } from '../../browser-client/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
@@ -40,6 +41,7 @@ export interface Installation {
   /** Address of the dev server, for Temporal clients of a test's own. */
   temporal: { address: string; namespace: string; client: TestWorkflowEnvironment['client'] };
   connections: ConnectionsClient;
+  browserService: BrowserServiceSettings;
   store: Store;
   /** URL of the database. */
   databaseUrl: string;
@@ -178,6 +180,7 @@ async function start(
     practice: createPractice(sandbox.url),
     temporal: { address: env.address, namespace: NAMESPACE, client: env.client },
     connections,
+    browserService,
     store,
     databaseUrl: database.connection.url,
     masterKey,

@@ -7,5 +7,6 @@ testKills({
   typing: ['worker'],
   pressed: ['browser'],
   checking: [],
+  invoking: ['worker'],
   everything: ['supervisor'],
 });

@@ -6,5 +6,6 @@ testKills({
   typing: ['worker'],
   pressed: ['worker', 'browser', 'store', 'temporal'],
   checking: ['worker'],
+  invoking: ['worker'],
   everything: ['supervisor'],
 });

@@ -1,18 +1,32 @@
+import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import Kernel from '@onkernel/sdk';
+import Kernel, { toFile } from '@onkernel/sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { newcomer, personAt, type Person } from './person.ts';
 import { createPractice, type Practice } from './practice.ts';
+import { programArchive } from './program-archive.ts';
 import { startProcessTree, until, type ProcessTree, type Role } from './process-tree.ts';
 
 /** Longest that a flow may take to ask again or to end after a kill, on a busy machine with two cores. */
 const RECOVERS_WITHIN_MS = 120_000;
 /** Many keys take long enough to be killed among them. */
 const LONG_PASSWORD = 'many keys '.repeat(150).trim();
+
+/** Its action stays for good in its first run, with a browser under the name that the next one wants, too. */
+const STAYS_ONCE = `
+import Kernel from '@onkernel/sdk';
+const kernel = new Kernel();
+kernel.app('stays').action('once', async (context, { name }) => {
+  const isFirst = await kernel.profiles.create({ name }).then(() => true, () => false);
+  await kernel.browsers.create({ name, headless: true });
+  if (!isFirst) return 'again';
+  await new Promise(() => setInterval(() => undefined, 1000));
+});
+`;
 
 /** The parts that are killed in each kind of walk. */
 export interface Kills {
@@ -26,6 +40,8 @@ export interface Kills {
   pressed: readonly Role[];
   /** In a health check. */
   checking: readonly 'worker'[];
+  /** While an action of a program runs. */
+  invoking: readonly 'worker'[];
   /** `supervisor`: everything, which is started again. */
   everything: readonly 'supervisor'[];
 }
@@ -134,6 +150,58 @@ export function testKills(kills: Kills): void {
       );
       expect(end.flow_status).toBe('SUCCESS');
       expect((await practice.counts('erin')).passwords - before).toBe(1);
+    },
+  );
+
+  it.each(kills.invoking)(
+    'runs an action again, or says that it was lost, when the %s dies in the middle of it',
+    { timeout: 240_000 },
+    async (role) => {
+      const file = await toFile(await programArchive({ 'index.mjs': STAYS_ONCE }), 'program.zip');
+      const { id: deployment } = await kernel.deployments.create({ entrypoint_rel_path: 'index.mjs', file });
+      await until(
+        async () => (await kernel.deployments.retrieve(deployment)).status === 'running' || null,
+        RECOVERS_WITHIN_MS,
+        'the program to be built',
+      );
+      const invoke = (name: string, retries: number) =>
+        kernel.post<{ id: string }>('/invocations', {
+          body: {
+            ...{ app_name: 'stays', action_name: 'once', version: 'latest', async: true, retries },
+            payload: JSON.stringify({ name: `${name}-${randomUUID()}` }),
+          },
+        });
+      const made = [await invoke('tried-once', 0), await invoke('tried-twice', 1)];
+      for (const { id } of made) {
+        await until(
+          async () => (await kernel.invocations.listBrowsers(id)).browsers.length > 0 || null,
+          RECOVERS_WITHIN_MS,
+          'its browser',
+        );
+      }
+      await killed(role);
+      const ends = await Promise.all(
+        made.map(({ id }) =>
+          until(
+            async () => {
+              const now = await kernel.invocations.retrieve(id).catch(() => null);
+              return now?.status === 'succeeded' || now?.status === 'failed' ? now : null;
+            },
+            RECOVERS_WITHIN_MS,
+            'the end of an invocation',
+          ),
+        ),
+      );
+      expect(ends[0]?.status).toBe('failed');
+      expect(ends[0]?.status_reason).toContain('was lost');
+      expect(ends[1]).toMatchObject({ status: 'succeeded', output: '"again"' });
+      for (const { id } of made) {
+        await until(
+          async () => (await kernel.invocations.listBrowsers(id)).browsers.length === 0 || null,
+          RECOVERS_WITHIN_MS,
+          'no browser to be left',
+        );
+      }
     },
   );
 
