@@ -183,9 +183,12 @@ export interface Database {
     version: string;
     force: boolean;
     env_names: Json<string[]>;
-    sealed_env_vars: Buffer;
-    /** A ZIP archive. */
-    archive: Buffer;
+    /** Null when what the deployment was made of is deleted. */
+    sealed_env_vars: Buffer | null;
+    /** A ZIP archive that was kept before they were sealed, until the sweeper comes by. */
+    archive: Buffer | null;
+    /** A ZIP archive. Null when it is deleted, or not sealed yet. */
+    sealed_archive: Buffer | null;
     /** SHA-256 of the archive, in hex. */
     checksum: string;
     /** Lower-case names of its apps. */

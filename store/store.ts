@@ -197,7 +197,7 @@ export function createStore(options: StoreOptions): Store {
       const done = new Set(rows.map((row) => row.name));
       if (!names.every((name) => done.has(name))) notReady();
     },
-    sweep: () => sweep(db, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
+    sweep: () => sweep(db, vault, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
     rotateAllKeys: (rotation) => rotateAllKeys(db, vault, clock, rotation),
     rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, vault) }),
     rotateOrganizationKey: (organizationId, rotation) =>

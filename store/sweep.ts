@@ -1,4 +1,6 @@
 import type { Db } from './database.ts';
+import { dropArchives, sealArchives } from './queries/program-archives.ts';
+import type { Vault } from './vault/vault.ts';
 
 /** How long it is remembered which TOTP periods were used, in milliseconds: no site takes a code that old. */
 const TOTP_USES_KEPT_MS = 60 * 60_000;
@@ -13,9 +15,15 @@ const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
  * Deletes what only had a use for a time: expired submissions and handoffs, old TOTP uses, the ledger of flows long over,
- * timeline events and audit rows older than `kept` says, deliveries a month old. Call it every minute or so, from any process. Answers how many rows went.
+ * timeline events and audit rows older than `kept` says, deliveries a month old, archives of programs
+ * that nothing refers to any more. Seals archives that are not. Call it every minute or so, from any process. Answers how many rows went.
  */
-export async function sweep(db: Db, now: Date, kept: { timelineMs: number; auditMs: number }): Promise<number> {
+export async function sweep(
+  db: Db,
+  vault: Vault,
+  now: Date,
+  kept: { timelineMs: number; auditMs: number },
+): Promise<number> {
   const before = (age: number): Date => new Date(now.getTime() - age);
   const counts = [
     await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst(),
@@ -35,6 +43,8 @@ export async function sweep(db: Db, now: Date, kept: { timelineMs: number; audit
     await sweepAuditLog(db, before(kept.auditMs)),
     await db.deleteFrom('rate_limits').where('expire', '<=', now.getTime()).executeTakeFirst(),
   ];
+  await dropArchives(db, now);
+  await sealArchives(db, vault);
   return counts.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0);
 }
 

@@ -90,10 +90,11 @@ export function createPrograms(deps: RoomDeps): Programs {
       const built = 'answer' in end ? Built.safeParse(end.answer) : null;
       if (built?.success !== true) return endOf(end);
       await keep(path.join(folder.root, 'app'), path.join(base, id), built.data);
-      await rm(source, { force: true });
       return { outcome: 'answered' as const, answer: JSON.stringify(built.data.apps) };
     } finally {
       await room.close();
+      // It is sent again for every build, and sealed where it is kept.
+      await rm(source, { force: true });
     }
   };
 

@@ -18,6 +18,7 @@ import {
 } from '../scope.ts';
 import { asValues, type Vault } from '../vault/vault.ts';
 import { appendEvents, type AppEventBody } from './app-events.ts';
+import { archivePlace, openArchive } from './program-archives.ts';
 
 /** A deployment without its archive and its values. */
 export interface DeploymentRecord {
@@ -71,6 +72,7 @@ export interface DeploymentQueries {
     scope: Scope,
     filter: PageRequest & { appName?: string; version?: string; query?: string },
   ): Promise<Page<AppVersionRecord>>;
+  /** What its archive is run with; null when both are deleted. */
   source(id: string): Promise<ProgramSource | null>;
   archive(id: string): Promise<Buffer | null>;
   /** A build has begun; false when the deployment has ended before. */
@@ -86,7 +88,7 @@ export interface DeploymentQueries {
   unfinished(before: Date, limit: number): Promise<string[]>;
 }
 
-type Row = Omit<Selectable<Database['deployments']>, 'archive' | 'sealed_env_vars'>;
+type Row = Omit<Selectable<Database['deployments']>, 'archive' | 'sealed_archive' | 'sealed_env_vars'>;
 
 /** All but the archive, which may be large, and what is sealed. */
 const FACTS = [
@@ -149,7 +151,8 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
             force,
             env_names: JSON.stringify(Object.keys(envVars)),
             sealed_env_vars: await vault.sealJson(trx, scope.organizationId, place, envVars),
-            archive,
+            archive: null,
+            sealed_archive: await vault.sealBytes(trx, scope.organizationId, archivePlace(id), archive),
             checksum: createHash('sha256').update(archive).digest('hex'),
             search: '',
             created_at: now,
@@ -205,13 +208,12 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
         .select(['organization_id', 'project_id', 'entrypoint', 'sealed_env_vars'])
         .where('id', '=', id)
         .executeTakeFirst();
-      if (row === undefined) return null;
+      if (row === undefined || row.sealed_env_vars === null) return null;
       const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
       const envVars = asValues(await vault.openJson(db, row.organization_id, place, row.sealed_env_vars));
       return { projectId: row.project_id, entrypoint: row.entrypoint, envVars };
     },
-    archive: async (id) =>
-      (await db.selectFrom('deployments').select('archive').where('id', '=', id).executeTakeFirst())?.archive ?? null,
+    archive: (id) => openArchive(db, vault, id),
     begin: (id) =>
       db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx

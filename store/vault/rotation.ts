@@ -45,10 +45,14 @@ const SEALED_COLUMNS = [
   { table: 'code_sources', column: 'sealed_secret', rowId: 'id' },
   { table: 'recording_parts', column: 'sealed_part', rowId: 'id' },
   { table: 'deployments', column: 'sealed_env_vars', rowId: 'id' },
+  { table: 'deployments', column: 'sealed_archive', rowId: 'id' },
   { table: 'invocations', column: 'sealed_payload', rowId: 'id' },
   { table: 'invocations', column: 'sealed_outcome', rowId: 'id' },
   { table: 'app_events', column: 'sealed_body', rowId: 'id' },
 ] as const;
+
+/** Of these a value may have 50 MB: one at a time is in memory, whatever the batch. */
+const LARGE: ReadonlySet<string> = new Set(['deployments.sealed_archive']);
 
 /** How long a former key is kept after the new one became active, in milliseconds. */
 const FORMER_KEY_KEPT_MS = 2 * ACTIVE_KEY_MEMORY_MS;
@@ -120,14 +124,16 @@ export async function rotateOrganizationKey(
   const active = await vault.activeKey(db, organizationId);
   const broken: SealedPlace[] = [];
   let resealed = 0;
-  for (const column of SEALED_COLUMNS)
+  for (const column of SEALED_COLUMNS) {
+    const atOnce = LARGE.has(`${column.table}.${column.column}`) ? 1 : batchSize;
     for (let after: string | null = ''; after !== null;) {
       signal?.throwIfAborted();
-      const batch: Batch = await resealBatch(db, vault, { organizationId, active, column, after, batchSize });
+      const batch: Batch = await resealBatch(db, vault, { organizationId, active, column, after, batchSize: atOnce });
       resealed += batch.resealed;
       broken.push(...batch.broken);
       after = batch.last;
     }
+  }
   const finished = broken.length === 0 && now.getTime() - activeSince.getTime() >= FORMER_KEY_KEPT_MS;
   if (finished)
     await db

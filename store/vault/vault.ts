@@ -16,6 +16,10 @@ export interface Vault {
   sealJson(db: Db, organizationId: string, place: SealedPlace, value: unknown): Promise<Buffer>;
   /** Opens what `sealJson` made. The caller knows the type that it sealed. */
   openJson(db: Db, organizationId: string, place: SealedPlace, blob: Buffer): Promise<unknown>;
+  /** Seals bytes as they are under the organization's active key. */
+  sealBytes(db: Db, organizationId: string, place: SealedPlace, bytes: Buffer): Promise<Buffer>;
+  /** Opens what `sealBytes` made. */
+  openBytes(db: Db, organizationId: string, place: SealedPlace, blob: Buffer): Promise<Buffer>;
   /** The data key of a connection, made on first use. Null when the connection is removed (its key with it). */
   connectionVault(db: Db, connectionId: string): Promise<ConnectionVault | null>;
   /** The active key of an organization, freshly read. */
@@ -193,6 +197,11 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
     return read();
   }
 
+  const sealBytes: Vault['sealBytes'] = async (db, organizationId, place, bytes) =>
+    seal(await rememberedActiveKey(db, organizationId), place, bytes);
+  const openBytes: Vault['openBytes'] = async (db, organizationId, place, blob) =>
+    unseal(await keyById(db, organizationId, sealedBy(blob)), place, blob);
+
   return {
     createOrganizationKey,
     activeKey,
@@ -200,10 +209,10 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
     wrap,
     unwrap,
     wrappingKeyId: async () => (await currentWrapper()).keyId,
-    sealJson: async (db, organizationId, place, value) =>
-      seal(await rememberedActiveKey(db, organizationId), place, toBytes(value)),
-    openJson: async (db, organizationId, place, blob) =>
-      fromBytes(unseal(await keyById(db, organizationId, sealedBy(blob)), place, blob)),
+    sealBytes,
+    openBytes,
+    sealJson: (db, organizationId, place, value) => sealBytes(db, organizationId, place, toBytes(value)),
+    openJson: async (db, organizationId, place, blob) => fromBytes(await openBytes(db, organizationId, place, blob)),
     connectionVault: async (db, connectionId) => {
       const key = await connectionKey(db, connectionId);
       if (key === null) return null;
