@@ -4,6 +4,7 @@ import type { LoginLayout, SiteState } from '../state.ts';
 import { checkPassword, posted, show, signIn, visitor } from '../visit.ts';
 
 const PATH = '/login';
+const NEWS = '/news';
 
 /**
  * User name and password on one page, or on two, under these names or others: a switch changes the layout, as a site does when
@@ -14,6 +15,8 @@ export function onePageLogin(app: FastifyInstance, state: SiteState): void {
     if (visitor(state, request)) return reply.redirect('/account', 303);
     return show(reply, page(state.layout, '', ''));
   });
+
+  app.get(NEWS, (_request, reply) => show(reply, deadEnd()));
 
   app.post(PATH, (request, reply) => {
     const username = posted(request, 'username') || posted(request, 'member');
@@ -26,8 +29,21 @@ export function onePageLogin(app: FastifyInstance, state: SiteState): void {
         page(state.layout, username, state.complaintOf(username) ?? 'Incorrect username or password.'),
         401,
       );
+    if (state.layout === 'dead_end') return reply.redirect(NEWS, 303);
     return signIn(state, request, reply, user.username, 'persistent');
   });
+}
+
+/** A page that everybody sees: it asks for nothing, and its way in says that nobody is inside. */
+function deadEnd(): string {
+  return document(
+    'Sandbox',
+    BASE_STYLES,
+    html`<main>
+      <p>Our service is changing. Here is what is new this month.</p>
+      <a href="${PATH}">Sign in</a>
+    </main>`,
+  );
 }
 
 function page(layout: LoginLayout, username: string, error: string): string {

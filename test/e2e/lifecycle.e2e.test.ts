@@ -5,6 +5,7 @@ import { startStandIn, type Call, type StandIn } from '../credential-providers/s
 import { authenticatorCode } from './authenticator.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf } from './person.ts';
+import { until } from './until.ts';
 
 let model: StandIn;
 let on: Installation;
@@ -160,6 +161,41 @@ describe('a login page that was made anew', () => {
       });
     }
     expect(await practice.counts('erin')).toMatchObject({ passwords: 4, refused: 0 });
+  });
+
+  test('is given up when it has led nowhere twice, until the credential changes', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('grace');
+    await kernel.credentials.create({ name: 'nowhere', domain: practice.domain, values: { username, password } });
+    const person = await newcomer(on, { login_url: practice.page('/login'), credential: { name: 'nowhere' } });
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ can_reauth_reason: 'viable_plans_found' });
+    await practice.setLayout('dead_end');
+    await practice.expire('grace');
+    const before = await practice.counts('grace');
+    const failed = { flow_type: 'REAUTH', flow_status: 'FAILED', error_code: 'stuck_in_loop' };
+
+    await on.connections.check(person.id);
+    expect(await person.reauthenticated()).toMatchObject({ ...failed, can_reauth_reason: 'viable_plans_found' });
+    // What has changed is tried at once: nothing waits for the pause that follows a failure.
+    await kernel.credentials.update('nowhere', { values: { note: 'changed once' } });
+    await on.connections.check(person.id);
+    const given = await until(
+      'the second failure',
+      () => person.read(),
+      ({ can_reauth: can }) => can === false,
+    );
+    expect(given).toMatchObject({ ...failed, can_reauth: false, can_reauth_reason: 'no_viable_plans' });
+    expect((await practice.counts('grace')).passwords).toBe(before.passwords + 2);
+
+    await kernel.credentials.update('nowhere', { values: { note: 'changed again' } });
+    const again = await until(
+      'the gate to open',
+      () => person.read(),
+      ({ can_reauth: can }) => can === true,
+    );
+    expect(again).toMatchObject({ can_reauth: true, can_reauth_reason: 'has_credential' });
+    await practice.setLayout('usual');
   });
 });
 
