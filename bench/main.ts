@@ -105,7 +105,7 @@ if (args[0] === 'applications') {
   process.exit(0);
 }
 if (args[0] === 'compatibility') {
-  const rows = await inTreeOfItsOwn(compareWithSdk);
+  const rows = await compareWithSdk();
   say(`\n${compatibilityReport(rows)}`);
   if (args.includes('--save')) await writeFile(COMPATIBILITY, compatibilityReport(rows));
   process.exit(rows.some(({ fault }) => fault?.startsWith('missing')) ? 1 : 0);

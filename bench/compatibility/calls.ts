@@ -1,12 +1,16 @@
 import type Kernel from '@onkernel/sdk';
 import { toFile } from '@onkernel/sdk';
 import { ZipFile } from 'yazl';
+import { TOKEN } from '../../test/credential-providers/stand-ins.ts';
+import { programArchive } from '../../test/e2e/program-archive.ts';
 
 /** What the calls work with, and leave to those after them. */
 export interface Visit {
   kernel: Kernel;
   sandboxUrl: string;
   sandboxDomain: string;
+  /** Address of a server that speaks as 1Password Connect does. */
+  secretStoreUrl: string;
   /** Ids that calls have made, by what they are of. */
   ids: Record<string, string>;
 }
@@ -38,9 +42,16 @@ async function zip(entries: Record<string, string>) {
 }
 
 const EXTENSION = { 'manifest.json': JSON.stringify({ manifest_version: 3, name: 'empty', version: '1.0' }) };
-const PROGRAM = `import { Kernel } from '@onkernel/sdk';
-const app = new Kernel({ apiKey: process.env.KERNEL_API_KEY }).app('compatibility');
-app.action('echo', async (_context, payload) => payload);`;
+const PROGRAM = `import Kernel from '@onkernel/sdk';
+const kernel = new Kernel();
+const app = kernel.app('compatibility');
+app.action('echo', async (_context, payload) => payload);
+app.action('stay', async (_context) => {
+  await kernel.browsers.create({ headless: true });
+  console.log('has a browser');
+  await new Promise(() => setInterval(() => undefined, 1000));
+});`;
+const ECHO = { app_name: 'compatibility', action_name: 'echo', version: '1' };
 const range = () => ({
   start: new Date(Date.now() - 3_600_000).toISOString(),
   end: new Date(Date.now() + 3_600_000).toISOString(),
@@ -214,6 +225,20 @@ export const CALLS: Record<string, Call> = {
   },
   'auth.connections.timeline': (v) => v.kernel.auth.connections.timeline(idOf(v, 'connection')),
   'auth.connections.delete': (v) => v.kernel.auth.connections.delete(idOf(v, 'connection')),
+  'credentialProviders.create': async (v) => {
+    const address = { address: v.secretStoreUrl };
+    const body = { name: 'compat', provider_type: 'onepassword' as const, token: TOKEN, ...address };
+    keep(v, 'provider', (await v.kernel.credentialProviders.create(body)).id);
+  },
+  'credentialProviders.retrieve': (v) => v.kernel.credentialProviders.retrieve(idOf(v, 'provider')),
+  'credentialProviders.update': (v) => v.kernel.credentialProviders.update(idOf(v, 'provider'), { name: 'compatible' }),
+  'credentialProviders.list': (v) => v.kernel.credentialProviders.list(),
+  'credentialProviders.test': async (v) => {
+    const { success, error } = await v.kernel.credentialProviders.test(idOf(v, 'provider'));
+    if (!success) throw new Error(error);
+  },
+  'credentialProviders.listItems': (v) => v.kernel.credentialProviders.listItems(idOf(v, 'provider')),
+  'credentialProviders.delete': (v) => v.kernel.credentialProviders.delete(idOf(v, 'provider')),
   'credentials.delete': (v) => v.kernel.credentials.delete('compatible'),
   'profiles.delete': (v) => v.kernel.profiles.delete(idOf(v, 'profile')),
 
@@ -239,14 +264,40 @@ export const CALLS: Record<string, Call> = {
   'auditLogs.download': (v) => v.kernel.auditLogs.download(range(), { write: () => undefined }),
 
   'deployments.create': async (v) => {
-    const file = await zip({ 'index.js': PROGRAM, 'package.json': '{"type":"module"}' });
-    const made = await v.kernel.deployments.create({ file, entrypoint_rel_path: 'index.js', version: '1' });
+    const file = await toFile(await programArchive({ 'index.mjs': PROGRAM }), 'program.zip');
+    const made = await v.kernel.deployments.create({ file, entrypoint_rel_path: 'index.mjs', version: '1' });
     keep(v, 'deployment', made.id);
   },
-  'deployments.retrieve': (v) => v.kernel.deployments.retrieve(idOf(v, 'deployment')),
+  'deployments.follow': async (v) => {
+    for await (const event of await v.kernel.deployments.follow(idOf(v, 'deployment'))) {
+      if (event.event === 'error') throw new Error(event.error.message);
+    }
+  },
+  'deployments.retrieve': async (v) => {
+    const { status, status_reason: reason } = await v.kernel.deployments.retrieve(idOf(v, 'deployment'));
+    if (status !== 'running') throw new Error(`${status}: ${reason ?? ''}`);
+  },
   'deployments.list': (v) => v.kernel.deployments.list(),
-  'deployments.follow': async (v) => first(await v.kernel.deployments.follow(idOf(v, 'deployment'))),
   'apps.list': (v) => v.kernel.apps.list(),
-  'invocations.list': (v) => v.kernel.invocations.list(),
+  'invocations.create': async (v) => {
+    const { status } = await v.kernel.invocations.create({ ...ECHO, payload: '"hello"' });
+    if (status !== 'succeeded') throw new Error(status);
+    const staying = await v.kernel.invocations.create({ ...ECHO, action_name: 'stay', async: true });
+    keep(v, 'invocation', staying.id);
+  },
+  'invocations.follow': async (v) => {
+    for await (const event of await v.kernel.invocations.follow(idOf(v, 'invocation'))) {
+      if (event.event === 'log' && event.message === 'has a browser') return;
+    }
+    throw new Error('it ended');
+  },
+  'invocations.retrieve': (v) => v.kernel.invocations.retrieve(idOf(v, 'invocation')),
+  'invocations.list': (v) => v.kernel.invocations.list({ app_name: 'compatibility' }),
+  'invocations.listBrowsers': async (v) => {
+    const { browsers } = await v.kernel.invocations.listBrowsers(idOf(v, 'invocation'));
+    if (browsers.length !== 1) throw new Error(`${String(browsers.length)} browsers`);
+  },
+  'invocations.deleteBrowsers': (v) => v.kernel.invocations.deleteBrowsers(idOf(v, 'invocation')),
+  'invocations.update': (v) => v.kernel.invocations.update(idOf(v, 'invocation'), { status: 'failed' }),
   'deployments.delete': (v) => v.kernel.deployments.delete(idOf(v, 'deployment')),
 };

@@ -1,39 +1,50 @@
 import { createRequire } from 'node:module';
 import Kernel, { APIError } from '@onkernel/sdk';
 import { z } from 'zod';
-import type { ProcessTree } from '../../test/e2e/process-tree.ts';
+import { onePasswordAnswers, startStandIn } from '../../test/credential-providers/stand-ins.ts';
+import { startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
 import { CALLS, type Visit } from './calls.ts';
 import { operationsOf } from './operations.ts';
 
 /** How long one call may take, in milliseconds: a login that asks, and a pool that starts a browser, among them. */
 const CALL_WITHIN_MS = 120_000;
-/** What is called elsewhere, because it needs a program that runs, or a secret store. */
-const ELSEWHERE: readonly (readonly [RegExp, string])[] = [
-  [/^invocations\./, 'not called here: it needs a deployed program; see test/e2e/apps.e2e.test.ts'],
-  [/^credentialProviders\./, 'not called here: it needs a secret store; see test/api/credential-providers.test.ts'],
-];
 
 const Version = z.object({ VERSION: z.string() });
 
 /** What came of one operation. */
 export interface Row {
   operation: string;
-  /** Null when it worked; else why it did not, or was not called. */
+  /** Null when it worked; else why it did not. */
   fault: string | null;
 }
 
-/** Calls every operation of the installed SDK on an installation, in the order of the calls. */
-export async function compareWithSdk(
-  tree: Pick<ProcessTree, 'apiKey' | 'baseUrl' | 'sandboxUrl' | 'sandboxDomain'>,
-): Promise<Row[]> {
+/** Calls every operation of the installed SDK on an installation of its own, in the order of the calls. */
+export async function compareWithSdk(): Promise<Row[]> {
+  const secretStore = await startStandIn(onePasswordAnswers);
+  try {
+    const tree = await startProcessTree({ HOLDFAST_ALLOW_PRIVATE_HOSTS: secretStore.host });
+    try {
+      return await callAll(tree, secretStore.address);
+    } finally {
+      await tree.remove();
+    }
+  } finally {
+    await secretStore.close();
+  }
+}
+
+async function callAll(tree: ProcessTree, secretStoreUrl: string): Promise<Row[]> {
   const kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, maxRetries: 0, timeout: CALL_WITHIN_MS });
   const { sandboxUrl, sandboxDomain } = tree;
-  const visit: Visit = { kernel, sandboxUrl, sandboxDomain, ids: {} };
+  const visit: Visit = { kernel, sandboxUrl, sandboxDomain, secretStoreUrl, ids: {} };
   const faults = new Map<string, string | null>();
   for (const [operation, call] of Object.entries(CALLS)) {
-    faults.set(operation, await faultOf(within(call(visit))));
+    faults.set(operation, await faultOf(() => within(call(visit))));
   }
-  return operationsOf(kernel).map((operation) => ({ operation, fault: faultAt(faults, operation) }));
+  return operationsOf(kernel).map((operation) => ({
+    operation,
+    fault: operation in CALLS ? (faults.get(operation) ?? null) : 'missing: no call of it is written',
+  }));
 }
 
 /** The table as Markdown. */
@@ -53,15 +64,9 @@ export function compatibilityReport(rows: readonly Row[]): string {
   ].join('\n');
 }
 
-function faultAt(faults: ReadonlyMap<string, string | null>, operation: string): string | null {
-  const fault = faults.get(operation);
-  if (fault !== undefined) return fault;
-  return ELSEWHERE.find(([pattern]) => pattern.test(operation))?.[1] ?? 'missing: no call of it is written';
-}
-
-async function faultOf(call: Promise<unknown>): Promise<string | null> {
+async function faultOf(call: () => Promise<unknown>): Promise<string | null> {
   try {
-    await call;
+    await call();
     return null;
   } catch (error) {
     if (error instanceof APIError) return error.message;
