@@ -16,6 +16,7 @@ import { measureLoginTime } from './login-time.ts';
 import { fitReader } from './fit-reader.ts';
 import { measureReader } from './reader.ts';
 import { measureReads } from './reads.ts';
+import { recipesReport, tryRecipes } from './recipes/try-recipes.ts';
 import { measureStartTime } from './start-time.ts';
 import { measureTelemetry } from './telemetry.ts';
 import { measureWorkerMemory } from './worker-memory.ts';
@@ -25,7 +26,7 @@ import { measureWorkerMemory } from './worker-memory.ts';
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
  * processes while people log in. `npm run bench -- applications` logs in to real applications from public registries;
- * names after it choose some of them. `npm run bench -- reader` reads the corpus of pages and needs nothing running.
+ * names after it choose some of them. `npm run bench -- recipes` does the same with docs/recipes. `npm run bench -- reader` reads the corpus of pages and needs nothing running.
  */
 const REPORT = 'docs/performance.md';
 /** What `npm run bench -- compatibility --save` writes: each operation of the SDK, and whether it works here. */
@@ -109,6 +110,11 @@ if (args[0] === 'compatibility') {
   say(`\n${compatibilityReport(rows)}`);
   if (args.includes('--save')) await writeFile(COMPATIBILITY, compatibilityReport(rows));
   process.exit(rows.some(({ fault }) => fault?.startsWith('missing')) ? 1 : 0);
+}
+if (args[0] === 'recipes') {
+  const tried = await inTreeOfItsOwn((tree) => tryRecipes(tree, args.slice(1)));
+  say(`\n${recipesReport(tried)}`);
+  process.exit(tried.every(({ fault }) => fault === null) ? 0 : 1);
 }
 const parts = args.filter((arg) => !arg.startsWith('-'));
 const OF_PAGES = new Map([
