@@ -78,10 +78,15 @@ export function start({ command, args }: Program, folder: string, env: Record<st
     late.abort();
     killGroup();
     process.off('exit', killGroup);
-    if (fault !== null) throw new Error(`${fault}: ${said.slice(-2000)}`);
+    if (fault !== null) throw new Error(`${fault}\n${lastOf(said)}`);
     return said;
   };
   return { output: () => said, hasEnded: () => over, ended: end() };
+}
+
+/** The end of what a recipe printed, without the code of the page to log in on. */
+export function lastOf(output: string): string {
+  return output.replaceAll(/code=\S+/g, 'code=…').slice(-2000);
 }
 
 function surroundings(): NodeJS.ProcessEnv {

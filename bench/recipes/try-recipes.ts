@@ -7,7 +7,7 @@ import { SANDBOX_USERS } from '../../sandbox/users.ts';
 import { personAt } from '../../test/e2e/person.ts';
 import { until, type ProcessTree } from '../../test/e2e/process-tree.ts';
 import { startModel, type Model } from './model.ts';
-import { install, start, type Running } from './program.ts';
+import { install, lastOf, start, type Running } from './program.ts';
 
 const RECIPES = 'docs/recipes';
 /** Longest until a recipe has made its connection: Python loads slowly on a busy machine. */
@@ -104,7 +104,7 @@ function environmentOf(tree: Installation, model: Model): Record<string, string>
 }
 
 function faultOf(output: string, browsersLeft: number): string | null {
-  if (!output.includes(OWNER?.name ?? 'nobody')) return `printed no name: ${output.slice(-2000)}`;
+  if (!output.includes(OWNER?.name ?? 'nobody')) return `printed no name\n${lastOf(output)}`;
   return browsersLeft === 0 ? null : 'left a browser open';
 }
 
@@ -114,7 +114,7 @@ async function logIn(kernel: Kernel, domain: string, running: Running): Promise<
   const connection = await until(
     async () => {
       // Its own end says why.
-      if (running.hasEnded()) throw new Error(`asked nobody to log in: ${running.output().slice(-2000)}`);
+      if (running.hasEnded()) throw new Error(`asked nobody to log in\n${lastOf(running.output())}`);
       return (await kernel.auth.connections.list({ domain })).items[0] ?? null;
     },
     BEGUN_WITHIN_MS,
