@@ -4,10 +4,12 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createAppsClient } from '../../client/apps-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { bundleWorkflows } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { PAYLOAD_KEY, startWorkflowTests, type WorkflowTests } from './environment.ts';
+import * as appScenarios from './app-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
 const FOLDER = new URL('../histories/', import.meta.url).pathname;
@@ -16,12 +18,23 @@ const SCENARIOS = {
   loginInTwoSteps: scenarios.loginInTwoSteps,
   loginByChoice: scenarios.loginByChoice,
   loginWithCode: scenarios.loginByPerson,
+  loginByMailedLink: scenarios.loginByMailedLink,
   loginDoneElsewhere: scenarios.loginDoneElsewhere,
   loginWithLostSession: scenarios.loginWithLostSession,
   reauthThatWorks: scenarios.reauthThatWorks,
   reauthThatIsRefused: scenarios.reauthThatIsRefused,
   removedWhileWaiting: scenarios.removedWhileWaiting,
   continuedAsNew: scenarios.continuedAsNew,
+};
+
+/** What becomes of programs of users: the workflows of each, by what its activities come to. */
+const APP_SCENARIOS = {
+  deploymentThatWorks: appScenarios.deploymentThatWorks,
+  deploymentThatFails: appScenarios.deploymentThatFails,
+  invocationThatWorks: appScenarios.invocationThatWorks,
+  invocationWithRetries: appScenarios.invocationWithRetries,
+  invocationThatIsCanceled: appScenarios.invocationThatIsCanceled,
+  invocationOutOfTime: appScenarios.invocationOutOfTime,
 };
 
 /** Every run of every workflow of a scenario; payloads are bound to their workflow's id, so it is kept beside them. */
@@ -34,7 +47,7 @@ const SavedRuns = z.array(z.object({ workflowId: z.string(), history: z.unknown(
 describe('saved histories', () => {
   it('replay on the workflow code of today', async () => {
     const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.json'));
-    for (const name of Object.keys(SCENARIOS))
+    for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS)])
       expect(files.filter((file) => file.includes(`.${name}.`))).not.toEqual([]);
     const workflowBundle = await bundleWorkflows();
     const options = { workflowBundle, dataConverter: createDataConverter(PAYLOAD_KEY) };
@@ -51,11 +64,14 @@ function describeRecording(release: string): void {
   describe('recording', () => {
     let tests: WorkflowTests;
 
+    const world = appScenarios.createAppWorld();
+
     beforeAll(async () => {
-      tests = await startWorkflowTests();
+      tests = await startWorkflowTests('time-skipping', {}, undefined, world.apps);
     });
 
     afterAll(async () => {
+      world.finish();
       await tests.close();
     });
 
@@ -66,9 +82,18 @@ function describeRecording(release: string): void {
       const workflowIds = [workflowIdOf(id), ...flows.map((event) => event.id.slice('evt_'.length))];
       const runs = (await Promise.all(workflowIds.map((workflowId) => runsOf(tests, workflowId)))).flat();
       await tests.removeAll();
+      await save(name, runs);
+    });
+
+    it.each(Object.entries(APP_SCENARIOS))('saves %s', async (name, scenario) => {
+      const client = createAppsClient({ temporal: tests.env.client, taskQueue: 'test' });
+      await save(name, await runsOf(tests, await scenario(tests, client, world)));
+    });
+
+    async function save(name: string, runs: z.infer<typeof SavedRuns>): Promise<void> {
       await mkdir(FOLDER, { recursive: true });
       await writeFile(join(FOLDER, `${release}.${name}.json`), JSON.stringify(runs));
-    });
+    }
   });
 }
 

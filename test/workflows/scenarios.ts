@@ -159,3 +159,26 @@ export async function continuedAsNew(tests: WorkflowTests): Promise<string> {
   await tests.client.check(id);
   return id;
 }
+
+/** A login and a REAUTH whose mailed link comes by itself and is opened in the session that waits for it. */
+export async function loginByMailedLink(tests: WorkflowTests): Promise<string> {
+  const sent = page('external_action', { url: 'https://site.example/sent', mailed_link: true });
+  tests.world.credential = STORED;
+  tests.world.shown = sent;
+  tests.world.answers = [sent, INSIDE, sent, INSIDE];
+  tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
+  const id = await tests.create({
+    credential: { name: 'saved' },
+    health_check_interval: 300,
+    codes: { api: ['email'] },
+  });
+  for (const submissionId of ['sub_login', 'sub_reauth']) {
+    if (submissionId === 'sub_login') await tests.client.login(id);
+    else await tests.client.check(id);
+    const { flow } = await until(tests, id, (document) => document.flow?.interaction?.takes_link === true);
+    const interactionId = flow?.interaction?.interaction_id ?? '';
+    await tests.client.submit(id, { submissionId, interactionId, fieldIds: ['mailed_link'], selectedChoiceId: null });
+    await until(tests, id, ended);
+  }
+  return id;
+}
