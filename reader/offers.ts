@@ -3,6 +3,7 @@ import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
 import { NEW_PASSKEY, topicOf } from './signs.ts';
+import { SIGN_IN } from './words.ts';
 
 /** Questions whose yes keeps the session: what a login here is for. */
 const STAY = anyOf(
@@ -84,6 +85,49 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
           ? { agrees_to_nothing: true }
           : {}),
     }));
+}
+
+/** Buttons behind a mailed link, which wait for a press so that no program that only looks at links is signed in. */
+const CONFIRM = anyOf(
+  "continue, proceed, confirm, verify, it's me, its me, it is me, it was me, click here, tap here",
+  'weiter, fortfahren, bestatigen, fortsatt, bekrafta, bekraft, doorgaan, bevestigen',
+  'continuer, confirmer, continuar, confirmar, continua, conferma, potwierdz, potvrdit, onayla, devam',
+  'продолжить, подтвердить, продовжити, підтвердити, 続ける, 確認, 继续, 确认, 繼續, 계속, 확인',
+);
+/** A part of an address that nobody could guess. */
+const SECRET_PART = /[\w-]{16,}/;
+
+/** The lone control of a page that asks for nothing but a press, and where its press leads by what the page says. */
+export interface LoneStep {
+  readonly selector: string;
+  /** Absolute address. */
+  readonly leadsTo: string;
+}
+
+/**
+ * What a page behind a mailed link wants pressed before it signs in: its only button, or without one its only link that carries a
+ * secret; null where there is a field, a second button, or anything to agree to. Only for such a page.
+ */
+export function readLoneStep(frames: readonly SeenFrame[]): LoneStep | null {
+  const [top] = frames;
+  const topic = topicOf(frames);
+  const hasField = frames.some(({ facts }) => facts.controls.some(({ visible }) => visible));
+  if (top === undefined || hasField || asksConsent(frames, topic) || TERMS.test(topic) || NEW_PASSKEY.test(topic))
+    return null;
+  const all = frames.flatMap(pressable);
+  const buttons = all.filter(({ tag }) => tag !== 'a');
+  const says = ({ text }: ClickableFacts): boolean => isPress(normalize(text));
+  const [lone, ...others] =
+    buttons.length > 0 ? buttons : all.filter((link) => says(link) && SECRET_PART.test(link.href));
+  if (lone === undefined || others.length > 0 || !says(lone) || !top.facts.clickables.includes(lone)) return null;
+  const { url, forms } = top.facts;
+  const address = lone.tag === 'a' ? lone.href : (forms[lone.form]?.action ?? '');
+  if (!URL.canParse(address, url)) return null;
+  return { selector: lone.selector, leadsTo: new URL(address, url).href };
+}
+
+function isPress(said: string): boolean {
+  return said.length <= 60 && (ONWARD.test(said) || CONFIRM.test(said) || SIGN_IN.test(said)) && !LATER.test(said);
 }
 
 function asksConsent(frames: readonly SeenFrame[], topic: string): boolean {

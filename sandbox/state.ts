@@ -23,6 +23,9 @@ export type LoginLayout = 'usual' | 'renamed' | 'steps' | 'dead_end';
  */
 export type LinkOpens = 'there' | 'here';
 
+/** Whether the page of a mailed link waits for a press before it does that, as sites do against programs that look at links. */
+export type LinkPress = 'none' | 'button';
+
 /** What a site says instead of taking even a right password. */
 const COMPLAINTS = {
   locked: 'Your account has been locked. Contact support to unlock it.',
@@ -98,6 +101,7 @@ export class SiteState {
   layout: LoginLayout = 'usual';
   keyShown: KeyShown = 'text';
   linkOpens: LinkOpens = 'there';
+  linkPress: LinkPress = 'none';
   /** Milliseconds that every page waits in mode `slow`. */
   slowMs = 5_000;
 
@@ -355,6 +359,7 @@ export class SiteState {
     this.layout = 'usual';
     this.keyShown = 'text';
     this.linkOpens = 'there';
+    this.linkPress = 'none';
     this.#save();
   }
 

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { readDelivery } from './deliver.ts';
-import type { KeyShown, LinkOpens, LockOut, LoginLayout, SiteMode, SiteState } from './state.ts';
+import type { KeyShown, LinkOpens, LinkPress, LockOut, LoginLayout, SiteMode, SiteState } from './state.ts';
 import { findUser } from './users.ts';
 import { asked, posted } from './visit.ts';
 
 const MODES: readonly SiteMode[] = ['ok', 'down', 'nonsense', 'slow'];
 const LOCK_OUTS: readonly LockOut[] = ['locked', 'attempts'];
 const LINK_OPENS: readonly LinkOpens[] = ['there', 'here'];
+const LINK_PRESSES: readonly LinkPress[] = ['none', 'button'];
 const LAYOUTS: readonly LoginLayout[] = ['usual', 'renamed', 'steps', 'dead_end'];
 
 const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
@@ -20,8 +21,8 @@ const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
  * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own),
  *   dead_end (a right password leads to a page that asks for nothing and signs nobody in)
  * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or as a QR code alone (img, canvas or svg)
- * - `POST /test/mail-link {opens}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it, which
- *   must be the one that waits (here)
+ * - `POST /test/mail-link {opens, press?}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it,
+ *   which must be the one that waits (here); with `press` (button) its page waits for a press first (none, as ever: it does not)
  * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
  * - `POST /test/mode {mode, delay_ms?}`: ok, down (503), nonsense, slow
  * - `GET /test/sms?user=` and `GET /test/email?user=`: the last code (and link) sent
@@ -82,7 +83,8 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const opens = LINK_OPENS.find((each) => each === posted(request, 'opens'));
     if (!opens) return reply.code(400).send({ error: `opens is one of ${LINK_OPENS.join(', ')}` });
     state.linkOpens = opens;
-    return { opens };
+    state.linkPress = LINK_PRESSES.find((each) => each === posted(request, 'press')) ?? 'none';
+    return { opens, press: state.linkPress };
   });
 
   app.post('/test/refuse-codes', (request, reply) => {

@@ -3,11 +3,15 @@ import type { OpenLinkInput } from '../../contract/activities.ts';
 import { MAILED_LINK } from '../../contract/answer-check.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import { isOwnLink } from '../../contract/site-hosts.ts';
+import { readLoneStep } from '../../reader/offers.ts';
 import { mayTypeInto } from './allowed-site.ts';
 import type { LoginDeps } from './deps.ts';
 import { failure } from './faults.ts';
+import { clickPlace } from './fill.ts';
 import { readAfterEntering } from './read-after-entering.ts';
+import { waitForRequestsToSettle } from './reaction.ts';
 import { readLogin } from './read-login.ts';
+import { seeFrames } from './reading/frames.ts';
 
 /** How long the page that waits for the link may take to notice that it was opened, in milliseconds. */
 const NOTICES_WITHIN_MS = 15_000;
@@ -16,8 +20,8 @@ const OPENS_WITHIN_MS = 30_000;
 
 /**
  * Opens a mailed sign-in link beside the page that waits for it, in the same session, at most once: the ledger is claimed before
- * it is asked for. Answers the page that goes on: the one that was opened, or the one that waited, where the link only lets that
- * one in. A link that the site refuses is closed again. Fails with `domain_not_allowed` for one that leads elsewhere.
+ * it is asked for. What the link's page wants pressed first is pressed. Answers the page that goes on: the one that was opened, or
+ * the one that waited, where the link only lets that one in. A link that the site refuses is closed again. Fails with `domain_not_allowed` for one that leads elsewhere.
  */
 export async function openMailedLink(
   deps: LoginDeps,
@@ -51,8 +55,19 @@ async function readOpened(
   const judgement = { chosen: target.forms, model: deps.model };
   // What fails quotes the address, which is a secret.
   const answer = await opened.goto(link, { waitUntil: 'domcontentloaded', timeout: OPENS_WITHIN_MS }).catch(() => null);
-  const shown = await readLogin(opened, judgement);
-  const isRefused = (answer?.status() ?? 400) >= 400 || shown.website_error !== null;
+  let shown = await readLogin(opened, judgement);
+  let isRefused = (answer?.status() ?? 400) >= 400 || shown.website_error !== null;
+  if (
+    !isRefused &&
+    WAITS_FOR_PRESS.has(shown.kind) &&
+    (await pressLoneStep(deps, { target, sessionId }, opened, signal))
+  ) {
+    shown = await readLogin(opened, judgement);
+    const [top] = await seeFrames(opened);
+    // Who is asked again who they are has not been let in by the link.
+    const beginsAnew = shown.kind === 'form' && shown.fields.some(({ type }) => type === 'identifier');
+    isRefused = (top?.facts.status ?? 400) >= 400 || shown.website_error !== null || beginsAnew;
+  }
   const leadsOn = !isRefused && shown.kind !== 'other' && shown.kind !== 'external_action';
   if (leadsOn) return shown;
   await waiting.bringToFront();
@@ -72,4 +87,22 @@ async function readOpened(
     }
     return null;
   }
+}
+
+/** Kinds that a page may be taken for which asks for nothing but a press. */
+const WAITS_FOR_PRESS = new Set<PageReading['kind']>(['other', 'choice', 'external_action']);
+
+/** Presses what the page of a mailed link wants pressed, where that leads to the connection's own site; false where there is nothing. */
+async function pressLoneStep(
+  { service }: Pick<LoginDeps, 'service'>,
+  { target, sessionId }: Pick<OpenLinkInput, 'target' | 'sessionId'>,
+  page: Page,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const step = readLoneStep(await seeFrames(page));
+  if (step === null || !isOwnLink(page.url(), target) || !isOwnLink(step.leadsTo, target)) return false;
+  const hands = { page, service, computer: { projectId: target.projectId, sessionId } };
+  const press = (): Promise<void> => clickPlace(hands, { selector: step.selector, frame: [] });
+  await waitForRequestsToSettle(page, press, signal);
+  return true;
 }

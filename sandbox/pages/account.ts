@@ -158,8 +158,8 @@ const SWITCHES: readonly (readonly [string, string])[] = [
   ],
   ['/test/users/{user}/password {password}', 'the stored password is wrong now: typed once, then a person is needed'],
   [
-    '/test/mail-link {opens}',
-    '"here": a link by e-mail signs in the browser that opens it, which must be the one that waits ("there", as ever: it lets the page that waits go on); logging in again does either by itself where mails reach the connection (codes.email_address, or text to POST …/codes)',
+    '/test/mail-link {opens, press}',
+    '"here": a link by e-mail signs in the browser that opens it, which must be the one that waits ("there", as ever: it lets the page that waits go on); with press "button" its page wants a button pressed first; logging in again does all of it by itself where mails reach the connection (codes.email_address, or text to POST …/codes)',
   ],
   ['/test/refuse-codes {user, times}', 'so many authenticator codes are refused; two in a row count as refused'],
   ['/test/approve {user}', 'the person agrees on the phone; the login goes on by itself'],

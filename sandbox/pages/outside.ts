@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BASE_STYLES, document, html, type Html } from '../markup.ts';
 import { checkTotp } from '../second-factor.ts';
 import type { SentMessage } from '../deliver.ts';
@@ -109,6 +109,13 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
       const words = 'Open this link in the browser in which you asked for it.';
       return show(reply, document('Log in', BASE_STYLES, html`<main><p>${words}</p></main>`), 403);
     }
+    if (state.linkPress === 'button' && state.mailedFor(token) !== undefined) return show(reply, pressPage(token));
+    return redeem(request, reply, token);
+  });
+
+  app.post(`${MAGIC}/open`, (request, reply) => redeem(request, reply, posted(request, 'token')));
+
+  function redeem(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
     const opened = state.redeemLink(token);
     if (opened && state.linkOpens === 'here') {
       state.count(opened.user, MAGIC, 'code', true);
@@ -117,7 +124,25 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
     if (opened) opened.approved = true;
     const says = opened ? 'You are logged in on the other page.' : 'This link has expired.';
     return show(reply, document('Log in', BASE_STYLES, html`<main><p>${says}</p></main>`), opened ? 200 : 410);
-  });
+  }
+}
+
+/** Signs nobody in by itself: programs that look at the links of mails press nothing. */
+function pressPage(token: string): string {
+  return document(
+    'Log in',
+    BASE_STYLES,
+    html`<header><a href="/">Sandbox</a></header>
+      <main>
+        <h1>Almost there</h1>
+        <p>You asked to log in to the sandbox.</p>
+        <form method="post" action="${MAGIC}/open">
+          <input type="hidden" name="token" value="${token}" />
+          <button>Click to continue signing in</button>
+        </form>
+        <p><a href="/help/password">Did you not ask for this?</a></p>
+      </main>`,
+  );
 }
 
 /** Looks twice a second whether the person has agreed, and goes on by itself. */

@@ -205,8 +205,22 @@ describe('a health check by hand', () => {
     await practice.expire('frank');
     await check(person);
     expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    // The link's page wants a press first, with nobody there and with somebody.
+    await practice.setLinkOpens('here', 'button');
+    await practice.expire('frank');
+    await check(person);
+    await until(
+      'the REAUTH behind a press',
+      () => practice.counts('frank'),
+      ({ codes }) => codes === 3,
+    );
+    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    await practice.setLinkOpens('there', 'button');
+    await practice.expire('frank');
+    await person.login();
+    expect(await person.loggedIn()).toMatchObject({ flow_type: 'LOGIN', status: 'AUTHENTICATED' });
     await practice.setLinkOpens('there');
-    expect(await practice.counts('frank')).toMatchObject({ codes: 2, refused: 0 });
+    expect(await practice.counts('frank')).toMatchObject({ codes: 4, refused: 0 });
     await kernel.auth.connections.delete(person.id);
   });
 

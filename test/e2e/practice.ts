@@ -37,8 +37,8 @@ export interface Practice {
   refuseCodes(name: string, times: number): Promise<void>;
   /** Has a user's messages posted to `url` as they are sent. */
   deliver(name: string, to: { url: string; secret: string; as?: 'twilio' | 'mailgun'; to?: string }): Promise<void>;
-  /** What a mailed link does: it lets the page that waits go on, or signs in the browser that opens it. */
-  setLinkOpens(opens: 'there' | 'here'): Promise<void>;
+  /** What a mailed link does: it lets the page that waits go on, or signs in the browser that opens it; and after which press. */
+  setLinkOpens(opens: 'there' | 'here', press?: 'none' | 'button'): Promise<void>;
   emailCode(name: string): Promise<string | null>;
   /** The last sign-in link mailed. */
   mailedLink(name: string): Promise<string | null>;
@@ -94,8 +94,8 @@ export function createPractice(url: string): Practice {
     setLayout: async (layout) => {
       await ask('/test/layout', { layout });
     },
-    setLinkOpens: async (opens) => {
-      await ask('/test/mail-link', { opens });
+    setLinkOpens: async (opens, press = 'none') => {
+      await ask('/test/mail-link', { opens, press });
     },
     showKey: async (key) => {
       await ask('/test/enrolment', { key });

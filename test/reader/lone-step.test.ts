@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { SeenFrame } from '../../reader/clusters.ts';
+import type { ClickableFacts } from '../../reader/facts.ts';
+import { readLoneStep } from '../../reader/offers.ts';
+import { drawPage } from './drawn-facts.ts';
+
+/** The same page, each of its controls changed. */
+function pressing(frames: SeenFrame[], change: Partial<ClickableFacts>): SeenFrame[] {
+  return frames.map(({ path, facts }) => ({
+    path,
+    facts: { ...facts, clickables: facts.clickables.map((each) => ({ ...each, ...change })) },
+  }));
+}
+
+const button = (text: string, heading = 'Almost there') => drawPage([{ heading, fields: [], button: text }]);
+const link = (href: string) => pressing(button('Continue'), { tag: 'a', type: '', href });
+
+describe('the page behind a mailed link', () => {
+  it.each(['Continue', 'Sign in', 'Confirm', 'Click to continue signing in', 'Anmeldung bestätigen', 'Yes, it’s me'])(
+    'wants its only button pressed: %s',
+    (text) => {
+      expect(readLoneStep(button(text))).toEqual({ selector: '#go-0', leadsTo: 'https://harbour.test/session' });
+    },
+  );
+
+  it('wants its only link pressed, where that carries a secret', () => {
+    const href = 'https://login.other.test/in?t=Zm9vYmFyYmF6cXV4';
+    expect(readLoneStep(link(href))).toEqual({ selector: '#go-0', leadsTo: href });
+    expect(readLoneStep(link('https://harbour.test/login'))).toBeNull();
+  });
+
+  it.each([
+    ['a field', drawPage([{ heading: 'Almost there', fields: ['code'], button: 'Continue' }])],
+    ['two buttons', drawPage(['Continue', 'Cancel'].map((text) => ({ fields: [], button: text })))],
+    ['terms to agree to', button('Continue', 'We have updated our Terms of Service')],
+    ['an application that asks for access', button('Continue', 'Portal wants to access your account')],
+    ['an offer of a passkey', button('Continue', 'Create a passkey')],
+    ['a button that says something else', button('Send a new link')],
+    ['a button of the site’s frame', drawPage([{ fields: [], button: 'Sign in', region: 'header' }])],
+  ])('is left alone where it has %s', (_what, frames) => {
+    expect(readLoneStep(frames)).toBeNull();
+  });
+});
