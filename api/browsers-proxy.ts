@@ -123,7 +123,7 @@ async function passOnWhileThere(request: FastifyRequest, reply: FastifyReply, se
   try {
     const answer = await ask(new URL(request.url, settings.browserBaseUrl), {
       method: 'POST',
-      headers: endToEnd(headersForBrowsers(settings, request.headers, request.browserProjects)),
+      headers: endToEnd(headersForBrowsers(settings, request.headers, request.browserProjects, programOf(request))),
       body,
       headersTimeout: ANSWER_TIMEOUT_MS,
       signal: gone.signal,

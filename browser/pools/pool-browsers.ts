@@ -57,7 +57,7 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
       const now = await profiles.lookUp(projectId, { id: profileId });
       return now !== null && record.profile?.updatedAt.getTime() === now.updatedAt.getTime();
     },
-    lease: async (session, { name, tags, start_url: startUrl, telemetry: wanted }) => {
+    lease: async (session, { name, tags, start_url: startUrl, telemetry: wanted, invocationId }) => {
       const { record } = session;
       const assertNameFree = (): void => {
         if (name !== undefined) registry.assertNameFree(record.projectId, name);
@@ -70,6 +70,7 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
       assertNameFree();
       record.name = name;
       record.tags = tags;
+      record.invocationId = invocationId;
       record.startUrl = startUrl ?? record.startUrl;
       record.idle = false;
       openStartUrl(session, startUrl);

@@ -1,10 +1,9 @@
-import type { BrowserPoolAcquire } from '../../contract/browser-pools.ts';
 import { ACQUIRE_WAIT_MAX_S, FILL_RATE_DEFAULT } from '../../contract/browser-pools.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { createFillRate } from './fill-rate.ts';
 import type { StoredPool } from './pool-store.ts';
-import { createWaitingLine, type Waiter } from './waiting-line.ts';
+import { createWaitingLine, type PoolLease, type Waiter } from './waiting-line.ts';
 
 /** Browsers of a pool that start at the same time with nobody waiting for them. */
 const STARTS_AHEAD = 1;
@@ -22,7 +21,7 @@ export interface PoolBrowsers {
   /** False for one whose profile has changed since, where the pool is to follow it. */
   isFresh(pool: StoredPool, session: Session): Promise<boolean>;
   /** Makes a session that waits its caller's own. Rejects when the lease cannot be had; the session waits on then. */
-  lease(session: Session, request: BrowserPoolAcquire): Promise<void>;
+  lease(session: Session, request: PoolLease): Promise<void>;
   /** Ends a session; what goes wrong is logged where it happens. */
   end(session: Session, cause: 'deleted' | 'released'): Promise<void>;
 }
@@ -32,7 +31,7 @@ export interface BrowserPool {
   stored(): StoredPool;
   counts(): { acquired: number; available: number };
   /** Null when none came free in time, or the caller has gone. Rejects when the pool's browsers cannot be started. */
-  acquire(request: BrowserPoolAcquire, gone: AbortSignal): Promise<Session | null>;
+  acquire(request: PoolLease, gone: AbortSignal): Promise<Session | null>;
   /** Rejects with `not_found` for a session that nobody has acquired from this pool. */
   release(sessionId: string, reuse: boolean): Promise<void>;
   /** Those that nobody has acquired. */

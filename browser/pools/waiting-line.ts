@@ -1,9 +1,14 @@
 import type { BrowserPoolAcquire } from '../../contract/browser-pools.ts';
 import type { Session } from '../session/session.ts';
 
+/** What a browser is asked for with. `invocationId`: the one whose program asks; the browser ends with it. */
+export interface PoolLease extends BrowserPoolAcquire {
+  invocationId?: string | undefined;
+}
+
 /** Somebody who waits for a browser. */
 export interface Waiter {
-  request: BrowserPoolAcquire;
+  request: PoolLease;
   /** False when nobody waits any more: the session is nobody's then. */
   answer(session: Session): boolean;
   fail(error: unknown): void;
@@ -15,7 +20,7 @@ export interface Waiter {
 export interface WaitingLine {
   length(): number;
   /** Resolves to null after so many milliseconds, and when the caller has gone. */
-  wait(request: BrowserPoolAcquire, milliseconds: number, gone: AbortSignal): Promise<Session | null>;
+  wait(request: PoolLease, milliseconds: number, gone: AbortSignal): Promise<Session | null>;
   /** Takes the first out of the line; what it is handed may take a moment longer than it would wait. */
   next(): Waiter | undefined;
   rejectAll(error: unknown): void;

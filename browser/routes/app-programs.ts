@@ -60,7 +60,9 @@ export function appProgramRoutes(app: FastifyInstance, deps: BrowserDeps): void 
     });
     guarded.delete('/invocations/:id/browsers', async (request, reply) => {
       const sessions = sessionsOf(deps, request, readInput(Invocation, request.params).id);
-      await Promise.all(sessions.map((session) => deps.lifecycle.end(session, 'deleted')));
+      // A browser of a pool is not used again: nobody knows how a program that was killed has left it. Its pool replaces it.
+      const causeOf = ({ record }: Session) => (record.pool === null ? 'deleted' : 'released');
+      await Promise.all(sessions.map((session) => deps.lifecycle.end(session, causeOf(session))));
       return reply.code(204).send();
     });
     done();

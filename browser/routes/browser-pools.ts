@@ -3,7 +3,7 @@ import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import type { BrowserPool as BrowserPoolAnswer } from '../../contract/browser-pools.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
+import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import { sendPage } from '../http/page-headers.ts';
 import type { BrowserPool } from '../pools/pool.ts';
@@ -30,7 +30,7 @@ export function poolRoutes({ route }: Router, { pools, tokens, policy }: Browser
 
   route(BROWSER_POOL_ROUTES.acquireBrowser, async (call) => {
     const { request, reply } = call;
-    const wanted = call.body ?? {};
+    const wanted = { ...call.body, invocationId: invocationOf(request) };
     refuseUnavailable(wanted);
     if (wanted.start_url !== undefined) checkUserUrl(wanted.start_url, { policy, field: 'start_url' });
     const gone = new AbortController();

@@ -41,6 +41,11 @@ app.action('stay', async (context) => {
   console.log('connected');
   await new Promise(() => setInterval(() => undefined, 1000));
 });
+app.action('borrow', async (context, payload) => {
+  const { session_id } = await kernel.browserPools.acquire(payload.pool, {});
+  console.log(session_id);
+  await new Promise(() => setInterval(() => undefined, 1000));
+});
 app.action('exhaust', async (context) => {
   const kept = [];
   for (;;) kept.push(new Array(1e7).fill(1.5));
@@ -122,6 +127,38 @@ describe('a program', () => {
       (left) => left.browsers.length === 0,
     );
     await expect(own.browsers.list()).rejects.toThrow(AuthenticationError);
+  });
+
+  it('gives back the browser that it has taken from a pool, which replaces it', async () => {
+    const { kernel } = on;
+    const pool = await kernel.browserPools.create({ name: 'lent', size: 1, headless: true });
+    const { id } = await kernel.invocations.create({
+      ...{ app_name: 'demo', action_name: 'borrow', version: 'latest', async: true },
+      payload: JSON.stringify({ pool: 'lent' }),
+    });
+    const [borrowed] = await until(
+      'its browser',
+      async () => (await kernel.invocations.listBrowsers(id)).browsers,
+      (browsers) => browsers.length > 0,
+    );
+    expect(borrowed?.pool).toEqual({ id: pool.id, name: 'lent' });
+    expect(await kernel.browserPools.retrieve('lent')).toMatchObject({ acquired_count: 1, available_count: 0 });
+    await expect(kernel.browserPools.delete('lent')).rejects.toThrow('1 of its browsers are in use');
+    await kernel.invocations.update(id, { status: 'failed' });
+    await until(
+      'another browser in the pool',
+      () => kernel.browserPools.retrieve('lent'),
+      ({ acquired_count, available_count }) => acquired_count === 0 && available_count === 1,
+    );
+    await expect(kernel.browsers.retrieve(borrowed?.session_id ?? '')).rejects.toThrow('released to its pool');
+
+    // What nobody's program has taken is nobody's but its holder's.
+    const own = await kernel.browserPools.acquire('lent', { name: 'held' });
+    expect((await kernel.invocations.listBrowsers(id)).browsers).toEqual([]);
+    expect(await kernel.browsers.retrieve('held')).toMatchObject({ session_id: own.session_id });
+    await kernel.browserPools.release('lent', { session_id: own.session_id });
+    await kernel.browserPools.delete('lent', { force: true });
+    await expect(kernel.browserPools.acquire('lent', {})).rejects.toThrow('Browser pool not found');
   });
 
   it('ends with a reason, its browsers and its key where its workflow was ended from outside', async () => {
