@@ -62,7 +62,7 @@ export const BROWSER_POOL_ROUTES = {
     summary: 'Take a browser; 204 when none came free in time',
     body: BrowserPoolAcquire.nullish(),
     answer: AcquiredBrowser,
-    refusals: [400, 404, 409, 422],
+    refusals: [400, 404, 409, 422, 529],
   },
   releaseBrowser: {
     ...OF_POOL,

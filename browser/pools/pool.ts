@@ -30,7 +30,10 @@ export interface PoolBrowsers {
 export interface BrowserPool {
   stored(): StoredPool;
   counts(): { acquired: number; available: number };
-  /** Null when none came free in time, or the caller has gone. Rejects when the pool's browsers cannot be started. */
+  /**
+   * Null when none came free in time, or the caller has gone. Rejects when the pool's browsers cannot be started; where the
+   * service has no place for them, when the time is over.
+   */
   acquire(request: PoolLease, gone: AbortSignal): Promise<Session | null>;
   /** Rejects with `not_found` for a session that nobody has acquired from this pool. */
   release(sessionId: string, reuse: boolean): Promise<void>;
@@ -58,6 +61,8 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
   let timer: NodeJS.Timeout | undefined;
   /** Nothing is started before that, for the last start failed; in milliseconds since 1970. */
   let pausedUntil = 0;
+  /** Why the last start found no place; null since one has. */
+  let refusal: HoldfastError | null = null;
   const members = new Map<string, Member>();
   const starting = new Set<Promise<void>>();
   const line = createWaitingLine();
@@ -76,6 +81,7 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
   const takeIn = (session: Session): void => {
     const { id } = session.record;
     members.set(id, { session, resume: session.activity.begin() });
+    refusal = null;
     session.onEnd.add(() => {
       if (members.delete(id)) keepFull();
     });
@@ -95,6 +101,7 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
           const passes =
             !(error instanceof HoldfastError) || ['capacity_exhausted', 'browser_error', 'gone'].includes(error.code);
           if (!passes) line.rejectAll(error);
+          refusal = error instanceof HoldfastError && error.code === 'capacity_exhausted' ? error : null;
         },
       )
       .finally(() => {
@@ -193,7 +200,11 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
       const answer = line.wait(request, Math.min(seconds, ACQUIRE_WAIT_MAX_S) * 1000, gone);
       pausedUntil = 0;
       keepFull();
-      return answer;
+      return answer.then((session) => {
+        // "None came free" would be less than the truth.
+        if (session === null && refusal !== null && missing() > 0 && !gone.aborted) throw refusal;
+        return session;
+      });
     },
     release: async (sessionId, reuse) => {
       const member = members.get(sessionId);

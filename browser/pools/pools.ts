@@ -34,7 +34,7 @@ export interface BrowserPools {
 /** What {@link createBrowserPools} needs. */
 export interface PoolsDeps {
   store: PoolStore;
-  registry: Pick<SessionRegistry, 'max'>;
+  registry: Pick<SessionRegistry, 'max' | 'maxPooled'>;
   definitions: DefinitionReader;
   browsers: PoolBrowsers;
 }
@@ -49,11 +49,12 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
 
   const assertRoom = (size: number, except?: BrowserPool): void => {
     const others = [...pools.values()].filter((pool) => pool !== except);
-    const left = registry.max - others.reduce((sum, pool) => sum + pool.stored().config.size, 0);
+    const left = registry.maxPooled - others.reduce((sum, pool) => sum + pool.stored().config.size, 0);
     if (size <= left) return;
     throw invalidField(
       'size',
-      `pools may have ${String(Math.max(0, left))} more browsers here; raise BROWSER_MAX_SESSIONS`,
+      `pools may have ${String(Math.max(0, left))} more browsers here (${String(registry.max - registry.maxPooled)} of ` +
+        `${String(registry.max)} places are kept for logins and health checks); raise BROWSER_MAX_SESSIONS`,
     );
   };
 

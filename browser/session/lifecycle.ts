@@ -309,6 +309,7 @@ function newRecord(
       excluded: exclusionsOf(request.telemetry),
       private: managedAuth,
     }),
+    managedAuth,
     pool: pool ?? null,
     idle: pool !== undefined,
   };

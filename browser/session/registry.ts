@@ -17,6 +17,15 @@ export function sessionsThatFit(): number {
   return Math.max(2, Math.floor((memory * SESSIONS_SHARE) / SESSION_BYTES));
 }
 
+/** Part of all places, and most of them, that pools leave to logins and health checks: a worker opens twelve at a time. */
+const LOGINS_SHARE = 0.25;
+const LOGINS_MOST = 12;
+
+/** How many places pools leave to logins and health checks; one at least. */
+function placesForLogins(maxSessions: number): number {
+  return Math.min(LOGINS_MOST, Math.max(1, Math.ceil(maxSessions * LOGINS_SHARE)));
+}
+
 /** How a session that was there says why it is not any more. */
 const END_WORDS: Record<Exclude<SessionEnd, 'crashed'>, string> = {
   deleted: 'it was deleted',
@@ -43,6 +52,8 @@ export interface SessionRegistry {
   count(): number;
   /** How many there may be. */
   readonly max: number;
+  /** How many of them pools may have: the others are for logins and health checks. */
+  readonly maxPooled: number;
   /**
    * Takes a place for a session that is being started; throws `capacity_exhausted` or `already_exists`. `limit`: how many its
    * project may have; null for no limit.
@@ -89,8 +100,14 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
     return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${why}`);
   };
 
+  const forLogins = placesForLogins(maxSessions);
+  /** Places that a session of a pool must leave free: those for logins that none of them has now. */
+  const keptFree = (record: SessionRecord): number =>
+    record.pool === null ? 0 : Math.max(0, forLogins - activeRecords().filter(({ managedAuth }) => managedAuth).length);
+
   return {
     max: maxSessions,
+    maxPooled: maxSessions - forLogins,
     count: () => running.size + starting.size,
     reserve: (record, limit = null) => {
       if (record.name !== undefined) assertNameFree(record.projectId, record.name);
@@ -98,6 +115,15 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
         throw new HoldfastError(
           'capacity_exhausted',
           `All ${String(maxSessions)} browser sessions are in use; delete one, retry later, or raise BROWSER_MAX_SESSIONS`,
+          { retryAfterSeconds: 5 },
+        );
+      }
+      const kept = keptFree(record);
+      if (running.size + starting.size >= maxSessions - kept) {
+        throw new HoldfastError(
+          'capacity_exhausted',
+          `The pool cannot be filled: of ${String(maxSessions)} browser sessions, ${String(kept)} that are free are kept for ` +
+            'logins and health checks; delete sessions, make pools smaller, or raise BROWSER_MAX_SESSIONS',
           { retryAfterSeconds: 5 },
         );
       }

@@ -35,6 +35,8 @@ export interface SessionRecord {
   telemetry: SessionTelemetry;
   /** The pool that it belongs to. */
   pool: BrowserPoolRef | null;
+  /** True for one of a login or a health check. */
+  managedAuth: boolean;
   /** True while it waits in its pool: it is nobody's session yet, and nobody sees it. */
   idle: boolean;
   /** The invocation that it belongs to, and ends with. */

@@ -27,7 +27,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
     lifecycle: { create, renew: refused, end: refused, endAll: () => Promise.resolve() },
     pools: createBrowserPools({
       store: NO_POOLS,
-      registry: { max: 1 },
+      registry: { max: 1, maxPooled: 0 },
       definitions: { onCreate: refused, onUpdate: refused },
       browsers: { start: refused, renew: refused, isAlive: refused, isFresh: refused, lease: refused, end: refused },
     }),

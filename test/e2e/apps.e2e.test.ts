@@ -131,7 +131,12 @@ describe('a program', () => {
 
   it('gives back the browser that it has taken from a pool, which replaces it', async () => {
     const { kernel } = on;
-    const pool = await kernel.browserPools.create({ name: 'lent', size: 1, headless: true });
+    const pool = await kernel.browserPools.create({
+      name: 'lent',
+      size: 1,
+      headless: true,
+      fill_rate_per_minute: 6000,
+    });
     const { id } = await kernel.invocations.create({
       ...{ app_name: 'demo', action_name: 'borrow', version: 'latest', async: true },
       payload: JSON.stringify({ pool: 'lent' }),
