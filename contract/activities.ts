@@ -46,6 +46,8 @@ export interface CredentialFacts {
   hasTotpSecret: boolean;
   /** Whether it holds a passkey; of a page, one that the page's site takes. Absent without one. */
   hasPasskey?: boolean;
+  /** True for an item of an external secret store that a new passkey can be written to. Absent reads as false. */
+  takesPasskeys?: boolean;
   ssoProvider: string | null;
 }
 

@@ -16,7 +16,8 @@ export type CredentialProviderFault = (typeof CREDENTIAL_PROVIDER_FAULTS)[number
 export const CREDENTIAL_PROVIDER_MESSAGES: Readonly<Record<CredentialProviderFault, string>> = {
   credential_provider_unavailable:
     'The credential provider does not answer; test it with POST /org/credential_providers/{id}/test',
-  credential_provider_refused: 'The credential provider refuses its token; update the token, or what it may read',
+  credential_provider_refused:
+    'The credential provider refuses its token; update the token, or what it may read and, for a new passkey, write',
   credential_provider_unknown:
     'The credential provider was deleted or disabled; enable it, or attach another credential',
   credential_item_not_found: 'The credential provider has no item that fits; check the path of the credential',

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import aws4 from 'aws4';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
+import type { Passkey } from '../contract/passkeys.ts';
 import { ask, baseUrl, noSuchItem, parseJson, refused } from './http.ts';
-import { secretsOf, textsOf, urlsOf } from './item-fields.ts';
-import type { ItemSecrets, ProviderAccount, SecretStore } from './secret-store.ts';
+import { passkeyAdder, secretsOf, textsOf, urlsOf } from './item-fields.ts';
+import type { OpenedItem, ProviderAccount, SecretStore } from './secret-store.ts';
 
 const DEFAULT_REGION = 'us-east-1';
 /** A list is cut here: who has more names paths instead. */
@@ -21,8 +23,16 @@ const SecretList = z.object({
   ),
   NextToken: z.string().nullable().default(null),
 });
-const SecretValue = z.object({ SecretString: z.string().nullable().default(null), CreatedDate: z.number().nullish() });
+const SecretValue = z.object({
+  SecretString: z.string().nullable().default(null),
+  CreatedDate: z.number().nullish(),
+  VersionId: z.string().nullish(),
+});
+const Written = z.object({ ARN: z.string() });
 const Refusal = z.object({ __type: z.string() });
+/** The label of a version that is written and not yet the secret's current one. */
+const WRITTEN = 'HOLDFAST_WRITTEN';
+const CURRENT = 'AWSCURRENT';
 const Fields = z.record(z.string(), z.unknown());
 
 /**
@@ -34,7 +44,7 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
   const base = baseUrl({ address: account.address ?? `https://secretsmanager.${region}.amazonaws.com/` });
   const [accessKeyId, secretAccessKey, ...session] = account.token.split(':');
 
-  const call = <Schema extends z.ZodType>(operation: string, input: object, schema: Schema) => {
+  const call = <Schema extends z.ZodType>(operation: string, input: object, schema: Schema, refuses = refusal) => {
     if (accessKeyId === undefined || secretAccessKey === undefined) throw refused();
     const { headers = {}, body } = aws4.sign(
       {
@@ -52,7 +62,7 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
       value === undefined || name.toLowerCase() === 'content-length' ? [] : [[name, String(value)] as const],
     );
     const question = { method: 'POST', url: base, headers: Object.fromEntries(sent), body: String(body) } as const;
-    return ask(dispatcher, { ...question, refusal }, schema);
+    return ask(dispatcher, { ...question, refusal: refuses }, schema);
   };
   const page = (token: string | null, size: number) =>
     call('ListSecrets', { MaxResults: size, ...(token === null ? {} : { NextToken: token }) }, SecretList);
@@ -81,19 +91,44 @@ export function createAwsSecretsManager(account: ProviderAccount, dispatcher: Di
       const found = await call('GetSecretValue', { SecretId: id }, SecretValue);
       const text = found?.SecretString ?? null;
       if (found === null || text === null) throw noSuchItem();
-      return read(text, Math.round((found.CreatedDate ?? 0) * 1000));
+      return read(text, Math.round((found.CreatedDate ?? 0) * 1000), (next) => replace(id, found.VersionId, next));
     },
   };
+
+  /** Writes a version beside the one that was read, and makes it the current one where that one still is. */
+  async function replace(id: string, before: string | null | undefined, text: string): Promise<void> {
+    if (typeof before !== 'string') throw refused();
+    const version = randomUUID();
+    const input = { SecretId: id, ClientRequestToken: version, SecretString: text, VersionStages: [WRITTEN] };
+    if ((await call('PutSecretValue', input, Written)) === null) throw noSuchItem();
+    const move = { SecretId: id, VersionStage: CURRENT, MoveToVersionId: version, RemoveFromVersionId: before };
+    const moved = await call('UpdateSecretVersionStage', move, Written, (body) =>
+      typeOf(body).endsWith('InvalidParameterException') ? 'changed' : refusal(body),
+    );
+    if (moved === null) throw noSuchItem();
+  }
 }
 
-function refusal(body: unknown): 'missing' | 'busy' | null {
-  const type = Refusal.safeParse(body).data?.__type ?? '';
+function typeOf(body: unknown): string {
+  return Refusal.safeParse(body).data?.__type ?? '';
+}
+
+function refusal(body: unknown): 'missing' | 'busy' | 'changed' | null {
+  const type = typeOf(body);
   if (type.endsWith('ResourceNotFoundException')) return 'missing';
   return type.endsWith('ThrottlingException') ? 'busy' : null;
 }
 
-function read(text: string, version: number): ItemSecrets {
-  const fields = Fields.safeParse(parseJson(text));
-  // What is no JSON is the password, the whole of it.
-  return secretsOf(fields.success ? textsOf(fields.data) : { password: text }, version);
+function read(text: string, version: number, replace: (text: string) => Promise<void>): OpenedItem {
+  const { data: fields } = Fields.safeParse(parseJson(text));
+  // What is no JSON is the password, the whole of it: nothing else fits beside it.
+  if (fields === undefined) return secretsOf({ password: text }, version);
+  const secrets = secretsOf(textsOf(fields), version);
+  const add = passkeyAdder(fields);
+  if (add === undefined) return secrets;
+  const addPasskey = async (passkey: Passkey): Promise<void> => {
+    const field = add(passkey);
+    if (field !== null) await replace(JSON.stringify({ ...fields, [field.name]: field.value }));
+  };
+  return { ...secrets, addPasskey };
 }

@@ -4,7 +4,7 @@ import type { CredentialFacts } from '../contract/activities.ts';
 import { assertNever } from '../contract/assert-never.ts';
 import type { CredentialReference } from '../contract/connections.ts';
 import type { CredentialProviderItem, CredentialProviderTest } from '../contract/credential-providers.ts';
-import type { PasskeyName } from '../contract/passkeys.ts';
+import type { Passkey, PasskeyName } from '../contract/passkeys.ts';
 import { createGuardedDispatcher } from '../egress/guard.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import { createAwsSecretsManager } from './aws-secrets-manager.ts';
@@ -12,7 +12,13 @@ import { createBitwarden } from './bitwarden.ts';
 import { noSuchItem } from './http.ts';
 import { siteAddress } from './item-fields.ts';
 import { createOnePassword } from './onepassword.ts';
-import { SecretStoreError, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
+import {
+  ItemChanged,
+  SecretStoreError,
+  type ItemSecrets,
+  type ProviderAccount,
+  type SecretStore,
+} from './secret-store.ts';
 import { createVault } from './vault.ts';
 
 /** A provider of an organization as the store opens it. `updatedAt` tells whether what is remembered still counts. */
@@ -58,6 +64,11 @@ export interface ExternalCredentials {
   find(target: ExternalTarget, reference: ExternalReference): Promise<FoundItem>;
   /** The secrets of the item that `find` has named. For the activity that uses them. */
   open(target: ExternalTarget, credentialId: string): Promise<ItemSecrets>;
+  /**
+   * Writes new passkeys to the item that `find` has named, beside all that is in it; those that it has already are left. An item that
+   * somebody else changes meanwhile is read and written once more. Throws for one that takes none (`takesPasskeys`).
+   */
+  addPasskeys(target: ExternalTarget, credentialId: string, passkeys: readonly Passkey[]): Promise<void>;
   /** Tries a provider's token. */
   test(organizationId: string, providerId: string): Promise<CredentialProviderTest>;
   /** What a provider's token reaches. */
@@ -84,14 +95,31 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
     return storeOf(account).idOf(path) ?? theOne(itemsAt(await itemsOf(account), path)).id;
   };
 
+  const placeOf = async (target: ExternalTarget, credentialId: string) => {
+    const at = credentialId.indexOf('/');
+    const account = await provider(target.organizationId, credentialId.slice(0, at));
+    return { account, itemId: credentialId.slice(at + 1) };
+  };
+  const add = async (account: OpenedProvider, itemId: string, passkey: Passkey): Promise<void> => {
+    const { addPasskey } = await storeOf(account).open(itemId);
+    if (addPasskey === undefined) throw new SecretStoreError('credential_provider_refused');
+    await addPasskey(passkey);
+  };
+
   return {
     find: async (target, reference) => {
       const account = await provider(target.organizationId, reference.provider ?? '');
       const itemId = await itemIdOf(account, target.domain, reference);
       return await found.recall(account, itemId, async () => {
-        const { values, totpSecret, sites, passkeys, ...rest } = await storeOf(account).open(itemId);
+        const { values, totpSecret, sites, passkeys, addPasskey, ...rest } = await storeOf(account).open(itemId);
         const id = `${account.id}/${itemId}`;
-        const facts = { id, valueKeys: Object.keys(values), hasTotpSecret: totpSecret !== null, ...rest };
+        const facts = {
+          id,
+          valueKeys: Object.keys(values),
+          hasTotpSecret: totpSecret !== null,
+          ...rest,
+          ...(addPasskey === undefined ? {} : { takesPasskeys: true }),
+        };
         return {
           facts: passkeys.length === 0 ? facts : { ...facts, hasPasskey: true },
           sites,
@@ -100,9 +128,19 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
       });
     },
     open: async (target, credentialId) => {
-      const at = credentialId.indexOf('/');
-      const account = await provider(target.organizationId, credentialId.slice(0, at));
-      return await storeOf(account).open(credentialId.slice(at + 1));
+      const { account, itemId } = await placeOf(target, credentialId);
+      const { addPasskey: _addPasskey, ...secrets } = await storeOf(account).open(itemId);
+      return secrets;
+    },
+    addPasskeys: async (target, credentialId, passkeys) => {
+      const { account, itemId } = await placeOf(target, credentialId);
+      for (const passkey of passkeys) {
+        await add(account, itemId, passkey).catch(async (error: unknown) => {
+          if (!(error instanceof ItemChanged)) throw error;
+          await add(account, itemId, passkey);
+        });
+      }
+      found.forget(account, itemId);
     },
     test: async (organizationId, providerId) => {
       try {
@@ -120,9 +158,14 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
 /** Keeps what was found for as long as its provider says, and no longer than the provider stays as it is. Failures are not kept. */
 function createMemory<Value>(clock: () => number) {
   const remembered = new Map<string, { until: number; value: Value }>();
+  const keyOf = (account: OpenedProvider, name: string): string =>
+    [account.id, account.updatedAt.getTime(), name].join('\n');
   return {
+    forget: (account: OpenedProvider, name: string): void => {
+      remembered.delete(keyOf(account, name));
+    },
     recall: async (account: OpenedProvider, name: string, find: () => Promise<Value>): Promise<Value> => {
-      const key = [account.id, account.updatedAt.getTime(), name].join('\n');
+      const key = keyOf(account, name);
       const known = remembered.get(key);
       if (known !== undefined && known.until > clock()) return known.value;
       const value = await find();

@@ -1,27 +1,29 @@
 import type { Dispatcher } from 'undici';
 import { request } from 'undici';
 import type { z } from 'zod';
-import { SecretStoreError, type ProviderAccount } from './secret-store.ts';
+import { ItemChanged, SecretStoreError, type ProviderAccount } from './secret-store.ts';
 
 /** A secret store that answers later than this does not answer, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Largest answer that is read, in bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
+type Method = 'GET' | 'POST' | 'PATCH';
+
 /** One question to a secret store. */
 export interface Question {
-  method?: 'GET' | 'POST';
+  method?: Method;
   url: URL;
   headers: Record<string, string>;
   body?: string;
-  /** Stores that have one status for all refusals say in their words which one it is: `missing` or `busy`; else null. */
-  refusal?: (body: unknown) => 'missing' | 'busy' | null;
+  /** Stores that have one status for all refusals say in their words which one it is: `missing`, `busy` or `changed`; else null. */
+  refusal?: (body: unknown) => 'missing' | 'busy' | 'changed' | null;
 }
 
 /**
  * Asks a secret store and reads its answer by `schema`. Redirects are not followed: a token goes to the address that was
- * configured alone. Null for 404. Throws {@link SecretStoreError}: `refused` for 401, 403 and what the store calls a bad
- * request, `unavailable` for all else. What the store says in an error is dropped: it may hold a secret.
+ * configured alone. Null for 404. Throws {@link SecretStoreError}: `refused` for 401, 403, 405 and what the store calls a bad
+ * request, {@link ItemChanged} where it says so, `unavailable` for all else. What the store says in an error is dropped: it may hold a secret.
  */
 export async function ask<Schema extends z.ZodType>(
   dispatcher: Dispatcher,
@@ -33,17 +35,20 @@ export async function ask<Schema extends z.ZodType>(
   const why = answer.status === 400 ? refusal(answer.body) : null;
   if (why === 'missing') return null;
   if (why === 'busy') throw unavailable();
-  if (answer.status === 400 || answer.status === 401 || answer.status === 403) throw refused();
+  if (why === 'changed') throw new ItemChanged();
+  if (REFUSALS.has(answer.status)) throw refused();
   if (answer.status < 200 || answer.status > 299) throw unavailable();
   const parsed = schema.safeParse(answer.body);
   if (!parsed.success) throw unavailable();
   return parsed.data;
 }
 
+const REFUSALS = new Set([400, 401, 403, 405]);
+
 async function exchange(
   dispatcher: Dispatcher,
   url: URL,
-  options: { method: 'GET' | 'POST'; headers: Record<string, string>; body?: string },
+  options: { method: Method; headers: Record<string, string>; body?: string },
 ): Promise<{ status: number; body: unknown }> {
   try {
     const { statusCode, body } = await request(url, {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Passkey, Passkeys } from '../contract/passkeys.ts';
+import { MAX_PASSKEYS, Passkey, Passkeys } from '../contract/passkeys.ts';
 import { parseJson } from './http.ts';
 import { SecretStoreError, type ItemSecrets } from './secret-store.ts';
 
@@ -44,6 +44,36 @@ export function secretsOf(
     else secrets.values[keyOf(name, plain)] ??= text;
   }
   return secrets;
+}
+
+/**
+ * What adds a passkey to an item: the field that holds them, with what it holds then; null where the item has that passkey. Undefined
+ * where the item's passkeys are in a form that a list cannot be made of without losing something of it, or are as many as may be. Pure.
+ */
+export function passkeyAdder(
+  fields: Readonly<Record<string, unknown>>,
+): ((passkey: Passkey) => { name: string; value: unknown } | null) | undefined {
+  const [first = ['passkeys', []] as const, ...others] = Object.entries(fields).filter(([name]) =>
+    PASSKEY_NAMES.has(plainName(name)),
+  );
+  const [name, held] = first;
+  const list = listOf(typeof held === 'string' ? parseJson(held) : held);
+  if (others.length > 0 || list === null || list.length >= MAX_PASSKEYS) return undefined;
+  return (passkey) => {
+    if (list.some((each) => idOf(each) === passkey.credential_id)) return null;
+    const value = [...list, passkey];
+    return { name, value: typeof held === 'string' ? JSON.stringify(value) : value };
+  };
+}
+
+/** Passkeys one by one, as they are written; null for what is no list of them, such as a document of the exchange format. */
+function listOf(held: unknown): unknown[] | null {
+  if (Array.isArray(held)) return Passkeys.safeParse(held).success ? held : null;
+  return Passkey.safeParse(held).success ? [held] : null;
+}
+
+function idOf(passkey: unknown): unknown {
+  return Passkeys.safeParse([passkey]).data?.[0]?.credential_id;
 }
 
 /** An address of the web, written with or without its scheme; null for what is none, such as an app's id. */

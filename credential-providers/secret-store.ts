@@ -26,6 +26,15 @@ export interface ItemSecrets {
   version: number;
 }
 
+/** One that a new passkey can be written to, and how. */
+export interface OpenedItem extends ItemSecrets {
+  /**
+   * Writes the item with one passkey more and all else as it was when it was read; not at all where it has that passkey. Throws
+   * {@link ItemChanged} for an item that has changed since. Absent where the store or the form of the item does not take it.
+   */
+  addPasskey?: (passkey: Passkey) => Promise<void>;
+}
+
 /** One kind of external secret store, behind which all are alike. All operations may be retried; they throw {@link SecretStoreError}. */
 export interface SecretStore {
   /** The vaults that the token reaches. Asks the store each time: what proves a token. */
@@ -35,7 +44,7 @@ export interface SecretStore {
   /** The id of the item at `path`, where the store needs no list to tell; else null. */
   idOf(path: string): string | null;
   /** Reads one item, by its id. */
-  open(id: string): Promise<ItemSecrets>;
+  open(id: string): Promise<OpenedItem>;
 }
 
 /** An external secret store failed. Its message is ours: nothing that the store has said stands in it. */
@@ -46,5 +55,16 @@ export class SecretStoreError extends Error {
     super(message);
     this.name = 'SecretStoreError';
     this.code = code;
+  }
+}
+
+/** Somebody else has changed the item between its reading and its writing: nothing was written, it is to be read again. */
+export class ItemChanged extends SecretStoreError {
+  constructor() {
+    super(
+      'credential_provider_unavailable',
+      'Somebody else changes the item of the credential provider at the same time; try again',
+    );
+    this.name = 'ItemChanged';
   }
 }

@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { CredentialProviderItem } from '../contract/credential-providers.ts';
+import type { Passkey } from '../contract/passkeys.ts';
 import { ask, baseUrl, noSuchItem, refused } from './http.ts';
-import { secretsOf, textsOf, urlsOf } from './item-fields.ts';
+import { passkeyAdder, secretsOf, textsOf, urlsOf } from './item-fields.ts';
 import type { ProviderAccount, SecretStore } from './secret-store.ts';
 
 /** Where Vault and OpenBao mount their first KV engine. */
@@ -15,6 +16,8 @@ const PARALLEL = 8;
 const Anything = z.object({});
 const Keys = z.object({ data: z.object({ keys: z.array(z.string()) }) });
 const Metadata = z.object({ data: z.object({ custom_metadata: z.record(z.string(), z.string()).nullish() }) });
+const Written = z.object({ data: z.object({ version: z.int() }) });
+const Refusal = z.object({ errors: z.array(z.string()) });
 const Secret = z.object({
   data: z.object({
     data: z.record(z.string(), z.unknown()).nullable(),
@@ -37,7 +40,23 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
   const read = async (id: string) => {
     const found = await get(`${mount}/data/${encodePath(id)}`, Secret);
     const { data = null, metadata } = found?.data ?? {};
-    return data === null || metadata === undefined ? null : { texts: textsOf(data), metadata };
+    return data === null || metadata === undefined ? null : { data, texts: textsOf(data), metadata };
+  };
+
+  /** Changes these fields of a secret, where it is still at `version`; the others are not sent at all. */
+  const patch = async (id: string, version: number, data: Record<string, unknown>): Promise<void> => {
+    const written = await ask(
+      dispatcher,
+      {
+        method: 'PATCH',
+        url: new URL(`v1/${mount}/data/${encodePath(id)}`, baseUrl(account)),
+        headers: { ...headers, 'content-type': 'application/merge-patch+json' },
+        body: JSON.stringify({ options: { cas: version }, data }),
+        refusal,
+      },
+      Written,
+    );
+    if (written === null) throw noSuchItem();
   };
 
   /** Paths below a folder (which ends with a slash, or is empty). */
@@ -87,9 +106,22 @@ export function createVault(account: ProviderAccount, dispatcher: Dispatcher): S
       const found = await read(id);
       if (found === null) throw noSuchItem();
       const noted = urlsOf(found.metadata.custom_metadata ?? {});
-      return secretsOf(found.texts, found.metadata.version, [...noted, ...urlsOf(found.texts)]);
+      const { data, texts, metadata } = found;
+      const secrets = secretsOf(texts, metadata.version, [...noted, ...urlsOf(texts)]);
+      const add = passkeyAdder(data);
+      if (add === undefined) return secrets;
+      const addPasskey = async (passkey: Passkey): Promise<void> => {
+        const field = add(passkey);
+        if (field !== null) await patch(id, metadata.version, { [field.name]: field.value });
+      };
+      return { ...secrets, addPasskey };
     },
   };
+}
+
+function refusal(body: unknown): 'changed' | null {
+  const errors = Refusal.safeParse(body).data?.errors ?? [];
+  return errors.some((error) => error.startsWith('check-and-set parameter did not match')) ? 'changed' : null;
 }
 
 function encodePath(path: string): string {

@@ -7,6 +7,7 @@ import { homeUrl } from './discover.ts';
 import { failure } from './faults.ts';
 import { isAuthorizationRequest, shownUrl } from './landing-url.ts';
 import type { Passkeys } from './passkeys.ts';
+import type { Passkey } from '../../contract/passkeys.ts';
 import { saveAtEnd } from './profile-session.ts';
 import { proveLogin } from './prove-login.ts';
 import { keepRecordings } from './record-session.ts';
@@ -15,7 +16,7 @@ import { asTyped, patchOf, unpackTyped, type TypedValue } from './typed-values.t
 
 /**
  * Ends a good login: the session is saved to the profile, which is opened afresh to see that the login has lasted; then what a
- * person typed is saved to the credential. Fails with `account_mismatch` before it saves anything, and with
+ * person typed is saved to the credential. A passkey for an external secret store is written there before anything is saved. Fails with `account_mismatch` before it saves anything, and with
  * `session_not_persistent`, which leaves the profile as it was. A run that follows a lost one finds the session gone; the
  * flow then opens the profile anew and sees whether it was saved.
  */
@@ -33,6 +34,8 @@ export async function finishLogin(
   if (isOtherAccount(target.account, account))
     throw failure('account_mismatch', 'the page names another account than before', true);
   const created = await passkeys.takeCreated(target, sessionId);
+  // While the session is still there: a run after one that failed here finds it, and what was kept, again.
+  if (input.saveCredentials) await writePasskeys(deps, input, created);
   await deps.pages.release(sessionId);
   const undo = await saveUndoably(deps.store, target, async () => {
     await saveAtEnd(deps, target, sessionId);
@@ -45,7 +48,7 @@ export async function finishLogin(
     await undo();
     throw failure('session_not_persistent', 'the saved profile is not logged in when it is opened again', true);
   }
-  // What an external secret store lacks is its owner's to add: no copy of it is kept here.
+  // What else an external secret store lacks is its owner's to add: no copy of it is kept here.
   const keepsValues = input.saveCredentials && target.externalCredential === undefined;
   const saved = keepsValues ? await saveTyped(deps, input, created.map(asTyped)) : null;
   if (input.keptId !== null) await deps.store.submissions.destroy(input.keptId);
@@ -56,6 +59,20 @@ export async function finishLogin(
     account,
     credential: await credentialFacts(deps, { ...target, credentialName }),
   };
+}
+
+/** Writes the passkeys that the site has created to the item of the external secret store that is attached, if one is. */
+async function writePasskeys(
+  { store, externalCredentials }: LoginDeps,
+  { target, keptId }: FinishInput,
+  created: readonly Passkey[],
+): Promise<void> {
+  if (target.externalCredential === undefined) return;
+  const kept = keptId === null ? null : await store.submissions.open(keptId);
+  const { passkeys = [] } = patchOf([...unpackTyped(kept?.values ?? {}), ...created.map(asTyped)], null);
+  if (passkeys.length === 0) return;
+  const { facts } = await externalCredentials.find(target, target.externalCredential);
+  await externalCredentials.addPasskeys(target, facts.id, passkeys);
 }
 
 /** Merges what was typed into the attached credential, or into one of the connection's own that is made for it. */

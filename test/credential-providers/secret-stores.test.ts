@@ -1,61 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { CredentialProviderType } from '../../contract/credential-providers.ts';
-import {
-  createExternalCredentials,
-  type ExternalCredentials,
-  type OpenedProvider,
-} from '../../credential-providers/external-credentials.ts';
-import { createEgressPolicy } from '../../egress/policy.ts';
+import { describe, expect, it } from 'vitest';
+import { connectTo, TARGET } from './connected-store.ts';
 import {
   awsAnswers,
   bitwardenAnswers,
   onePasswordAnswers,
   SHOP_PASSKEY,
-  startStandIn,
   TOKEN,
   vaultAnswers,
-  type StandIn,
   type VaultSecrets,
 } from './stand-ins.ts';
 
-const TARGET = { organizationId: 'org', domain: 'shop.example' };
 let now = 0;
-let stands: StandIn[] = [];
-afterEach(async () => {
-  for (const stand of stands) await stand.close();
-  stands = [];
-});
-
-async function connectTo(
-  type: CredentialProviderType,
-  answers: Parameters<typeof startStandIn>[0],
-  change: Partial<OpenedProvider> = {},
-): Promise<{ external: ExternalCredentials; stand: StandIn; account: OpenedProvider }> {
-  const stand = await startStandIn(answers);
-  stands.push(stand);
-  const account: OpenedProvider = {
-    id: 'cpv_1',
-    type,
-    token: TOKEN,
-    address: stand.address,
-    mount: null,
-    namespace: null,
-    region: null,
-    enabled: true,
-    cacheTtlSeconds: 300,
-    updatedAt: new Date(0),
-    ...change,
-  };
-  const external = createExternalCredentials({
-    providers: {
-      open: (organizationId, idOrName) =>
-        Promise.resolve(organizationId === 'org' && idOrName !== 'nobody' ? account : null),
-    },
-    egress: createEgressPolicy(stand.host),
-    clock: () => now,
-  });
-  return { external, stand, account };
-}
 
 const SECRETS: VaultSecrets = {
   'sites/shop': {
@@ -219,6 +174,7 @@ describe('what is remembered', () => {
       {
         cacheTtlSeconds: 60,
       },
+      () => now,
     );
     const { facts } = await external.find(TARGET, { provider: 'store', path: 'shop' });
     const calls = stand.calls.length;

@@ -58,11 +58,17 @@ export const SHOP_PASSKEY = newPasskey('16 bytes as UUID', { user_name: 'ann' })
 export const TOKEN = 'AKIDEXAMPLE:a-token-that-nobody-may-see';
 
 /** Secrets of a Vault KV v2 engine at `secret/`, by path; a function is asked at each read. */
-export type VaultSecrets = Record<string, { data: Record<string, unknown>; url?: string; version?: number }>;
+export type VaultSecrets = Record<
+  string,
+  { data: Record<string, unknown>; url?: string; version?: number; readOnly?: boolean }
+>;
 
-/** HashiCorp Vault or OpenBao: KV version 2, token look-up. */
+/**
+ * HashiCorp Vault or OpenBao: KV version 2, token look-up, and merge patches that are held against the version they are made for. A
+ * read-only token is refused with 403.
+ */
 export function vaultAnswers(secrets: () => VaultSecrets): (call: Call) => Answer {
-  return ({ path, headers }) => {
+  return ({ method, path, headers, body }) => {
     if (headers['x-vault-token'] !== TOKEN) return [403, { errors: ['permission denied'] }];
     const url = new URL(path, 'http://vault');
     const at = decodeURIComponent(url.pathname);
@@ -77,6 +83,16 @@ export function vaultAnswers(secrets: () => VaultSecrets): (call: Call) => Answe
     if (found === undefined) return [404, { errors: [] }];
     if (kind === 'metadata') {
       return [200, { data: { custom_metadata: found.url === undefined ? null : { url: found.url } } }];
+    }
+    if (method === 'PATCH') {
+      if (found.readOnly === true) return [403, { errors: ['1 error occurred: permission denied'] }];
+      if (headers['content-type'] !== 'application/merge-patch+json') return [415, { errors: [] }];
+      const { options, data } = JSON.parse(body) as { options: { cas: number }; data: Record<string, unknown> };
+      if (options.cas !== (found.version ?? 1))
+        return [400, { errors: ['check-and-set parameter did not match the current version'] }];
+      found.version = options.cas + 1;
+      Object.assign(found.data, data);
+      return [200, { data: { version: found.version } }];
     }
     return [200, { data: { data: found.data, metadata: { version: found.version ?? 1 } } }];
   };
@@ -182,6 +198,39 @@ export const awsAnswers = (call: Call): Answer => {
     },
   ];
 };
+
+/** One secret of AWS Secrets Manager with its versions: written under a label, and made current where the one before still is. */
+export interface AwsSecret {
+  versions: Record<string, string>;
+  current: string;
+}
+
+/** AWS Secrets Manager with one secret, which can be written. */
+export function writableAwsAnswers(secret: AwsSecret): (call: Call) => Answer {
+  return (call) => {
+    if (!isSigned(call)) return [400, { __type: 'InvalidSignatureException' }];
+    const input = JSON.parse(call.body) as Record<string, string> & { VersionStages?: string[] };
+    switch (String(call.headers['x-amz-target'])) {
+      case 'secretsmanager.GetSecretValue':
+        return [
+          200,
+          { SecretString: secret.versions[secret.current], VersionId: secret.current, CreatedDate: 1700000000 },
+        ];
+      case 'secretsmanager.PutSecretValue':
+        secret.versions[input['ClientRequestToken'] ?? ''] = input['SecretString'] ?? '';
+        if (input.VersionStages === undefined || input.VersionStages.includes('AWSCURRENT'))
+          secret.current = input['ClientRequestToken'] ?? '';
+        return [200, { ARN: 'arn:shop', Name: 'shop', VersionId: input['ClientRequestToken'] }];
+      case 'secretsmanager.UpdateSecretVersionStage':
+        if (input['VersionStage'] !== 'AWSCURRENT' || input['RemoveFromVersionId'] !== secret.current)
+          return [400, { __type: 'InvalidParameterException' }];
+        secret.current = input['MoveToVersionId'] ?? '';
+        return [200, { ARN: 'arn:shop', Name: 'shop' }];
+      default:
+        return [400, { __type: 'AccessDeniedException' }];
+    }
+  };
+}
 
 function isSigned({ method, path, headers, body }: Call): boolean {
   const [accessKey = '', secret = ''] = TOKEN.split(':');

@@ -382,4 +382,33 @@ describe('a passkey', () => {
     expect(second?.count).toBeGreaterThan(first?.count ?? Infinity);
     expect(await practice.counts('alice')).toEqual(before);
   });
+
+  test('that a person lets Holdfast keep is written to the external secret store that the login is from', async () => {
+    const { kernel, practice } = on;
+    const { username, password } = practice.user('bob');
+    await practice.setPassword('bob', password);
+    const item = { data: { username, password, note: 'kept' }, version: 7 };
+    secrets['sites/bob'] = item;
+    const provider = { name: 'writable', provider_type: 'vault', token: TOKEN, address: vault.address };
+    await kernel.post('/org/credential_providers', { body: provider });
+    const credential = { provider: 'writable', path: 'sites/bob' };
+    const person = await newcomer(on, { login_url: practice.page('/login/passkey-offer'), credential });
+    await person.login();
+    await person.asked();
+    await person.give({ code: (await practice.smsCode('bob')) ?? '' });
+    await person.asked();
+    await person.choose(({ id }) => id === 'create_passkey');
+    expect(await person.loggedIn()).toMatchObject({ can_reauth: true, can_reauth_reason: 'requirements_satisfiable' });
+    const [passkey] = await practice.passkeys('bob');
+    expect(item).toMatchObject({
+      data: { username, password, note: 'kept', passkeys: [{ credential_id: passkey?.id, rp_id: 'localhost' }] },
+      version: 8,
+    });
+
+    const before = await practice.counts('bob');
+    await practice.expire('bob');
+    await check(person);
+    expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
+    expect(await practice.counts('bob')).toEqual(before);
+  });
 });

@@ -83,6 +83,14 @@ describe('what a login does next', () => {
     });
     for (const more of [{ mode: 'unattended' as const, mayKeep: true }, { mayKeep: false }])
       expect(decide(situation(offer, more))).toMatchObject({ do: 'enter', answer: { choice: later } });
+    // To an external secret store where its item takes one, and to no other.
+    const taking = { ...STORED, takesPasskeys: true };
+    expect(decide(situation(offer, { mayWrite: true }, taking))).toMatchObject({ do: 'ask' });
+    for (const [more, credential] of [
+      [{ mayWrite: true }, STORED],
+      [{ mayWrite: false }, taking],
+    ] as const)
+      expect(decide(situation(offer, more, credential))).toMatchObject({ do: 'enter', answer: { choice: later } });
   });
 
   it('has a person solve a captcha on the page itself, and gives up where nobody is there', () => {

@@ -44,7 +44,9 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       progress.loginPageUrl ??= observation.reading.url;
     const fields = { now: fieldsOf(progress.steps), earlier: context.knownFields ?? [] };
     const planned = followPlan(context, progress, observation, fields);
-    const mayKeep = context.saveCredentials && context.target.externalCredential === undefined;
+    const isExternal = context.target.externalCredential !== undefined;
+    const mayKeep = context.saveCredentials && !isExternal;
+    const mayWrite = context.saveCredentials && isExternal;
     const codeChannels = context.codeChannels ?? [];
     const decision = decide({
       mode: context.mode,
@@ -52,6 +54,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       ...progress,
       planned,
       mayKeep,
+      mayWrite,
       codeChannels,
       fields,
     });

@@ -16,7 +16,8 @@ export function decideChoice(situation: Situation): Decision {
   const planned = plannedChoice(situation);
   // What was chosen before, of the ways that nobody need be asked for.
   if (planned?.agrees_to_nothing === true) return pick(planned, reading.submit);
-  const isOffer = situation.mode === 'attended' && situation.mayKeep === true && choices.some(isNewPasskey);
+  const mayKeep = situation.mayKeep === true || (situation.mayWrite === true && credential?.takesPasskeys === true);
+  const isOffer = situation.mode === 'attended' && mayKeep && choices.some(isNewPasskey);
   const onward = isOffer ? undefined : choices.find((choice) => choice.agrees_to_nothing === true);
   if (onward !== undefined && fresh) return pick(onward, reading.submit);
   const totp = choices.find((choice) => choice.mfa_type === 'totp');

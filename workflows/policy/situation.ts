@@ -25,6 +25,8 @@ export interface Situation {
   planned: PlannedStep | null;
   /** What the person agrees to keep is saved. Absent reads as false. */
   mayKeep?: boolean;
+  /** A passkey that the person agrees to is written to the external secret store, where its item takes it. Absent reads as false. */
+  mayWrite?: boolean;
   /** Channels whose codes come by themselves. */
   codeChannels: readonly CodeChannel[];
   /** Fields that have their `ref` already. */

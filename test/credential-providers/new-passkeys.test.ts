@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_PASSKEYS, type Passkey } from '../../contract/passkeys.ts';
+import type { ExternalCredentials } from '../../credential-providers/external-credentials.ts';
+import { passkeyAdder } from '../../credential-providers/item-fields.ts';
+import { newPasskey } from '../setup/passkey.ts';
+import { connectTo, TARGET } from './connected-store.ts';
+import {
+  bitwardenAnswers,
+  onePasswordAnswers,
+  SHOP_PASSKEY,
+  vaultAnswers,
+  writableAwsAnswers,
+  type AwsSecret,
+  type VaultSecrets,
+} from './stand-ins.ts';
+
+const NEW = newPasskey('made by the site');
+const REFERENCE = { provider: 'store', path: 'shop' };
+
+async function add(external: ExternalCredentials, ...passkeys: Passkey[]): Promise<void> {
+  const { facts } = await external.find(TARGET, REFERENCE);
+  await external.addPasskeys(TARGET, facts.id, passkeys);
+}
+
+/** All that an error could tell to whoever catches it. */
+async function told(failing: Promise<unknown>): Promise<{ code: string; text: string }> {
+  const error: unknown = await failing.catch((thrown: unknown) => thrown);
+  const code = String(Reflect.get(Object(error), 'code'));
+  return { code, text: JSON.stringify(error, Object.getOwnPropertyNames(error)) };
+}
+
+describe('a new passkey in Vault', () => {
+  const item = { login: 'ann', password: 'pw', pin: 1234, nested: { kept: [1, null] } };
+
+  it('is written beside all else, once, and is there for the next login at once', async () => {
+    const secrets: VaultSecrets = { shop: { data: { ...item }, version: 3 } };
+    const { external, stand } = await connectTo(
+      'vault',
+      vaultAnswers(() => secrets),
+    );
+    expect((await external.find(TARGET, REFERENCE)).facts).toMatchObject({ takesPasskeys: true });
+    await add(external, NEW);
+    await add(external, NEW);
+    expect(secrets['shop']).toEqual({ data: { ...item, passkeys: [NEW] }, version: 4 });
+    // Nothing but the field of passkeys is sent.
+    const patches = stand.calls.filter(({ method }) => method === 'PATCH');
+    expect(patches.map(({ body }) => JSON.parse(body) as unknown)).toEqual([
+      { options: { cas: 3 }, data: { passkeys: [NEW] } },
+    ]);
+    const { facts } = await external.find(TARGET, REFERENCE);
+    expect(facts.hasPasskey).toBe(true);
+    expect((await external.open(TARGET, facts.id)).passkeys).toEqual([NEW]);
+  });
+
+  it('is written once more, to the item as it is then, where somebody changes it meanwhile; not a third time', async () => {
+    const secrets: VaultSecrets = { shop: { data: { ...item, passkeys: [SHOP_PASSKEY] }, version: 3 } };
+    let meanwhile = 1;
+    const { external, stand } = await connectTo('vault', (call) => {
+      const shop = secrets['shop'];
+      if (call.method === 'PATCH' && shop !== undefined && meanwhile-- > 0)
+        secrets['shop'] = { data: { ...shop.data, password: 'changed' }, version: (shop.version ?? 1) + 1 };
+      return vaultAnswers(() => secrets)(call);
+    });
+    await add(external, NEW);
+    expect(secrets['shop']?.data).toEqual({ ...item, password: 'changed', passkeys: [SHOP_PASSKEY, NEW] });
+
+    meanwhile = 9;
+    const other = newPasskey('another');
+    const { code, text } = await told(add(external, other));
+    expect(code).toBe('credential_provider_unavailable');
+    expect(text).not.toContain(other.private_key);
+    expect(stand.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(4);
+    expect(secrets['shop']?.data).toMatchObject({ passkeys: [SHOP_PASSKEY, NEW] });
+  });
+
+  it('is refused where the token may only read', async () => {
+    const secrets: VaultSecrets = { shop: { data: { ...item }, readOnly: true } };
+    const { external } = await connectTo(
+      'vault',
+      vaultAnswers(() => secrets),
+    );
+    const { code, text } = await told(add(external, NEW));
+    expect(code).toBe('credential_provider_refused');
+    expect(text).not.toContain(NEW.private_key);
+    expect(secrets['shop']?.data).toEqual(item);
+  });
+});
+
+describe('a new passkey in AWS Secrets Manager', () => {
+  const item = { user: 'ann', Password: 'pw', nested: { kept: true } };
+
+  it('is in a version that takes the place of the one that was read', async () => {
+    const secret: AwsSecret = { versions: { first: JSON.stringify(item) }, current: 'first' };
+    const { external } = await connectTo('aws_secrets_manager', writableAwsAnswers(secret));
+    await add(external, NEW);
+    await add(external, NEW);
+    expect(Object.keys(secret.versions)).toHaveLength(2);
+    expect(JSON.parse(secret.versions[secret.current] ?? '')).toEqual({ ...item, passkeys: [NEW] });
+  });
+
+  it('takes the place of no version that somebody else has made meanwhile', async () => {
+    const secret: AwsSecret = { versions: { first: JSON.stringify(item) }, current: 'first' };
+    let meanwhile = 1;
+    const { external } = await connectTo('aws_secrets_manager', (call) => {
+      if (String(call.headers['x-amz-target']).endsWith('PutSecretValue') && meanwhile-- > 0) {
+        secret.versions['rotated'] = JSON.stringify({ ...item, Password: 'rotated' });
+        secret.current = 'rotated';
+      }
+      return writableAwsAnswers(secret)(call);
+    });
+    await add(external, NEW);
+    const now: unknown = JSON.parse(secret.versions[secret.current] ?? '');
+    expect(now).toEqual({ ...item, Password: 'rotated', passkeys: [NEW] });
+  });
+
+  it('has no place beside a password that is the whole secret', async () => {
+    const secret: AwsSecret = { versions: { first: 'only-a-password' }, current: 'first' };
+    const { external } = await connectTo('aws_secrets_manager', writableAwsAnswers(secret));
+    expect((await external.find(TARGET, REFERENCE)).facts.takesPasskeys).toBeUndefined();
+    expect((await told(add(external, NEW))).code).toBe('credential_provider_refused');
+    expect(secret.current).toBe('first');
+  });
+});
+
+it.each([
+  ['onepassword', onePasswordAnswers, 'Team/Shop'],
+  ['bitwarden', bitwardenAnswers, 'Work/Shop'],
+] as const)('no passkey is offered to be kept in %s', async (type, answers, path) => {
+  const { external } = await connectTo(type, answers);
+  expect((await external.find(TARGET, { provider: 'store', path })).facts.takesPasskeys).toBeUndefined();
+});
+
+describe('the field that holds the passkeys', () => {
+  const list = [SHOP_PASSKEY, NEW];
+  it.each([
+    ['a list', { passkeys: [SHOP_PASSKEY] }, { name: 'passkeys', value: list }],
+    ['one alone, under the name it has', { Passkey: SHOP_PASSKEY }, { name: 'Passkey', value: list }],
+    ['a text', { passkeys: JSON.stringify([SHOP_PASSKEY]) }, { name: 'passkeys', value: JSON.stringify(list) }],
+    ['nothing', { password: 'x' }, { name: 'passkeys', value: [NEW] }],
+  ])('grows by one: %s', (_what, fields, expected) => {
+    expect(passkeyAdder(fields)?.(NEW)).toEqual(expected);
+  });
+
+  it('stays as it is where it has the passkey, or a form that would lose something', () => {
+    expect(passkeyAdder({ passkeys: [NEW] })?.(NEW)).toBeNull();
+    const full = Array.from({ length: MAX_PASSKEYS }, (_, index) => newPasskey(`number ${index}`));
+    for (const fields of [
+      { passkeys: { credentials: [] } },
+      { passkey: '4711' },
+      { passkey: NEW, passkeys: [] },
+      { passkeys: full },
+    ])
+      expect(passkeyAdder(fields)).toBeUndefined();
+  });
+});
