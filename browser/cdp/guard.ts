@@ -30,7 +30,11 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['Target.sendMessageToTarget', 'use flat sessions (attach with flatten: true)'],
   ['Target.setRemoteLocations', 'other hosts are not reached from here'],
 ]);
-const REFUSED_DOMAINS: ReadonlySet<string> = new Set(['Tethering', 'Extensions', 'PWA']);
+const REFUSED_DOMAINS: ReadonlyMap<string, string> = new Map([
+  ['Tethering', 'ports of the host are not reached from here'],
+  ['Extensions', 'send extensions to POST /browsers/{id}/extensions, or name them when the session is created'],
+  ['PWA', 'applications are not installed on the host'],
+]);
 
 /** Parameters of commands that hold a URL which the browser will fetch or open. */
 const URL_PARAMETERS: ReadonlySet<string> = new Set([
@@ -45,9 +49,8 @@ const URL_PARAMETERS: ReadonlySet<string> = new Set([
 export function judgeCommand(command: ClientCommand, context: GuardContext): Verdict {
   const { method, params = {} } = command;
   const domain = method.split('.')[0] ?? '';
-  const refused = REFUSED.get(method);
+  const refused = REFUSED.get(method) ?? REFUSED_DOMAINS.get(domain);
   if (refused !== undefined) return { kind: 'refuse', message: `${method} is refused: ${refused}` };
-  if (REFUSED_DOMAINS.has(domain)) return { kind: 'refuse', message: `${domain} commands are refused in a session` };
   if (URL_PARAMETERS.has(method) && !mayOpen(params['url'])) {
     return {
       kind: 'refuse',

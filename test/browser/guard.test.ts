@@ -58,6 +58,9 @@ describe('judgeCommand', () => {
     ]) {
       expect(judge(method).kind, method).toBe('refuse');
     }
+    expect(judge('Extensions.getExtensions')).toMatchObject({
+      message: expect.stringContaining('POST /browsers/') as string,
+    });
     expect(judge('Browser.close').kind).toBe('disconnect');
   });
 
