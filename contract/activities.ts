@@ -292,6 +292,11 @@ export interface RecordActivities {
     projectId: string;
     credentialName: string | null;
   }): Promise<CredentialFacts | null>;
+  /**
+   * The connection's place among all that are checked at this interval, the same whenever it is asked; with another interval
+   * it gives up the one that it had. Null when the connection is gone.
+   */
+  takeCheckSlot(input: { connectionId: string; intervalSeconds: number }): Promise<{ slot: number | null }>;
   /** Removes the connection with everything that belongs to it. */
   removeConnection(address: ConnectionAddress): Promise<void>;
 }

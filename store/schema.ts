@@ -95,6 +95,8 @@ export interface Database {
     /** A removed connection leaves this tombstone, so that a late write of its workflow finds nothing to change. */
     deleted_at: Date | null;
   };
+  /** Places in the schedule of health checks, by interval; null: to be given to the next. */
+  check_slots: { interval_seconds: number; slot: number; connection_id: string | null };
   connection_states: {
     seq: Generated<number>;
     connection_id: string;

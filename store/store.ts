@@ -8,6 +8,7 @@ import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log
 import { createBrowserPoolQueries, type BrowserPoolQueries } from './queries/browser-pools.ts';
 import { type AppEventQueries, createAppEventQueries } from './queries/app-events.ts';
 import { createAppChanges, createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
+import { createCheckSlotQueries, type CheckSlotQueries } from './queries/check-slots.ts';
 import { createCodeSourceQueries, type CodeSourceQueries } from './queries/code-sources.ts';
 import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
@@ -90,6 +91,7 @@ export interface Store {
   extensions: ExtensionQueries;
   browserPools: BrowserPoolQueries;
   sessionLimits: SessionLimitQueries;
+  checkSlots: CheckSlotQueries;
   deployments: DeploymentQueries;
   invocations: InvocationQueries;
   appEvents: AppEventQueries;
@@ -163,6 +165,7 @@ export function createStore(options: StoreOptions): Store {
     extensions: createExtensionQueries(db, clock),
     browserPools: createBrowserPoolQueries(db, clock),
     sessionLimits: createSessionLimitQueries(db),
+    checkSlots: createCheckSlotQueries(db),
     deployments: createDeploymentQueries(db, vault, clock),
     invocations: createInvocationQueries(db, vault, clock),
     appEvents: createAppEventQueries(db, vault, clock),

@@ -28,6 +28,8 @@ export const records: RecordActivities = {
   recordConnection: (record) => persist((store) => store.recordConnection(record)),
   abandonEntry: (input) => persist((store) => store.abandonEntry(input)),
   readCredential: (input) => persist((store) => store.readCredential(input)),
+  // A check at a time that others have, too, is better than none: nobody waits a day for a place.
+  takeCheckSlot: (input) => brief.takeCheckSlot(input),
   removeConnection: (address) => persist((store) => store.removeConnection(address)),
 };
 

@@ -45,6 +45,10 @@ export function createRecordActivities(store: Store): RecordActivities {
       return await storedFacts(store, scope, credentialName);
     }),
 
+    takeCheckSlot: guard(async ({ connectionId, intervalSeconds }) => {
+      return { slot: await store.checkSlots.take(connectionId, intervalSeconds) };
+    }),
+
     removeConnection: guard(async ({ connectionId, organizationId, projectId }) => {
       await store.connections.remove({ organizationId, projectId }, connectionId);
     }),

@@ -14,6 +14,7 @@ import {
   type Scope,
 } from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
+import { freeSlot } from './check-slots.ts';
 import { appendEvents, prepareEvents } from './webhook-outbox.ts';
 
 /** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
@@ -274,6 +275,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         await trx.deleteFrom('timeline_events').where('connection_id', '=', id).execute();
         await trx.deleteFrom('connection_states').where('connection_id', '=', id).execute();
         await trx.deleteFrom('recordings').where('connection_id', '=', id).execute();
+        await freeSlot(trx, id);
         await notifyChange(trx, id, 'gone');
         return true;
       });

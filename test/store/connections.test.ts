@@ -158,6 +158,7 @@ describe('connections', () => {
       'create index audit_log_organization on audit_log (organization_id, seq desc)',
       'drop index audit_log_time',
       'alter table audit_log drop column previous_seal, drop column seal',
+      'drop table check_slots',
       'drop table browser_pools',
       'alter table organizations drop column default_project_max_sessions',
       'alter table projects drop column max_sessions',

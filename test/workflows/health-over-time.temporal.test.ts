@@ -1,3 +1,3 @@
 import { testHealthOverTime } from './health-over-time.ts';
 
-testHealthOverTime({ weeks: 2, connections: 30, hours: 4, everyHours: 1 });
+testHealthOverTime({ weeks: 1, connections: 30, hours: 4, everyHours: 1 });

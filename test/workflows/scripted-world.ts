@@ -92,6 +92,8 @@ export interface ScriptedWorld {
   rows: Map<string, ConnectionDocument>;
   states: ConnectionDocument[];
   timeline: Map<string, TimelineEvent>;
+  /** Who has which place in the schedule of checks, as interval and connection: the index is the place. */
+  slots: string[];
 }
 
 /** Takes the next item of a script; the last one is given for ever. */
@@ -130,6 +132,7 @@ export function createScriptedWorld(): ScriptedWorld {
     rows: new Map(),
     states: [],
     timeline: new Map(),
+    slots: [],
     browsing: {
       openSession: ({ target, flowId, attempt }) => {
         const number = String(world.sessions.push(`${flowId}-${String(attempt)}`));
@@ -192,6 +195,11 @@ export function createScriptedWorld(): ScriptedWorld {
         return Promise.resolve({ reach: world.reach, keptId: 'kept' });
       },
       readCredential: async () => Promise.resolve(world.credential),
+      takeCheckSlot: async ({ connectionId, intervalSeconds }) => {
+        const place = `${String(intervalSeconds)} ${connectionId}`;
+        const slot = world.slots.indexOf(place);
+        return Promise.resolve({ slot: slot === -1 ? world.slots.push(place) - 1 : slot });
+      },
       removeConnection: async ({ connectionId }) => {
         world.rows.delete(connectionId);
         return Promise.resolve();

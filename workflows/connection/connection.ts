@@ -71,6 +71,7 @@ function mayContinueAsNew(state: ConnectionState, { continueAlways = false }: Co
     !state.recording &&
     state.recordedRevision === state.document.revision &&
     state.checking === null &&
+    !state.takingSlot &&
     state.outbox.length === 0 &&
     !state.startingFlow &&
     (state.running?.end ?? null) === null &&

@@ -1,10 +1,12 @@
-import { condition, isCancellation, uuid4 } from '@temporalio/workflow';
+import { condition, isCancellation, log, patched, uuid4 } from '@temporalio/workflow';
 import type { HealthOutcome } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
-import { proxyMessage } from '../flow/failures.ts';
+import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
-import { isBackingOff, nextCheckDelayMs, withBackOff } from '../policy/intervals.ts';
+import { records } from '../records.ts';
+import { nextCheckAtMs, randomDelayMs } from '../policy/check-times.ts';
+import { isBackingOff, withBackOff } from '../policy/intervals.ts';
 import { newFlowId, requestFlow } from './flows.ts';
 import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
 
@@ -27,7 +29,11 @@ async function untilCheckIsDue(state: ConnectionState): Promise<void> {
     // Before the first good login there is no session to look at.
     const timed = settings.health_checks && state.hadLogin;
     if (!timed) state.nextCheckAt = null;
-    else state.nextCheckAt ??= Date.now() + nextCheckDelayMs(settings.health_check_interval, Math.random());
+    else if (state.nextCheckAt === null) {
+      const changedMeanwhile = await takeSlot(state);
+      if (changedMeanwhile) continue;
+      state.nextCheckAt = plannedCheck(state);
+    }
     const epoch = state.timerEpoch;
     const changed = (): boolean => state.checking !== null || state.timerEpoch !== epoch;
     if (state.nextCheckAt === null) await condition(changed);
@@ -35,6 +41,37 @@ async function untilCheckIsDue(state: ConnectionState): Promise<void> {
     else if (state.nextCheckAt <= Date.now()) return;
     else if (!(await condition(changed, state.nextCheckAt - Date.now()))) return;
   }
+}
+
+/**
+ * Sees to it that the connection has a place among all that are checked at its interval, unless the store cannot be asked.
+ * True when what the timer depends on has changed meanwhile.
+ */
+async function takeSlot(state: ConnectionState): Promise<boolean> {
+  const { id, settings } = state.document;
+  const intervalSeconds = settings.health_check_interval;
+  // A run that began before there were places goes by chance until it meets this anew.
+  if (state.checkSlot?.intervalSeconds === intervalSeconds || !patched('check-slots')) return false;
+  const epoch = state.timerEpoch;
+  state.takingSlot = true;
+  try {
+    const { slot } = await records.takeCheckSlot({ connectionId: id, intervalSeconds });
+    state.checkSlot = slot === null ? null : { intervalSeconds, slot };
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    log.warn('a place in the schedule of checks could not be had', { code: failureCodeOf(error) });
+  } finally {
+    state.takingSlot = false;
+  }
+  return state.timerEpoch !== epoch || state.checking !== null;
+}
+
+/** When the next check is due: at the connection's own second, or by chance as long as it has none. */
+function plannedCheck({ document: { settings }, checkSlot }: ConnectionState): number {
+  const intervalSeconds = settings.health_check_interval;
+  return checkSlot?.intervalSeconds === intervalSeconds
+    ? nextCheckAtMs(Date.now(), checkSlot)
+    : Date.now() + randomDelayMs(intervalSeconds, Math.random());
 }
 
 /**

@@ -39,11 +39,19 @@ export interface CarriedState {
   loginPageUrl: string | null;
   /** Milliseconds since the epoch, null while checks are off. */
   nextCheckAt: number | null;
+  /** Its place among all that are checked at this interval. Absent in runs that began before there were places. */
+  checkSlot?: CheckSlot | null;
   /** Timeline events that are not recorded yet, by id. */
   pendingTimeline: [string, TimelineEvent][];
   credentialStale: boolean;
   requestedFlow: RequestedFlow | null;
   running: RunningFlow | null;
+}
+
+/** A place in the schedule of checks; without one for the interval of the settings, chance sets the times. */
+export interface CheckSlot {
+  intervalSeconds: number;
+  slot: number;
 }
 
 /** A flow that callers see already and that runs next. */
@@ -84,6 +92,8 @@ export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   /** Id of the health check that was asked for or runs. */
   checking: string | null;
   lastCheckId: string | null;
+  /** True while the store is asked for a place in the schedule. */
+  takingSlot: boolean;
   removeRequested: boolean;
   removed: boolean;
   /** Grows when something changes that the health timer depends on. */
@@ -109,6 +119,7 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
     outbox: [],
     checking: null,
     lastCheckId: null,
+    takingSlot: false,
     removeRequested: false,
     removed: false,
     timerEpoch: 0,
@@ -181,6 +192,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     lastLoginId: state.lastLoginId,
     loginPageUrl: state.loginPageUrl,
     nextCheckAt: state.nextCheckAt,
+    checkSlot: state.checkSlot ?? null,
     pendingTimeline: [...state.pendingTimeline],
     credentialStale: state.credentialStale,
     requestedFlow: state.requestedFlow,

@@ -2,15 +2,8 @@ import type { CredentialFacts } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
 import type { CredentialVersion } from '../../contract/login-plan.ts';
+import { JITTER } from './check-times.ts';
 import { isAtVersion } from './credential-version.ts';
-
-/** Share by which a health check's time is moved at random, so that checks of many connections spread. */
-export const JITTER = 0.1;
-
-/** Milliseconds until the next health check: the interval, moved by up to ±10 %. `random` is in [0, 1). */
-export function nextCheckDelayMs(intervalSeconds: number, random: number): number {
-  return Math.round(intervalSeconds * 1000 * (1 - JITTER + 2 * JITTER * random));
-}
 
 /** Milliseconds before the next look at a page that waits for something outside: prompt at first, then ever less often. */
 export function nextLookDelayMs(looks: number): number {

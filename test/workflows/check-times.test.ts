@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest';
+import { nextCheckAtMs, phaseOf } from '../../workflows/policy/check-times.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12, 34, 56, 789);
+const INTERVALS = [1, 2, 300, 1200, 3600, 3601, 21_600, 86_399, 86_400];
+
+it.each(INTERVALS)('gives as many connections as an interval of %i seconds has seconds one each', (interval) => {
+  for (const first of [0, 7 * interval + 3]) {
+    const phases = Array.from({ length: interval }, (_each, index) => phaseOf(first + index, interval));
+    expect(new Set(phases).size).toBe(interval);
+    expect(Math.min(...phases)).toBe(0);
+    expect(phases.every((phase) => Number.isInteger(phase) && phase < interval)).toBe(true);
+  }
+});
+
+it('has at most 28 of 100,000 hourly checks share a second, and no second without', () => {
+  const counts = new Map<number, number>();
+  for (let slot = 0; slot < 100_000; slot += 1) {
+    const phase = phaseOf(slot, 3600);
+    counts.set(phase, (counts.get(phase) ?? 0) + 1);
+  }
+  expect(counts.size).toBe(3600);
+  expect(Math.max(...counts.values())).toBe(28);
+  expect(Math.min(...counts.values())).toBe(27);
+});
+
+it('keeps few connections far apart, however many they are', () => {
+  for (const interval of [300, 3600, 86_400])
+    for (let count = 2; count <= 100; count += 1) {
+      const phases = Array.from({ length: count }, (_each, slot) => phaseOf(slot, interval)).toSorted((a, b) => a - b);
+      const gaps = phases.map((phase, index) => (phases[index + 1] ?? (phases[0] ?? 0) + interval) - phase);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(Math.floor(interval / count / 5));
+    }
+});
+
+it.each(INTERVALS.filter((interval) => interval >= 300))(
+  'plans a check 0.1 to 1.1 intervals from now, at the second of its place, with %i seconds between',
+  (intervalSeconds) => {
+    const interval = intervalSeconds * 1000;
+    for (let slot = 0; slot < 1000; slot += 1) {
+      const at = nextCheckAtMs(NOW, { slot, intervalSeconds });
+      expect(at).toBeGreaterThan(NOW + interval * 0.1);
+      expect(at).toBeLessThanOrEqual(NOW + interval * 1.1);
+      expect(at % interval).toBe(phaseOf(slot, intervalSeconds) * 1000);
+      // However long the check itself takes, the next is one interval after it began.
+      for (const took of [0, 1, interval * 0.89])
+        expect(nextCheckAtMs(at + took, { slot, intervalSeconds })).toBe(at + interval);
+    }
+  },
+);
