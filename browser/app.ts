@@ -11,6 +11,7 @@ import { createAdmission } from './http/authentication.ts';
 import { createRouter } from './http/router.ts';
 import { poolRoutes } from './routes/browser-pools.ts';
 import { appProgramRoutes } from './routes/app-programs.ts';
+import { captchaSolveRoutes } from './routes/captcha-solves.ts';
 import { computerRoutes } from './routes/computer.ts';
 import { curlRoutes } from './routes/curl.ts';
 import { fileRoutes } from './routes/files.ts';
@@ -62,6 +63,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   logRoutes(router, deps);
   replayRoutes(router, deps);
   telemetryRoutes(router, deps);
+  captchaSolveRoutes(app, deps);
   const { profileRecords } = deps;
   if (profileRecords !== null) {
     const admit = createAdmission(deps);

@@ -67,7 +67,25 @@ export interface FlowSession {
 export interface Observation {
   reading: PageReading;
   credential: CredentialFacts | null;
+  /** The captcha that stands in the way is one that a solver may be asked about. Absent without one, and without a solver. */
+  solvable?: true;
 }
+
+/** A task that a captcha solver has taken, by the solver's own name. */
+export interface SolverTask {
+  id: string | number;
+}
+
+export interface TakeSolutionInput {
+  target: LoginTarget;
+  sessionId: string;
+  task: SolverTask;
+  /** Nobody asks again: a task that is not done by now has taken too long. */
+  isLast: boolean;
+}
+
+/** How far a solver is; `answered`: the page has its answer, and shows this. */
+export type SolutionOutcome = { state: 'waiting' | 'failed' } | { state: 'answered'; observation: Observation };
 
 /** Where the value of one field comes from. */
 export type ValueSource =
@@ -225,6 +243,13 @@ export interface LoginActivities {
    * retried.
    */
   openLink(input: OpenLinkInput): Promise<Observation>;
+  /** Has the operator's captcha solver begin with the page's captcha; null where it does not. May be retried: a task of a lost try is left. */
+  askSolver(input: { target: LoginTarget; sessionId: string }): Promise<SolverTask | null>;
+  /**
+   * Looks once how far the solver is. What it has found is put into the page, and is in no result; the page is read again. May be
+   * retried.
+   */
+  takeSolution(input: TakeSolutionInput): Promise<SolutionOutcome>;
   /**
    * Saves the session to the profile and ends it; opens the profile afresh to see that it is logged in; then saves the values
    * to the credential. Fails with `session_not_persistent` when the login did not last, and with `account_mismatch` before anything is saved. May be

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import cookie from '@fastify/cookie';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { accountPages } from './pages/account.ts';
+import { captchaWidgets } from './pages/captcha-widget.ts';
 import { smsLogin, totpLogin } from './pages/codes.ts';
 import { customerLogin } from './pages/customer.ts';
 import { enrolLogin } from './pages/enrol.ts';
@@ -45,6 +46,7 @@ const PAGES = [
   magicLinkLogin,
   passkeyLogins,
   puzzles,
+  captchaWidgets,
   walls,
 ];
 

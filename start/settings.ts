@@ -134,6 +134,8 @@ const Environment = z
     HOLDFAST_MODEL_URL: optional(HttpBase),
     HOLDFAST_MODEL_NAME: optional(z.string().max(200, 'must have 200 characters at most')),
     HOLDFAST_MODEL_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
+    HOLDFAST_CAPTCHA_URL: optional(HttpBase),
+    HOLDFAST_CAPTCHA_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
     TEMPORAL_PROFILE: optional(z.string()),
@@ -143,6 +145,12 @@ const Environment = z
   .superRefine((read, ctx) => {
     if (read.HOLDFAST_MODEL_URL !== undefined && read.HOLDFAST_MODEL_NAME === undefined)
       ctx.addIssue({ code: 'custom', path: ['HOLDFAST_MODEL_NAME'], message: 'must be set with HOLDFAST_MODEL_URL' });
+    if (read.HOLDFAST_CAPTCHA_KEY !== undefined && read.HOLDFAST_CAPTCHA_URL === undefined)
+      ctx.addIssue({
+        code: 'custom',
+        path: ['HOLDFAST_CAPTCHA_URL'],
+        message: 'must be set with HOLDFAST_CAPTCHA_KEY',
+      });
     const missing = (['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const).filter(
       (name) => read[name] === undefined,
     );
@@ -217,6 +225,8 @@ export interface Settings {
   clearSearchDomains: boolean;
   /** A model that is asked between forms which look alike, behind an endpoint for chat completions; none by default. */
   model: { url: string; name: string; key: string | undefined } | undefined;
+  /** A captcha solver that is asked before a person is, behind `createTask` and `getTaskResult`; none by default. */
+  captchaSolver: { url: string; key: string | undefined } | undefined;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
   /** The worker's deployment version; without one, workers are not versioned. */
@@ -279,6 +289,10 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       read.HOLDFAST_MODEL_URL === undefined || read.HOLDFAST_MODEL_NAME === undefined
         ? undefined
         : { url: read.HOLDFAST_MODEL_URL, name: read.HOLDFAST_MODEL_NAME, key: read.HOLDFAST_MODEL_KEY },
+    captchaSolver:
+      read.HOLDFAST_CAPTCHA_URL === undefined
+        ? undefined
+        : { url: read.HOLDFAST_CAPTCHA_URL, key: read.HOLDFAST_CAPTCHA_KEY },
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),
   };

@@ -7,6 +7,7 @@ import {
   type WorkflowBundleWithSourceMap,
 } from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../browser-client/service.ts';
+import { createCaptchaSolver, type CaptchaSolverSettings } from '../activities/login/captcha/solver.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createFormModel, type FormModelSettings } from '../activities/login/reading/form-model.ts';
 import { createPages } from '../activities/login/pages.ts';
@@ -45,6 +46,8 @@ export interface WorkerOptions {
   concurrency?: Partial<Concurrency>;
   /** A model that is asked between login forms which look alike; without one the rules decide alone. */
   model?: FormModelSettings | undefined;
+  /** A solver that is asked about captchas before a person is; without one a person alone solves them. */
+  captchaSolver?: CaptchaSolverSettings | undefined;
 }
 
 /** How much this process does at once, by whom it is done for. */
@@ -96,7 +99,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     egress: options.egress,
   });
   const model = options.model === undefined ? undefined : createFormModel(options.model);
-  const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials, model };
+  const captchas = options.captchaSolver === undefined ? undefined : createCaptchaSolver(options.captchaSolver);
+  const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials, model, captchas };
   const workers = await startWorkers({
     ...options,
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),

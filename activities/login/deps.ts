@@ -2,6 +2,7 @@ import type { ExternalCredentials } from '../../credential-providers/external-cr
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { Store } from '../../store/store.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
+import type { CaptchaSolver } from './captcha/solver.ts';
 import type { Pages } from './pages.ts';
 import type { FormModel } from './reading/form-model.ts';
 
@@ -14,4 +15,6 @@ export interface LoginDeps {
   externalCredentials: ExternalCredentials;
   /** Asked between forms that look alike; most installations have none. */
   model?: FormModel | undefined;
+  /** Asked before a person is; most installations have none. */
+  captchas?: CaptchaSolver | undefined;
 }

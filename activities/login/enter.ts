@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import { solvableBy } from './captcha/solve.ts';
 import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
@@ -78,7 +79,12 @@ export async function enterAnswer(
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
   const now = await deps.pages.of(target.projectId, input.sessionId);
   await keepOnSite(now, target, reading.kind === 'captcha');
-  return { reading, credential: await credentialFactsFor(deps, target, now, reading.fields), keptId };
+  return {
+    reading,
+    credential: await credentialFactsFor(deps, target, now, reading.fields),
+    ...(await solvableBy(deps, input, reading)),
+    keptId,
+  };
 }
 
 function answered({ entries, choice }: EnterInput['answer']): Answered {

@@ -1,5 +1,6 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../../browser-client/sessions.ts';
+import { askSolver, solvableBy, takeSolution } from './captcha/solve.ts';
 import { credentialFactsFor } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './discover.ts';
@@ -40,7 +41,11 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
   ): Promise<Observation> => {
     const page = await deps.pages.of(target.projectId, sessionId);
     await keepOnSite(page, target, reading.kind === 'captcha');
-    return { reading, credential: await credentialFactsFor(deps, target, page, reading.fields) };
+    return {
+      reading,
+      credential: await credentialFactsFor(deps, target, page, reading.fields),
+      ...(await solvableBy(deps, { target, sessionId }, reading)),
+    };
   };
 
   return {
@@ -89,6 +94,19 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
         withPasskeys(input, async () =>
           observe(input.target, input.sessionId, await openMailedLink(deps, input, signal)),
         ),
+      ),
+    ),
+
+    askSolver: guard((input) => withHeartbeat((signal) => askSolver(deps, input, signal))),
+
+    takeSolution: guard((input) =>
+      withHeartbeat((signal) =>
+        withPasskeys(input, async () => {
+          const solved = await takeSolution(deps, input, signal);
+          if (solved.state !== 'answered') return { state: solved.state };
+          const observation = await observe(input.target, input.sessionId, solved.reading);
+          return { state: 'answered', observation };
+        }),
       ),
     ),
 

@@ -1,5 +1,10 @@
 import type { CdpCommandMethod } from '../../contract/telemetry-commands.ts';
-import type { EventSource, TelemetryEventData, TelemetryEventType } from '../../contract/telemetry-events.ts';
+import type {
+  CaptchaType,
+  EventSource,
+  TelemetryEventData,
+  TelemetryEventType,
+} from '../../contract/telemetry-events.ts';
 import { categoryOf } from '../../contract/telemetry-events.ts';
 import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
 import type { EventCategory, TelemetryCategory } from '../../contract/telemetry.ts';
@@ -39,6 +44,10 @@ export interface SessionTelemetry {
     data: TelemetryEventData<T>,
     truncated?: boolean,
   ): void;
+  /** The id of the challenge of a kind that can be seen; undefined where none, or several, can. */
+  challengeOf(type: CaptchaType): string | undefined;
+  /** From now on challenges are found so. */
+  findChallenges(find: (type: CaptchaType) => string | undefined): void;
   /** Calls back after each change of the selection; the answer ends that. */
   onSelect(listener: () => Promise<void>): () => void;
 }
@@ -65,6 +74,7 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
   let selected = permitted(options.selection);
   let excluded = options.excluded ?? new Set<CdpCommandMethod>();
   let lastTs = 0;
+  let findChallenge = (_type: CaptchaType): string | undefined => undefined;
 
   const captures = (category: EventCategory): boolean => {
     if (selected === null) return false;
@@ -108,6 +118,10 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
       const cut = truncateData(data);
       const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
       log.append(lastTs, category, type, whole);
+    },
+    challengeOf: (type) => findChallenge(type),
+    findChallenges: (find) => {
+      findChallenge = find;
     },
     onSelect: (listener) => {
       listeners.add(listener);

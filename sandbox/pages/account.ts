@@ -125,6 +125,11 @@ const LOGIN_PAGES: readonly (readonly [string, string])[] = [
     'A passkey in the list of the user name field; without one a password, a code by text message and the offer to create one',
   ],
   ['/login/captcha', 'A challenge for humans that nobody can solve'],
+  [
+    '/login/captcha-widget',
+    'A widget with a key of the site, which a solver answers where one is set (HOLDFAST_CAPTCHA_URL=http://localhost:8081/captcha-solver for a practice one; as HOLDFAST_CAPTCHA_KEY, wrong, slow, refused or nonsense have it fail), else a person by a tick; then the form. /captcha-solver/asked shows what it was told',
+  ],
+  ['/login/captcha-widget/form', 'The same with a button to send it'],
   ['/login/press-and-hold', 'A button that is to be held for a moment, before the form'],
   [
     '/login/questions',

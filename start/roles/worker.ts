@@ -29,6 +29,7 @@ await runRole('worker', async (settings, keys) => {
     workflowBundle: await loadWorkflowBundle(),
     concurrency: settings.concurrency,
     model: settings.model,
+    captchaSolver: settings.captchaSolver,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: shared.payloadKeys,
   });

@@ -51,8 +51,8 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-/** What an operator may set. */
-export type InstallationOptions = { allowHosts?: string[] } & Pick<WorkerOptions, 'model'>;
+/** What an operator may set. `captchaKey`: the practice site's solver is asked, which knows by the key how to behave. */
+export type InstallationOptions = { allowHosts?: string[]; captchaKey?: string } & Pick<WorkerOptions, 'model'>;
 
 const NAMESPACE = 'default';
 const silent = pino({ level: 'silent' });
@@ -74,7 +74,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
 
 /** Starts every part in the order of its needs; what ends them is added to `opened`. */
 async function start(
-  { allowHosts = [], model }: InstallationOptions,
+  { allowHosts = [], model, captchaKey }: InstallationOptions,
   opened: (() => Promise<unknown>)[],
 ): Promise<Omit<Installation, 'close'>> {
   const folder = mkdtempSync(join(tmpdir(), 'hf-e2e-'));
@@ -138,6 +138,7 @@ async function start(
     payloadKey: payloadKeys,
     workflowBundle: await bundle,
     model,
+    captchaSolver: captchaKey === undefined ? undefined : { url: `${sandbox.url}/captcha-solver`, key: captchaKey },
   });
   opened.push(() => worker.close());
 

@@ -8,7 +8,7 @@ import { until } from './until.ts';
 let on: Installation;
 let browser: Browser;
 beforeAll(async () => {
-  on = await startInstallation();
+  on = await startInstallation({ captchaKey: 'right' });
   browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
 });
 afterAll(async () => {
@@ -131,4 +131,38 @@ test('what is sent in one call is done in its order, choices between presses', a
   ];
   expect(await ask(page, '/hands', { method: 'POST', body: JSON.stringify({ actions }) })).toBe(200);
   await goesOn(person, page);
+});
+
+test('a solver answers a widget with nobody there, at a login and after it, and telemetry tells of it', async () => {
+  const { username, password } = on.practice.user('alice');
+  const { name } = await on.kernel.credentials.create({
+    name: 'behind a captcha',
+    domain: on.practice.domain,
+    values: { username, password },
+  });
+  const person = await newcomer(on, {
+    login_url: on.practice.page('/login/captcha-widget'),
+    credential: { name },
+    browser_telemetry: { enabled: true },
+  });
+  await person.login();
+  const told = await person.followed();
+  expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
+  expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
+  const { items } = await on.kernel.auth.connections.timeline(person.id);
+  const session = String(items[0]?.browser_session_id);
+  const events = await on.kernel.browsers.telemetry.events(session, { category: ['captcha'], limit: 100, since: '1h' });
+  const solves = events
+    .getPaginatedItems()
+    .map(({ event }) => event)
+    .filter(({ type }) => type.startsWith('captcha_solve'));
+  const about = { captcha_type: 'turnstile', website_host: on.practice.domain, website_path: '/login/captcha-widget' };
+  expect(solves).toMatchObject([
+    { type: 'captcha_solve_started', category: 'captcha', data: about },
+    { type: 'captcha_solve_result', category: 'captcha', data: { ...about, status: 'success' } },
+  ]);
+
+  await on.practice.expire('alice');
+  await on.kernel.post(`/auth/connections/${person.id}/check`);
+  expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
 });

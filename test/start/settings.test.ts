@@ -78,6 +78,7 @@ describe('settings', () => {
     ['HOLDFAST_TRUST_PROXY', '10.0.0.0/8,everyone'],
     ['HOLDFAST_ALLOWED_ORIGINS', 'https://app.example.com/path'],
     ['HOLDFAST_ALLOWED_ORIGINS', '*'],
+    ['HOLDFAST_CAPTCHA_URL', 'solver:8088'],
     ['TEMPORAL_DEPLOYMENT_NAME', 'a/b'],
     ['TEMPORAL_WORKER_BUILD_ID', 'build 7'],
   ])('%s=%s is refused by name', (name, value) => {
@@ -97,6 +98,16 @@ describe('settings', () => {
     const both = parseSettings({ TEMPORAL_DEPLOYMENT_NAME: 'logins', TEMPORAL_WORKER_BUILD_ID: '1.2.3' });
     expect(both.workerVersion).toEqual({ deploymentName: 'logins', buildId: '1.2.3' });
     expect(both.externalTemporal).toBeUndefined();
+  });
+
+  test('a captcha solver is asked only where one is named, with or without a key', () => {
+    expect(parseSettings({}).captchaSolver).toBeUndefined();
+    const url = 'http://10.0.0.7:8088/api/';
+    const named = { url: 'http://10.0.0.7:8088/api', key: undefined };
+    expect(parseSettings({ HOLDFAST_CAPTCHA_URL: url }).captchaSolver).toEqual(named);
+    const withKey = parseSettings({ HOLDFAST_CAPTCHA_URL: url, HOLDFAST_CAPTCHA_KEY: 'k-1' });
+    expect(withKey.captchaSolver).toEqual({ ...named, key: 'k-1' });
+    expect(() => parseSettings({ HOLDFAST_CAPTCHA_KEY: 'k-1' })).toThrow(/HOLDFAST_CAPTCHA_URL must be set/);
   });
 
   test('proxies in front are believed by address or range', () => {

@@ -198,6 +198,23 @@ describe('time', () => {
     });
   });
 
+  it('asks a solver about a captcha once, for two minutes, and then a person', async () => {
+    const id = await tests.create();
+    tests.world.solvable = true;
+    tests.world.solver = [];
+    tests.world.discovered = [page('captcha')];
+    tests.world.shown = page('captcha');
+    await tests.client.login(id);
+    await tests.env.sleep('1 minute');
+    expect(tests.world.rows.get(id)?.flow?.interaction ?? null).toBeNull();
+    await tests.env.sleep('2 minutes');
+    await until(tests, id, ({ flow }) => flow?.interaction?.acts_on_page === true);
+    expect(tests.world.solver).toEqual(['asked', ...Array<string>(39).fill('look'), 'last look']);
+    tests.world.shown = LOGIN_PAGE;
+    await until(tests, id, waits);
+    expect(tests.world.solver).toHaveLength(41);
+  });
+
   it('checks the session on its schedule, once the first login is done', async () => {
     const id = await tests.create({ health_check_interval: 300 });
     await tests.env.sleep('20 minutes');

@@ -99,6 +99,18 @@ describe('what a login does next', () => {
     expect(decide(situation(puzzle, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'captcha_blocked' });
   });
 
+  it('asks a solver about a captcha first where one may be asked, once', () => {
+    const puzzle = page('captcha');
+    for (const mode of ['attended', 'unattended'] as const) {
+      const given = situation(puzzle, { mode, mayAskSolver: true }, STORED);
+      const solvable = { ...given, observation: { ...given.observation, solvable: true as const } };
+      expect(decide(solvable)).toEqual({ do: 'solve' });
+      const otherwise = { do: mode === 'attended' ? 'wait' : 'fail' };
+      expect(decide({ ...solvable, mayAskSolver: false })).toMatchObject(otherwise);
+      expect(decide(given)).toMatchObject(otherwise);
+    }
+  });
+
   it('asks a person for what nobody has stored', () => {
     expect(decide(situation(LOGIN_PAGE))).toMatchObject({
       do: 'ask',

@@ -130,6 +130,40 @@ it('is held back ever longer, and not for good, while the site answers the passw
   expect(tests.world.rows.get(id)).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: true });
 });
 
+describe('a captcha in front of the login', () => {
+  it('is got past by a solver with nobody there', async () => {
+    const id = await loginByCredential(tests);
+    tests.world.health = [EXPIRED];
+    tests.world.solvable = true;
+    tests.world.solver = [];
+    tests.world.solutions = [LOGIN_PAGE];
+    tests.world.discovered = [page('captcha')];
+    tests.world.answers = [INSIDE];
+    await tests.client.check(id);
+    await until(tests, id, ({ status, flow }) => status === 'AUTHENTICATED' && flow?.flow_type === 'REAUTH');
+    expect(tests.world.solver).toEqual(['asked', 'look']);
+    expect(passwords()).toBe(2);
+  });
+
+  it.each([
+    ['a solver that takes no task', null, []],
+    ['answers that the site does not take', [], [page('captcha')]],
+  ])('ends it in front of %s, which closes no gate', async (_what, solver, solutions) => {
+    const id = await loginByCredential(tests);
+    tests.world.health = [EXPIRED];
+    tests.world.solvable = true;
+    tests.world.solver = solver;
+    tests.world.solutions = solutions;
+    tests.world.discovered = [page('captcha')];
+    await tests.client.check(id);
+    await until(tests, id, () => reauths()[0]?.status === 'FAILED');
+    expect(reauths()[0]?.error_code).toBe('captcha_blocked');
+    expect(tests.world.solver).toEqual(solver === null ? null : ['asked', 'look']);
+    expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: true });
+    expect(passwords()).toBe(1);
+  });
+});
+
 describe('a mailed link', () => {
   const WAITS = page('external_action', { url: 'https://site.example/sent', mailed_link: true });
   const MAILED = ({ flow }: ConnectionDocument): boolean => flow?.interaction?.takes_link === true;

@@ -5,6 +5,7 @@ import type {
   EntryReach,
   HealthOutcome,
   LoginActivities,
+  Observation,
   OpenLinkInput,
   RecordActivities,
 } from '../../contract/activities.ts';
@@ -78,6 +79,12 @@ export interface ScriptedWorld {
   credential: CredentialFacts | null;
   entered: EnterInput[];
   linksOpened: OpenLinkInput[];
+  /** What became of the captcha solver; null where none takes the task. */
+  solver: string[] | null;
+  /** What the page shows that was given the solver's answer; without any, the solver is never done. */
+  solutions: PageReading[];
+  /** Whether the captchas that are shown are ones that a solver may be asked about. */
+  solvable: boolean;
   sessions: string[];
   recorderWorks: boolean;
   /** While it is set, every write of a state fails with it. */
@@ -121,6 +128,9 @@ export function createScriptedWorld(): ScriptedWorld {
     credential: null,
     entered: [],
     linksOpened: [],
+    solver: null,
+    solutions: [],
+    solvable: false,
     sessions: [],
     recorderWorks: true,
     storeFault: null,
@@ -140,9 +150,8 @@ export function createScriptedWorld(): ScriptedWorld {
         const replayError = target.recordSession === true && replayId === null ? 'Not recorded: why' : null;
         return Promise.resolve({ sessionId: `brw_${number}`, liveViewUrl: null, replayId, replayError });
       },
-      discoverLogin: async () =>
-        Promise.resolve({ reading: passed(next(world.discovered)), credential: world.credential }),
-      readPage: async () => Promise.resolve({ reading: world.shown, credential: world.credential }),
+      discoverLogin: async () => Promise.resolve(observed(passed(next(world.discovered)))),
+      readPage: async () => Promise.resolve(observed(world.shown)),
       enterAnswer: async (input) => {
         world.entered.push(input);
         const reading = passed(next(world.answers));
@@ -151,6 +160,13 @@ export function createScriptedWorld(): ScriptedWorld {
       openLink: async (input) => {
         world.linksOpened.push(input);
         return Promise.resolve({ reading: passed(next(world.answers)), credential: world.credential });
+      },
+      askSolver: async () => Promise.resolve(world.solver === null ? null : { id: world.solver.push('asked') }),
+      takeSolution: async ({ isLast }) => {
+        world.solver?.push(isLast ? 'last look' : 'look');
+        const solved = world.solutions.length > 0 ? next(world.solutions) : null;
+        if (solved === null) return Promise.resolve({ state: isLast ? 'failed' : 'waiting' });
+        return Promise.resolve({ state: 'answered', observation: observed(solved) });
       },
       finishLogin: async () =>
         Promise.resolve({
@@ -207,4 +223,9 @@ export function createScriptedWorld(): ScriptedWorld {
     },
   };
   return world;
+
+  function observed(reading: PageReading): Observation {
+    const isSolvable = world.solvable && reading.kind === 'captcha';
+    return { reading, credential: world.credential, ...(isSolvable ? { solvable: true } : {}) };
+  }
 }

@@ -49,6 +49,8 @@ export function createBrowserActivities(queue: BrowserQueue, organizationId: str
   // The ledger has it typed at most once, whatever is lost when; that an entering which has not claimed it is tried again
   // spares the person the question.
   const typing = proxyActivities<LoginActivities>({ ...common, scheduleToCloseTimeout: '20 minutes' });
+  // There is somebody else to ask, or another login later: a fault that stays is not worked against for long.
+  const solving = proxyActivities<LoginActivities>({ ...common, scheduleToCloseTimeout: '3 minutes' });
   // Closing gives up after a while: the browser service ends what nobody uses.
   const closing = proxyActivities<LoginActivities>({
     ...common,
@@ -61,6 +63,8 @@ export function createBrowserActivities(queue: BrowserQueue, organizationId: str
     readPage: looking.readPage,
     enterAnswer: typing.enterAnswer,
     openLink: typing.openLink,
+    askSolver: solving.askSolver,
+    takeSolution: solving.takeSolution,
     finishLogin: reading.finishLogin,
     abandonLogin: closing.abandonLogin,
     checkHealth: reading.checkHealth,

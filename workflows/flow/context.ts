@@ -125,6 +125,8 @@ export interface Progress {
   provider: ChosenProvider | null;
   /** What a person has said of the forms that were taken, in this flow or before. */
   forms: FormChoice | null;
+  /** Pages whose captcha the solver was asked about, once each. */
+  askedSolver: string[];
   /** What the next pause tells of that. */
   formNotice: Interaction['form_notice'];
 }
@@ -154,6 +156,7 @@ export function newProgress({
     loginPageUrl: null,
     provider: null,
     forms: target.forms ?? null,
+    askedSolver: [],
     formNotice: undefined,
   };
 }

@@ -104,7 +104,7 @@ export async function waitOutside(
 }
 
 /** A puzzle in front of the site may lead to its home page: the login is looked for from there. */
-async function goOnFrom(
+export async function goOnFrom(
   context: FlowContext,
   progress: Progress,
   sessionId: string,

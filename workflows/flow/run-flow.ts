@@ -13,6 +13,7 @@ import { enter } from './enter.ts';
 import { failureCode, failureMessage } from './failures.ts';
 import { ask, waitOutside } from './pause.ts';
 import { abandon, discover, guarded } from './session.ts';
+import { mayAskSolver, solve } from './solve.ts';
 
 /**
  * The login step machine: read the page, decide, get the answer, enter it, read again. It ends by itself, or by
@@ -56,6 +57,7 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
       mayKeep,
       mayWrite,
       codeChannels,
+      mayAskSolver: mayAskSolver(progress, observation),
       fields,
     });
     switch (decision.do) {
@@ -110,6 +112,9 @@ async function walk(context: FlowContext, progress: Progress): Promise<FlowResul
         observation = next;
         continue;
       }
+      case 'solve':
+        observation = await solve(context, progress, observation);
+        continue;
       case 'wait': {
         const next = await waitOutside(context, progress, observation, decision.message, decision.question);
         if (next === null && observation.reading.kind === 'captcha')

@@ -238,8 +238,9 @@ function isCodeThatComes(asked: AskedField[], { last, codeChannels }: Situation,
   return codeChannels.includes(only.field.channel ?? 'unknown');
 }
 
-/** A puzzle is for a person, who solves it on the page itself; nobody there is no one to ask. */
-function decideCaptcha({ mode }: Situation): Decision {
+/** A puzzle is for the solver, if one is set, and then for a person, who solves it on the page itself; nobody there is no one to ask. */
+function decideCaptcha({ mode, observation, mayAskSolver }: Situation): Decision {
+  if (observation.solvable === true && mayAskSolver === true) return { do: 'solve' };
   if (mode === 'unattended')
     return fail('captcha_blocked', 'The site shows a captcha; log in once by hand or use a proxy');
   const question = { fields: [], choices: [], known: [], submit: null };

@@ -29,6 +29,8 @@ export interface Situation {
   mayWrite?: boolean;
   /** Channels whose codes come by themselves. */
   codeChannels: readonly CodeChannel[];
+  /** The captcha solver has not been asked about this page yet. Absent reads as false. */
+  mayAskSolver?: boolean;
   /** Fields that have their `ref` already. */
   fields: FieldMemory;
 }
@@ -47,6 +49,7 @@ export type Decision =
   | { do: 'finish' }
   | { do: 'enter'; answer: Answer }
   | { do: 'ask'; question: Question }
+  | { do: 'solve' }
   | { do: 'wait'; message: string; question: Question }
   | { do: 'fail'; code: FlowErrorCode; message: string };
 

@@ -41,6 +41,8 @@ export interface CaptchaWatch {
   left(target: WatchedTarget): void;
   /** What belongs to a target that is gone is over. */
   gone(target: WatchedTarget): void;
+  /** The id of the challenge of a kind that can be seen; undefined where none, or several, can. */
+  openOf(type: CaptchaType): string | undefined;
   stop(): void;
 }
 
@@ -105,6 +107,10 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
     },
     gone: ({ sessionId }) => {
       endAll((challenge) => challenge.sessionId === sessionId);
+    },
+    openOf: (type) => {
+      const [only, ...others] = [...open.values()].filter((challenge) => challenge.type === type);
+      return others.length > 0 ? undefined : only?.id;
     },
     stop: () => {
       endAll(() => true);

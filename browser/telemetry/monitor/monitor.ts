@@ -40,6 +40,7 @@ export function runMonitor(
   const network = createNetworkWatch(cdp, emit, wanted.typed);
   const pages = createPageWatch(emit);
   const captchas = createCaptchaWatch(emit);
+  telemetry.findChallenges((type) => captchas.openOf(type));
   /** A name of its own: what an earlier monitor has left in a page speaks to nobody. */
   const binding = `holdfast_${randomBytes(6).toString('hex')}`;
   const targets = new Map<string, WatchedTarget>();

@@ -1,0 +1,98 @@
+import type { Frame, Page } from 'playwright-core';
+import { z } from 'zod';
+import type { LoginTarget } from '../../../contract/activities.ts';
+import { authorUrl, mayLeadTo } from '../allowed-site.ts';
+import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
+
+/** How long one document may take to be looked through, in milliseconds. */
+const LOOK_WITHIN_MS = 3_000;
+
+/** A widget, and the frame whose document holds it. */
+export interface SeenWidget {
+  widget: Widget;
+  frame: Frame;
+}
+
+/** The widget that a page asks with, in the page itself or in a frame of a site that the connection allows; null without any. */
+export async function seeWidget(page: Page, target: LoginTarget): Promise<SeenWidget | null> {
+  for (const frame of page.frames()) {
+    if (frame.parentFrame() !== null && !mayLeadTo(authorUrl(frame), target)) continue;
+    const facts = await factsOf(frame);
+    const inside = frame.childFrames().map((child) => child.url());
+    const widget = facts === null ? null : findWidget(facts, inside);
+    if (widget !== null) return { widget, frame };
+  }
+  return null;
+}
+
+async function factsOf(frame: Frame): Promise<WidgetFacts | null> {
+  const told = await within(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
+  try {
+    return WidgetFacts.parse(JSON.parse(z.string().parse(told)));
+  } catch {
+    return null;
+  }
+}
+
+/** Fields that a vendor's script puts its answer into; the first is made where none is there. */
+const ANSWER_FIELDS: Record<WidgetType, readonly [string, ...string[]]> = {
+  recaptcha_v2: ['g-recaptcha-response'],
+  recaptcha_v3: ['g-recaptcha-response'],
+  hcaptcha: ['h-captcha-response', 'g-recaptcha-response'],
+  turnstile: ['cf-turnstile-response', 'g-recaptcha-response'],
+};
+
+/**
+ * Puts the answer where the vendor's script would, and tells the page as that script would: by the callback that the widget
+ * names. A page that names none waits for its form to be sent; that is done where nothing was typed into it, so that no password is
+ * posted again by it. What it starts begins after it has returned.
+ */
+const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
+  const widgets = [...document.querySelectorAll('[data-sitekey]')].filter((element) => element.getAttribute('data-sitekey') === key);
+  const fields = names.flatMap((name) => [...document.getElementsByName(name)]);
+  if (fields.length === 0 && widgets.length > 0) {
+    const made = document.createElement('input');
+    made.type = 'hidden';
+    made.name = names[0];
+    widgets[0].append(made);
+    fields.push(made);
+  }
+  for (const field of fields) {
+    field.value = token;
+    for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true }));
+  }
+  const callbacks = new Set();
+  const take = (callback) => {
+    const found = typeof callback === 'string' ? callback.split('.').reduce((at, name) => at?.[name], window) : callback;
+    if (typeof found === 'function') callbacks.add(found);
+  };
+  for (const widget of widgets) take(widget.getAttribute('data-callback') ?? undefined);
+  const seen = new Set();
+  const search = (at, depth) => {
+    if (at === null || typeof at !== 'object' || depth > 5 || seen.has(at) || at === window || at instanceof Node) return;
+    seen.add(at);
+    if ('callback' in at && (at.sitekey === undefined || at.sitekey === key)) take(at.callback);
+    for (const name of Object.keys(at)) search(at[name], depth + 1);
+  };
+  if (names[0] === 'g-recaptcha-response' && callbacks.size === 0) search(window.___grecaptcha_cfg?.clients ?? null, 0);
+  for (const callback of callbacks) setTimeout(() => callback(token));
+  const form = fields.map((field) => field.form).find((each) => each !== null && each !== undefined);
+  const typed = 'input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], [type=button]), select';
+  if (callbacks.size === 0 && form !== undefined && form.querySelector(typed) === null) setTimeout(() => form.requestSubmit());
+  return fields.length > 0 || callbacks.size > 0;
+}`;
+
+/** Gives the page its answer. False where nothing on it takes one any more. */
+export async function answerWidget({ widget, frame }: SeenWidget, token: string): Promise<boolean> {
+  const names = ANSWER_FIELDS[widget.type];
+  const given = JSON.stringify({ names, key: widget.siteKey, token });
+  return (await within(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${given})`))) === true;
+}
+
+/** What a page gives in time; null where it fails, for what it throws may quote what it was given. */
+async function within<Result>(work: Promise<Result>): Promise<Result | null> {
+  const late = new Promise<null>((resolve) => {
+    setTimeout(() => resolve(null), LOOK_WITHIN_MS).unref();
+  });
+  return await Promise.race([work.catch(() => null), late]);
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { CAPTCHA_TYPES } from './telemetry-events.ts';
+
+/**
+ * What a worker tells the browser service of a captcha that a solver works on, for the session's telemetry: between these two
+ * alone, no part of the interface.
+ */
+
+/** A solver's own name for a task: solvers number them or name them, and want back what they gave. */
+export const SolverTaskId = z.union([z.int(), z.string().min(1).max(200)]);
+
+const TaskName = z.string().min(1).max(200);
+
+/** Body of `POST /browsers/{id}/captcha-solves`: a solver has taken a task, or it is over. */
+export const CaptchaSolve = z.discriminatedUnion('state', [
+  z.strictObject({
+    state: z.literal('started'),
+    task_id: TaskName,
+    captcha_type: z.enum(CAPTCHA_TYPES),
+    website_host: z.string().max(500),
+    /** Without query. */
+    website_path: z.string().max(4096),
+  }),
+  z.strictObject({
+    state: z.literal('ended'),
+    task_id: TaskName,
+    status: z.enum(['success', 'failure', 'timeout', 'abandoned']),
+    /** Why it failed. */
+    error_code: z.string().max(100).optional(),
+  }),
+]);
+export type CaptchaSolve = z.infer<typeof CaptchaSolve>;
