@@ -115,6 +115,25 @@ it('is enough with the right to read and list, and says when a right is missing'
   expect((await stranger.test('org', 'cpv_1')).error).toMatch(/token/);
 });
 
+it('writes a new passkey beside all else, for a token that may patch, and to a secret that nobody has changed', async () => {
+  const made = newPasskey('made by the site');
+  await put('secret', 'made', { password: 'pw', nested: { kept: [1] } });
+  const rights = { 'secret/data/made': ['read', 'patch'] };
+  const external = connect({ token: await tokenFor(rights) });
+  const { facts } = await external.find(TARGET, at('made'));
+  expect(facts.takesPasskeys).toBe(true);
+  await Promise.all([
+    external.addPasskeys(TARGET, facts.id, [made]),
+    external.addPasskeys(TARGET, facts.id, [PASSKEY]),
+  ]);
+  const { version, values, passkeys } = await external.open(TARGET, facts.id);
+  expect([version, values, new Set(passkeys)]).toEqual([3, { password: 'pw' }, new Set([made, PASSKEY])]);
+  const reader = connect({ token: await tokenFor({ 'secret/data/made': ['read'] }) });
+  await expect(reader.addPasskeys(TARGET, facts.id, [newPasskey('another')])).rejects.toMatchObject({
+    code: 'credential_provider_refused',
+  });
+});
+
 it('takes another mount, and a namespace', async () => {
   await bao.call('POST', 'sys/namespaces/team');
   await bao.call('POST', 'sys/mounts/web/logins', { type: 'kv', options: { version: '2' } }, 'team');
