@@ -50,7 +50,7 @@ function createInvocation(app: ApiServer, parts: ApiParts): void {
       operationId: 'createInvocation',
       tags,
       body: InvocationCreate,
-      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(400, 401, 404, 413, 503) },
+      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(400, 401, 404, 413, 503, 529) },
     },
     handler: async (request, reply) => {
       const { body } = request;

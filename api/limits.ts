@@ -21,12 +21,12 @@ const OrganizationLimits = z.strictObject({
 });
 const ProjectLimits = z.strictObject({
   max_concurrent_sessions: Limit,
-  max_concurrent_invocations: z.null(),
+  max_concurrent_invocations: Limit,
   max_pooled_sessions: z.null(),
 });
 const Health = z.object({ max_sessions: z.int() });
 
-/** How many browser sessions, those of pools included, may run at a time: in all, and in each project. */
+/** How many browser sessions, those of pools included, and invocations may run at a time: in all, and in each project. */
 export function registerLimits(app: ApiServer, parts: ApiParts): void {
   organizationLimits(app, parts);
   projectLimits(app, parts);
@@ -79,7 +79,7 @@ function projectLimits(app: ApiServer, { store }: ApiParts): void {
   const url = '/org/projects/:id_or_name/limits';
   const present = async (projectId: string) => ({
     max_concurrent_sessions: await store.sessionLimits.ofProject(projectId),
-    max_concurrent_invocations: null,
+    max_concurrent_invocations: await store.sessionLimits.invocationsOfProject(projectId),
     max_pooled_sessions: null,
   });
   app.route({
@@ -116,15 +116,13 @@ function projectLimits(app: ApiServer, { store }: ApiParts): void {
       if (body.max_pooled_sessions !== undefined) {
         throw invalidField('max_pooled_sessions', 'browsers of pools count as sessions; send max_concurrent_sessions');
       }
-      if ((body.max_concurrent_invocations ?? 0) !== 0) {
-        throw invalidField(
-          'max_concurrent_invocations',
-          'is not bounded by project in this installation; leave it out',
-        );
-      }
       const project = await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true);
       const limit = body.max_concurrent_sessions;
       if (limit !== undefined) await store.sessionLimits.setOfProject(project.id, limit === 0 ? null : limit);
+      const invocations = body.max_concurrent_invocations;
+      if (invocations !== undefined) {
+        await store.sessionLimits.setInvocationsOfProject(project.id, invocations === 0 ? null : invocations);
+      }
       return present(project.id);
     },
   });

@@ -47,7 +47,14 @@ export interface Database {
     created_at: Date;
   };
   connection_keys: { connection_id: string; organization_id: string; sealed_key: Buffer };
-  projects: { id: string; organization_id: string; name: string; created_at: Date; max_sessions: Limit };
+  projects: {
+    id: string;
+    organization_id: string;
+    name: string;
+    created_at: Date;
+    max_sessions: Limit;
+    max_invocations: Limit;
+  };
   api_keys: {
     id: string;
     organization_id: string;

@@ -16,6 +16,7 @@ import { apps } from './0014-apps.ts';
 import { auditLogChain } from './0015-audit-log-chain.ts';
 import { sessionLimits } from './0016-session-limits.ts';
 import { sealedArchives } from './0017-sealed-archives.ts';
+import { invocationLimits } from './0018-invocation-limits.ts';
 import { checkSlots } from './0021-check-slots.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
@@ -37,5 +38,6 @@ export const migrations: Record<string, Migration> = {
   '0015_audit_log_chain': auditLogChain,
   '0016_session_limits': sessionLimits,
   '0017_sealed_archives': sealedArchives,
+  '0018_invocation_limits': invocationLimits,
   '0021_check_slots': checkSlots,
 };

@@ -53,7 +53,10 @@ export interface InvocationFilter {
 
 /** Invocations of actions. Payloads and outcomes are sealed. */
 export interface InvocationQueries {
-  /** Throws `not_found` when the project has no such app version, or that has no such action. */
+  /**
+   * Throws `not_found` when the project has no such app version, or that has no such action; `capacity_exhausted` when the
+   * project has as many invocations as it may.
+   */
   create(
     scope: ProjectScope,
     input: {
@@ -133,6 +136,7 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
       const now = clock();
       const organization = scope.organizationId;
       const row = await db.transaction().execute(async (trx) => {
+        await assertRoom(trx, scope.projectId);
         const made = await trx
           .insertInto('invocations')
           .values({
@@ -238,4 +242,29 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
       return rows.map(({ id }) => id);
     },
   };
+}
+
+/** Throws when the project has as many invocations as it may. Those that come at the same time wait for one another. */
+async function assertRoom(trx: Db, projectId: string): Promise<void> {
+  const project = await trx
+    .selectFrom('projects')
+    .select('max_invocations')
+    .where('id', '=', projectId)
+    .where('max_invocations', 'is not', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const limit = project?.max_invocations ?? null;
+  if (limit === null) return;
+  const { running } = await trx
+    .selectFrom('invocations')
+    .select(({ fn }) => fn.countAll<string>().as('running'))
+    .where('project_id', '=', projectId)
+    .where('finished_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (Number(running) < limit) return;
+  throw new HoldfastError(
+    'capacity_exhausted',
+    `The project has its ${String(limit)} invocations; end one, or raise max_concurrent_invocations of its limits`,
+    { retryAfterSeconds: 5 },
+  );
 }

@@ -1,11 +1,14 @@
 import type { Db } from '../database.ts';
 
-/** How many browser sessions may run at a time; null is no limit of its own. */
+/** How many browser sessions and invocations may run at a time; null is no limit of its own. */
 export interface SessionLimitQueries {
   /** What holds for a project: its own limit, else its organization's default. */
   effective(projectId: string): Promise<number | null>;
   ofProject(projectId: string): Promise<number | null>;
   setOfProject(projectId: string, limit: number | null): Promise<void>;
+  /** How many invocations a project may have at a time. */
+  invocationsOfProject(projectId: string): Promise<number | null>;
+  setInvocationsOfProject(projectId: string, limit: number | null): Promise<void>;
   /** For projects without one of their own. */
   defaultOf(organizationId: string): Promise<number | null>;
   setDefaultOf(organizationId: string, limit: number | null): Promise<void>;
@@ -28,6 +31,13 @@ export function createSessionLimitQueries(db: Db): SessionLimitQueries {
     ofProject: async (projectId) => (await read(projectId))?.max_sessions ?? null,
     setOfProject: async (id, limit) => {
       await db.updateTable('projects').set({ max_sessions: limit }).where('id', '=', id).execute();
+    },
+    invocationsOfProject: async (id) => {
+      const row = await db.selectFrom('projects').select('max_invocations').where('id', '=', id).executeTakeFirst();
+      return row?.max_invocations ?? null;
+    },
+    setInvocationsOfProject: async (id, limit) => {
+      await db.updateTable('projects').set({ max_invocations: limit }).where('id', '=', id).execute();
     },
     defaultOf: async (organizationId) => {
       const row = await db

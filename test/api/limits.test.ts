@@ -36,11 +36,44 @@ describe('limits', () => {
     ]);
   });
 
+  it('bound the invocations of a project, however many come at a time', async () => {
+    const { store } = fixture();
+    const { id: projectId } = await kernel.projects.create({ name: 'invoking' });
+    const scope = { organizationId: 'org_default', projectId };
+    const program = { entrypoint: 'index.mjs', envVars: {}, version: 'latest', force: false, archive: Buffer.of(1) };
+    const { id: deployment } = await store.deployments.create(scope, program);
+    await store.deployments.begin(deployment);
+    await store.deployments.finish(deployment, [{ name: 'app', actions: [{ name: 'run' }] }]);
+    const wanted = { appName: 'app', version: 'latest', actionName: 'run', payload: null, retries: 0 };
+    const invoke = () => store.invocations.create(scope, { ...wanted, timeoutSeconds: 60 });
+    await invoke();
+    expect(await kernel.projects.limits.update(projectId, { max_concurrent_invocations: 3 })).toMatchObject({
+      max_concurrent_invocations: 3,
+      max_concurrent_sessions: null,
+    });
+    const made = await Promise.allSettled(Array.from({ length: 6 }, invoke));
+    const begun = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value.id] : []));
+    expect(begun).toHaveLength(2);
+    const refused = fetch(`${api.url}/invocations`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        'x-kernel-project-id': projectId,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ app_name: 'app', action_name: 'run' }),
+    });
+    expect((await refused).status).toBe(529);
+    expect(await (await refused).text()).toContain('The project has its 3 invocations; end one');
+    await store.invocations.end(begun[0] ?? '', 'failed', {});
+    await invoke();
+    await kernel.projects.limits.update(projectId, { max_concurrent_invocations: 0 });
+    await invoke();
+  });
+
   it('are not set by a key of one project, nor where nothing would hold them', async () => {
     await expect(bound.organization.limits.update({})).rejects.toMatchObject({ status: 403 });
     await expect(bound.projects.limits.update('prj_default', {})).rejects.toMatchObject({ status: 403 });
-    const invocations = kernel.projects.limits.update('prj_default', { max_concurrent_invocations: 3 });
-    await expect(invocations).rejects.toThrow(/^400 max_concurrent_invocations/);
     const pooled = await fixture().call('PATCH', '/org/projects/prj_default/limits', { max_pooled_sessions: 3 });
     expect([pooled.statusCode, pooled.body]).toEqual([400, expect.stringContaining('max_pooled_sessions')]);
   });

@@ -161,7 +161,7 @@ describe('connections', () => {
       'drop table check_slots',
       'drop table browser_pools',
       'alter table organizations drop column default_project_max_sessions',
-      'alter table projects drop column max_sessions',
+      'alter table projects drop column max_sessions, drop column max_invocations',
       'drop table app_events',
       'drop table invocations',
       'drop table app_versions',
