@@ -2,8 +2,8 @@ import { Secret, TOTP } from 'otpauth';
 import type { SiteState } from './state.ts';
 import { SANDBOX_USERS } from './users.ts';
 
-/** Steps of 30 seconds that a clock may be off. */
-const WINDOW = 1;
+/** Seconds that a clock may be off. */
+const TOLERANCE_S = 30;
 
 /** Checks a code of the user's authenticator app; each code is taken once. */
 export function checkTotp(state: SiteState, username: string, code: string): boolean {
@@ -11,8 +11,9 @@ export function checkTotp(state: SiteState, username: string, code: string): boo
   if (!user) return false;
   if (state.refusesCode(username)) return false;
   const digits = code.replace(/\s/g, '');
-  const totp = new TOTP({ secret: Secret.fromBase32(user.totpSecret) });
-  const right = totp.validate({ token: digits, window: WINDOW }) !== null;
+  const period = state.totpPeriodOf(username);
+  const totp = new TOTP({ secret: Secret.fromBase32(user.totpSecret), period });
+  const right = totp.validate({ token: digits, window: Math.ceil(TOLERANCE_S / period) }) !== null;
   return right && state.firstUseOfTotp(username, digits);
 }
 

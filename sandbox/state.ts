@@ -26,6 +26,9 @@ export type LinkOpens = 'there' | 'here';
 /** Whether the page of a mailed link waits for a press before it does that, as sites do against programs that look at links. */
 export type LinkPress = 'none' | 'button';
 
+/** How long a code of an authenticator stands at most sites (RFC 6238), in seconds. */
+const USUAL_PERIOD_S = 30;
+
 /** What a site says instead of taking even a right password. */
 const COMPLAINTS = {
   locked: 'Your account has been locked. Contact support to unlock it.',
@@ -91,6 +94,7 @@ export class SiteState {
   #passkeys = new Map<string, SitePasskey>();
   #challenges = new Map<string, string>();
   #usedTotp = new Map<string, string>();
+  #totpPeriods = new Map<string, number>();
   #lockedOut = new Map<string, LockOut>();
   #codesToRefuse = new Map<string, number>();
   #sentTo = new Map<string, string>();
@@ -167,6 +171,15 @@ export class SiteState {
   /** Has the site refuse a user's next authenticator codes, right ones too. */
   refuseCodes(username: string, times: number): void {
     this.#codesToRefuse.set(username, times);
+  }
+
+  /** Seconds that a code of a user's authenticator stands. */
+  totpPeriodOf(username: string): number {
+    return this.#totpPeriods.get(username) ?? USUAL_PERIOD_S;
+  }
+
+  setTotpPeriod(username: string, seconds: number): void {
+    this.#totpPeriods.set(username, seconds);
   }
 
   /** True, once for each of them. */
@@ -353,6 +366,7 @@ export class SiteState {
       map.clear();
     }
     this.#usedTotp.clear();
+    this.#totpPeriods.clear();
     this.#authenticators.clear();
     for (const user of SANDBOX_USERS) this.#passwords.set(user.username, hash(user.password));
     this.mode = 'ok';

@@ -24,6 +24,7 @@ const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
  * - `POST /test/mail-link {opens, press?}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it,
  *   which must be the one that waits (here); with `press` (button) its page waits for a press first (none, as ever: it does not)
  * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
+ * - `POST /test/totp-period {user, seconds}`: how long each code of the user's authenticator stands; 30 to begin with
  * - `POST /test/mode {mode, delay_ms?}`: ok, down (503), nonsense, slow
  * - `GET /test/sms?user=` and `GET /test/email?user=`: the last code (and link) sent
  * - `POST /test/deliver {user, url?, as?, to?, secret?}`: messages to the user are posted to `url` as they are sent, as `json`
@@ -93,6 +94,15 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const times = Number(posted(request, 'times'));
     state.refuseCodes(user.username, Number.isFinite(times) ? times : 1);
     return { user: user.username, times };
+  });
+
+  app.post('/test/totp-period', (request, reply) => {
+    const user = findUser(posted(request, 'user'));
+    if (!user) return unknownUser(reply);
+    const seconds = Number(posted(request, 'seconds'));
+    if (!Number.isInteger(seconds) || seconds < 1) return reply.code(400).send({ error: 'seconds is a whole number' });
+    state.setTotpPeriod(user.username, seconds);
+    return { user: user.username, seconds };
   });
 
   app.post('/test/mode', (request, reply) => {

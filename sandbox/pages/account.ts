@@ -167,6 +167,7 @@ const SWITCHES: readonly (readonly [string, string])[] = [
     '"here": a link by e-mail signs in the browser that opens it, which must be the one that waits ("there", as ever: it lets the page that waits go on); with press "button" its page wants a button pressed first; logging in again does all of it by itself where mails reach the connection (codes.email_address, or text to POST …/codes)',
   ],
   ['/test/refuse-codes {user, times}', 'so many authenticator codes are refused; two in a row count as refused'],
+  ['/test/totp-period {user, seconds}', 'how long each code of an authenticator stands: 30 to begin with'],
   ['/test/approve {user}', 'the person agrees on the phone; the login goes on by itself'],
   [
     '/test/mode {mode}',

@@ -7,6 +7,9 @@ import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, typesOf } from './person.ts';
 import { until } from './until.ts';
 
+/** The shortest that a credential may have: each wait for another code takes it. */
+const SHORT_PERIOD_S = 10;
+
 let model: StandIn;
 let on: Installation;
 beforeAll(async () => {
@@ -256,11 +259,12 @@ describe('codes of a saved secret that the site refuses', () => {
   test('are tried once more, and then count as refused', async () => {
     const { kernel, practice } = on;
     const { username, password, totpSecret } = practice.user('carol');
+    await practice.setTotpPeriod('carol', SHORT_PERIOD_S);
     await kernel.credentials.create({
       name: 'codes',
       domain: practice.domain,
       values: { username, password },
-      totp_secret: totpSecret,
+      totp_secret: `otpauth://totp/carol?secret=${totpSecret}&period=${SHORT_PERIOD_S}`,
     });
     const person = await newcomer(on, { login_url: practice.page('/login/totp'), credential: { name: 'codes' } });
     await practice.refuseCodes('carol', 1);
@@ -274,6 +278,7 @@ describe('codes of a saved secret that the site refuses', () => {
     expect(await person.read()).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_customer_input' });
     expect((await practice.counts('carol')).codes - before.codes).toBe(2);
     await practice.refuseCodes('carol', 0);
+    await practice.setTotpPeriod('carol', 30);
   });
 });
 

@@ -35,6 +35,8 @@ export interface Practice {
   showKey(key: 'text' | 'img' | 'canvas' | 'svg'): Promise<void>;
   /** Has so many authenticator codes refused, right ones too. */
   refuseCodes(name: string, times: number): Promise<void>;
+  /** How long each code of a user's authenticator stands, in seconds. */
+  setTotpPeriod(name: string, seconds: number): Promise<void>;
   /** Has a user's messages posted to `url` as they are sent. */
   deliver(name: string, to: { url: string; secret: string; as?: 'twilio' | 'mailgun'; to?: string }): Promise<void>;
   /** What a mailed link does: it lets the page that waits go on, or signs in the browser that opens it; and after which press. */
@@ -102,6 +104,9 @@ export function createPractice(url: string): Practice {
     },
     refuseCodes: async (user, times) => {
       await ask('/test/refuse-codes', { user, times: String(times) });
+    },
+    setTotpPeriod: async (user, seconds) => {
+      await ask('/test/totp-period', { user, seconds: String(seconds) });
     },
     smsCode: async (user) => text((await ask(`/test/sms?user=${user}`)).code),
     emailCode: async (user) => text((await ask(`/test/email?user=${user}`)).code),
