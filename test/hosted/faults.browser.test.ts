@@ -104,7 +104,9 @@ describe('a network that fails', () => {
   test('on a slow network a second press sends nothing twice', async () => {
     const { page } = visitor;
     site.flow.go(pause([username]));
-    site.flow.onSubmit = () => new Promise((resolve) => setTimeout(resolve, 700));
+    let accept = (): void => undefined;
+    const accepted = new Promise<void>((resolve) => (accept = resolve));
+    site.flow.onSubmit = () => accepted;
     await page.goto(site.link());
     await page.getByLabel('Email or username').fill('ada');
     const button = page.getByRole('button', { name: 'Continue' });
@@ -113,6 +115,7 @@ describe('a network that fails', () => {
     expect(await sending.getAttribute('aria-disabled')).toBe('true');
     await sending.click({ force: true });
     await page.keyboard.press('Enter');
+    accept();
     await heading(page, 'Signing you in');
     expect(site.flow.submitted).toHaveLength(1);
   });
