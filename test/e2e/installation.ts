@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Kernel from '@onkernel/sdk';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { startApi } from '../../api/service.ts';
@@ -26,8 +26,9 @@ import { sharedKeys } from '../../start/keys.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { createStore, type Store } from '../../store/store.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
-import { bundleWorkflows, startWorker, type WorkerOptions } from '../../workers/worker.ts';
+import { startWorker, type WorkerOptions } from '../../workers/worker.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
+import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { startDatabase } from '../store/databases.ts';
 import { createPractice, type Practice } from './practice.ts';
 
@@ -56,7 +57,6 @@ export type InstallationOptions = { allowHosts?: string[]; captchaKey?: string }
 
 const NAMESPACE = 'default';
 const silent = pino({ level: 'silent' });
-let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 
 /** Starts one; one for each test file, for two cores carry no more. What has started is ended when a part fails. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
@@ -83,7 +83,6 @@ async function start(
   const apiKey = `e2e-${randomBytes(16).toString('hex')}`;
   const masterKeys = [masterKey];
   quietRuntime();
-  bundle ??= bundleWorkflows();
 
   const database = await startDatabase();
   opened.push(() => database.stop());
@@ -136,7 +135,7 @@ async function start(
     browserService,
     egress: policy,
     payloadKey: payloadKeys,
-    workflowBundle: await bundle,
+    workflowBundle: await workflowBundle(),
     model,
     captchaSolver: captchaKey === undefined ? undefined : { url: `${sandbox.url}/captcha-solver`, key: captchaKey },
   });

@@ -1,9 +1,9 @@
 import type { TestProject } from 'vitest/node';
-import { provideChromium, providePostgres, provideTemporal } from './provision.ts';
+import { provideChromium, inReverse, providePostgres, provideTemporal, provideWorkflowBundle } from './provision.ts';
 
 /** Global set-up of the tier `e2e`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideTemporal(project);
   await provideChromium(project);
-  return providePostgres(project);
+  return inReverse([await providePostgres(project), await provideWorkflowBundle(project)]);
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { findChromium } from '../../start/setup/chromium.ts';
@@ -14,6 +17,8 @@ declare module 'vitest' {
     testServerPath: string;
     /** A Chromium. In the tiers browser and e2e. */
     chromiumPath: string;
+    /** Path of the bundled workflow code: bundling takes seconds of processor time. In the tiers temporal and e2e. */
+    workflowBundleFile: string;
     /** Superuser URL of a running Postgres. In every tier. */
     postgresUrl: string;
   }
@@ -21,6 +26,8 @@ declare module 'vitest' {
 
 /** One Postgres for the whole run, whichever tier asks first: the set-ups share a process, but not their modules. */
 const POSTGRES_VARIABLE = 'HOLDFAST_TEST_POSTGRES_URL';
+/** The same for the workflows' bundle. */
+const BUNDLE_VARIABLE = 'HOLDFAST_TEST_WORKFLOW_BUNDLE';
 
 /** Provides `postgresUrl`; returns the tear-down. */
 export async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
@@ -35,6 +42,33 @@ export async function providePostgres(project: TestProject): Promise<() => Promi
   return async () => {
     Reflect.deleteProperty(process.env, POSTGRES_VARIABLE);
     await server.stop();
+  };
+}
+
+/** Provides `workflowBundleFile`; returns the tear-down. */
+export async function provideWorkflowBundle(project: TestProject): Promise<() => Promise<void>> {
+  const written = process.env[BUNDLE_VARIABLE];
+  if (written !== undefined) {
+    project.provide('workflowBundleFile', written);
+    return () => Promise.resolve();
+  }
+  const { bundleWorkflows } = await import('../../workers/worker.ts');
+  const { code } = await bundleWorkflows();
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-workflows-'));
+  const file = join(folder, 'bundle.js');
+  await writeFile(file, code);
+  process.env[BUNDLE_VARIABLE] = file;
+  project.provide('workflowBundleFile', file);
+  return async () => {
+    Reflect.deleteProperty(process.env, BUNDLE_VARIABLE);
+    await rm(folder, { recursive: true, force: true });
+  };
+}
+
+/** One tear-down of several, the last set up first. */
+export function inReverse(ends: (() => Promise<void>)[]): () => Promise<void> {
+  return async () => {
+    for (const end of ends.toReversed()) await end();
   };
 }
 

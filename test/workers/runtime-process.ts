@@ -1,21 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { installRuntime } from '../../workers/runtime.ts';
-import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
+import { startWorkers } from '../../workers/worker.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
 
 /**
- * A worker whose store fails with a secret in its words: `runtime-process.ts TEMPORAL_ADDRESS METRICS_PORT PAYLOAD_KEY SECRET`. In a process
+ * A worker whose store fails with a secret in its words: `runtime-process.ts TEMPORAL_ADDRESS METRICS_PORT PAYLOAD_KEY SECRET WORKFLOW_BUNDLE`. In a process
  * of its own, for a process has one SDK runtime. Ends with its standard input.
  */
-const [address = '', metricsPort = '', payloadKey = '', secret = ''] = process.argv.slice(2);
+const [address = '', metricsPort = '', payloadKey = '', secret = '', bundleFile = ''] = process.argv.slice(2);
 installRuntime({ host: '127.0.0.1', metricsPort: Number(metricsPort) });
 const connection = await NativeConnection.connect({ address });
+const bundle = { code: await readFile(bundleFile, 'utf8'), sourceMap: '' };
 const { records, browsing } = createScriptedWorld();
 const worker = await startWorkers({
   connection,
   namespace: 'default',
-  workflowBundle: await bundleWorkflows(),
+  workflowBundle: bundle,
   payloadKey: Buffer.from(payloadKey, 'hex'),
   records: {
     ...records,

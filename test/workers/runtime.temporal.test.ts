@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { freePort } from '../setup/free-port-block.ts';
@@ -23,7 +23,7 @@ it('logs JSON without what a failure said, and offers Prometheus metrics', async
   const secret = 'hunter2-in-a-row';
   const port = await freePort();
   const script = fileURLToPath(new URL('./runtime-process.ts', import.meta.url));
-  const args = [env.address, String(port), PAYLOAD_KEY.toString('hex'), secret];
+  const args = [env.address, String(port), PAYLOAD_KEY.toString('hex'), secret, inject('workflowBundleFile')];
   const child = spawn(process.execPath, ['--import', 'tsx', script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -8,21 +8,22 @@ import type { ConnectionDocument } from '../../contract/document.ts';
 import { createHealth } from '../../start/health.ts';
 import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
-import { bundleWorkflows, startWorkers } from '../../workers/worker.ts';
+import { startWorkers } from '../../workers/worker.ts';
 import { until } from '../e2e/until.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
+import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { CODE_PAGE, createScriptedWorld, INSIDE, type ScriptedWorld } from '../workflows/scripted-world.ts';
 
 /** Worker deployments need a whole server: the time-skipping one does not know them. */
 let env: TestWorkflowEnvironment;
 let client: ConnectionsClient;
-let workflowBundle: WorkflowBundleWithSourceMap;
+let bundle: WorkflowBundleWithSourceMap;
 
 beforeAll(async () => {
   env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
   client = createConnectionsClient({ temporal: env.client, identityKey: Buffer.alloc(32, 9), taskQueue: TASK_QUEUE });
-  workflowBundle = await bundleWorkflows();
+  bundle = await workflowBundle();
 }, 120_000);
 
 afterAll(async () => {
@@ -119,7 +120,7 @@ async function startVersion(buildId: string): Promise<{ world: ScriptedWorld; st
   const worker = await startWorkers({
     connection: env.nativeConnection,
     namespace: 'default',
-    workflowBundle,
+    workflowBundle: bundle,
     payloadKey: PAYLOAD_KEY,
     version: { deploymentName: DEPLOYMENT, buildId },
     records: world.records,

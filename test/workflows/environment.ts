@@ -1,15 +1,15 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import type { WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { connectionIdFor, workflowIdOf } from '../../client/identity.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import type { authConnection as entity } from '../../workflows/index.ts';
-import { bundleWorkflows, startWorkers, type WorkersOptions } from '../../workers/worker.ts';
+import { startWorkers, type WorkersOptions } from '../../workers/worker.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { WORKFLOWS } from '../../workflows/messages.ts';
 import { startDevServer, startTimeSkippingServer } from '../setup/temporal-server.ts';
+import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
@@ -47,7 +47,6 @@ export interface WorkflowTests {
   close(): Promise<void>;
 }
 
-let bundle: Promise<WorkflowBundleWithSourceMap> | null = null;
 let names = 0;
 
 /**
@@ -66,14 +65,13 @@ export async function startWorkflowTests(
       ? await startDevServer({ ...options, server: { searchAttributes: [...SEARCH_ATTRIBUTES] } })
       : await startTimeSkippingServer(options);
   const world = createScriptedWorld();
-  bundle ??= bundleWorkflows();
-  const workflowBundle = await bundle;
+  const bundle = await workflowBundle();
   const start = () =>
     startWorkers({
       connection: env.nativeConnection,
       namespace: 'default',
       taskQueue: 'test',
-      workflowBundle,
+      workflowBundle: bundle,
       payloadKey: PAYLOAD_KEY,
       records: world.records,
       browsing: world.browsing,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createAppsClient } from '../../client/apps-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
-import { bundleWorkflows } from '../../workers/worker.ts';
+import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { PAYLOAD_KEY, startWorkflowTests, type WorkflowTests } from './environment.ts';
 import * as appScenarios from './app-scenarios.ts';
@@ -49,8 +49,7 @@ describe('saved histories', () => {
     const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.json'));
     for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS)])
       expect(files.filter((file) => file.includes(`.${name}.`))).not.toEqual([]);
-    const workflowBundle = await bundleWorkflows();
-    const options = { workflowBundle, dataConverter: createDataConverter(PAYLOAD_KEY) };
+    const options = { workflowBundle: await workflowBundle(), dataConverter: createDataConverter(PAYLOAD_KEY) };
     for (const file of files) {
       const saved = SavedRuns.parse(JSON.parse(await readFile(join(FOLDER, file), 'utf8')));
       for (const { workflowId, history } of saved)
