@@ -1,16 +1,19 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { HoldfastError } from '../contract/errors.ts';
 import { Project, ProjectCreate, ProjectUpdate } from '../contract/projects.ts';
-import type { ProjectRecord } from '../store/queries/organizations.ts';
-import { IdOrNameParams, refusals } from './answer-schemas.ts';
+import type { ProjectRecord } from '../store/queries/projects.ts';
+import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
+import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
 
 const tags = ['projects'];
-const NOT_ARCHIVED = 'does not archive or delete projects; delete what is in them, and their keys';
+const NOT_FOUND = 'Project not found; list /org/projects for the ones there are';
 /** Where the operations are. Older clients know the second path. */
 const PATHS = [
   { url: '/org/projects', hide: false },
@@ -25,7 +28,7 @@ export function registerProjects(app: ApiServer, parts: ApiParts): void {
     createProject(app, parts, path);
     retrieveProject(app, parts, path);
     updateProject(app, parts, path);
-    deleteProject(app, path);
+    deleteProject(app, parts, path);
   }
 }
 
@@ -107,7 +110,7 @@ function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void 
   });
 }
 
-/** `PATCH /org/projects/{id or name}`: a new name, for organization-wide credentials. */
+/** `PATCH /org/projects/{id or name}`: a new name or status, for organization-wide credentials. */
 function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   app.route({
     method: 'PATCH',
@@ -118,24 +121,19 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       hide: path.hide,
       params: IdOrNameParams,
       body: ProjectUpdate,
-      response: { 200: Project, ...refusals(400, 401, 403, 404) },
+      response: { 200: Project, ...refusals(400, 401, 403, 404, 422) },
     },
     handler: async (request) => {
-      const { scope, key } = keyCallerOf(request);
-      if (key.projectId !== null) {
-        throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');
-      }
-      if (request.body.status === 'archived') throw invalidField('status', NOT_ARCHIVED);
-      const project = await findProject(store, scope, request.params.id_or_name, true);
-      const { name = project.name } = request.body;
-      await store.projects.rename(scope.organizationId, project.id, name);
-      return presentProject({ ...project, name });
+      const { id } = await toChange(store, request, request.params.id_or_name);
+      const { name, status } = request.body;
+      const change = defined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
+      return presentProject(found(await store.projects.update(organizationOf(request), id, change), NOT_FOUND));
     },
   });
 }
 
-/** `DELETE /org/projects/{id or name}`: not here; the answer says so. */
-function deleteProject(app: ApiServer, path: Path): void {
+/** `DELETE /org/projects/{id or name}`: of an empty one and its keys, for organization-wide credentials. */
+function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   app.route({
     method: 'DELETE',
     url: `${path.url}/:id_or_name`,
@@ -144,16 +142,33 @@ function deleteProject(app: ApiServer, path: Path): void {
       tags,
       hide: path.hide,
       params: IdOrNameParams,
-      response: refusals(401, 404),
+      response: { 204: NoContent, ...refusals(400, 401, 403, 404, 422) },
     },
-    handler: () => {
-      throw new HoldfastError('not_found', `This installation ${NOT_ARCHIVED}`);
+    handler: async (request, reply) => {
+      const { id } = await toChange(store, request, request.params.id_or_name);
+      if (!(await store.projects.remove(organizationOf(request), id))) throw new HoldfastError('not_found', NOT_FOUND);
+      return reply.code(204).send();
     },
   });
 }
 
-/** A project as it is answered. Projects are not archived, and no one asks when they got their name. */
-function presentProject(record: ProjectRecord): Project {
-  const at = record.createdAt.toISOString();
-  return { id: record.id, name: record.name, status: 'active', created_at: at, updated_at: at };
+const organizationOf = (request: FastifyRequest): string => keyCallerOf(request).scope.organizationId;
+
+/** The project that a request changes. Throws `forbidden` for a key of one project. */
+async function toChange(store: ApiParts['store'], request: FastifyRequest, wanted: string): Promise<ProjectRecord> {
+  const { scope, key } = keyCallerOf(request);
+  if (key.projectId !== null) {
+    throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');
+  }
+  return findProject(store, scope, wanted, true);
+}
+
+function presentProject({ id, name, archivedAt, createdAt, updatedAt }: ProjectRecord): Project {
+  return {
+    id,
+    name,
+    status: archivedAt === null ? 'active' : 'archived',
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { HoldfastError } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
-import type { ProjectRecord } from '../store/queries/organizations.ts';
+import type { ProjectRecord } from '../store/queries/projects.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
 
@@ -14,8 +14,8 @@ const INFORMATIVE = /^x-kernel-(client|cli|sdk|source|user-agent|request-id|trac
 
 /**
  * The effective scope of a request: what its key reaches, narrowed by the project that its headers name. This is the only
- * place where scopes are made. Throws `not_found` for a project that the organization does not have, `forbidden` for one
- * that the key is not for, `bad_request` for headers that disagree or that are not understood.
+ * place where scopes are made. Throws `not_found` for a project that the organization does not have or has archived, `forbidden`
+ * for one that the key is not for, `bad_request` for headers that disagree or that are not understood.
  */
 export async function resolveScope(
   store: Store,
@@ -30,7 +30,10 @@ export async function resolveScope(
     if (value !== '') chosen.push(await findProject(store, organization, value, name === 'x-kernel-project'));
   }
   const [project, other] = chosen;
-  if (project === undefined) return { organizationId: key.organizationId, projectId: key.projectId };
+  if (project === undefined) {
+    if (key.projectId !== null) requireActive(await findProject(store, organization, key.projectId, false));
+    return { organizationId: key.organizationId, projectId: key.projectId };
+  }
   if (other !== undefined && other.id !== project.id) {
     throw new HoldfastError(
       'bad_request',
@@ -40,7 +43,16 @@ export async function resolveScope(
   if (key.projectId !== null && key.projectId !== project.id) {
     throw new HoldfastError('forbidden', 'This key is for another project; use a key of the project you name');
   }
+  requireActive(project);
   return { organizationId: key.organizationId, projectId: project.id };
+}
+
+function requireActive({ archivedAt }: ProjectRecord): void {
+  if (archivedAt === null) return;
+  throw new HoldfastError(
+    'not_found',
+    'The project is archived; PATCH /org/projects/{id} with status "active" takes it back',
+  );
 }
 
 /**

@@ -54,6 +54,9 @@ export interface Database {
     created_at: Date;
     max_sessions: Limit;
     max_invocations: Limit;
+    updated_at: Date;
+    archived_at: ColumnType<Date | null, never, Date | null>;
+    deleted_at: ColumnType<Date | null, never, Date | null>;
   };
   api_keys: {
     id: string;

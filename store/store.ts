@@ -14,13 +14,9 @@ import { createConnectionQueries, type ConnectionQueries } from './queries/conne
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
 import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
 import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
-import {
-  createOrganizationQueries,
-  createProjectQueries,
-  type OrganizationQueries,
-  type ProjectQueries,
-} from './queries/organizations.ts';
+import { createOrganizationQueries, type OrganizationQueries } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
+import { createProjectQueries, type ProjectQueries } from './queries/projects.ts';
 import { createExtensionQueries, type ExtensionQueries } from './queries/extensions.ts';
 import { createDeploymentQueries, type DeploymentQueries } from './queries/deployments.ts';
 import { createInvocationQueries, type InvocationQueries } from './queries/invocations.ts';

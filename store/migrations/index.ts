@@ -18,6 +18,7 @@ import { sessionLimits } from './0016-session-limits.ts';
 import { sealedArchives } from './0017-sealed-archives.ts';
 import { invocationLimits } from './0018-invocation-limits.ts';
 import { checkSlots } from './0021-check-slots.ts';
+import { archivedProjects } from './0022-archived-projects.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -40,4 +41,5 @@ export const migrations: Record<string, Migration> = {
   '0017_sealed_archives': sealedArchives,
   '0018_invocation_limits': invocationLimits,
   '0021_check_slots': checkSlots,
+  '0022_archived_projects': archivedProjects,
 };

@@ -90,7 +90,10 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
   type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
 
   const live = (scope: Scope, id: string) =>
-    select().where('api_keys.id', '=', id).where('deleted_at', 'is', null).where(withinScope(scope, 'api_keys'));
+    select()
+      .where('api_keys.id', '=', id)
+      .where('api_keys.deleted_at', 'is', null)
+      .where(withinScope(scope, 'api_keys'));
   const find = async (scope: Scope, id: string): Promise<ApiKeyRecord | null> => {
     const row = await live(scope, id).executeTakeFirst();
     return row === undefined ? null : present(row);
@@ -136,7 +139,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     authenticate: async (token) => {
       if (!isPlausibleApiKey(token)) return null;
       const hash = hashApiKey(token);
-      const row = await select().where('hash', '=', hash).where('deleted_at', 'is', null).executeTakeFirst();
+      const row = await select().where('hash', '=', hash).where('api_keys.deleted_at', 'is', null).executeTakeFirst();
       if (row === undefined || !timingSafeEqual(row.hash, hash)) return null;
       return row.expires_at !== null && row.expires_at <= clock() ? null : present(row);
     },
@@ -153,7 +156,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       const ordered = select()
         .where(withinScope(scope, 'api_keys'))
         .where('invocation_id', 'is', null)
-        .$if(!includeDeleted, (query) => query.where('deleted_at', 'is', null))
+        .$if(!includeDeleted, (query) => query.where('api_keys.deleted_at', 'is', null))
         .orderBy('api_keys.created_at', 'desc')
         .orderBy('api_keys.id', 'desc');
       return readPage(ordered, page, present);
@@ -232,6 +235,9 @@ async function assertProject(db: Db, scope: Scope, projectId: string | null): Pr
     .select('id')
     .where('id', '=', projectId)
     .where('organization_id', '=', scope.organizationId)
+    .where('archived_at', 'is', null)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  if (row === undefined) throw new HoldfastError('not_found', '`project_id` names no project of the organization');
+  if (row === undefined)
+    throw new HoldfastError('not_found', '`project_id` names no active project of the organization');
 }

@@ -78,14 +78,3 @@ describe('limits', () => {
     expect([pooled.statusCode, pooled.body]).toEqual([400, expect.stringContaining('max_pooled_sessions')]);
   });
 });
-
-describe('a project', () => {
-  it('gets another name, and is not archived', async () => {
-    const { id } = await kernel.projects.create({ name: 'before' });
-    expect(await kernel.projects.update(id, { name: 'after' })).toMatchObject({ id, name: 'after' });
-    expect(await kernel.projects.retrieve('after')).toMatchObject({ id });
-    await expect(kernel.projects.update(id, { status: 'archived' })).rejects.toThrow(/^400 status/);
-    await expect(kernel.projects.delete(id)).rejects.toThrow(/^404 This installation does not/);
-    await expect(bound.projects.update('prj_default', { name: 'mine' })).rejects.toMatchObject({ status: 403 });
-  });
-});
