@@ -11,7 +11,7 @@ export const SolverTaskId = z.union([z.int(), z.string().min(1).max(200)]);
 
 const TaskName = z.string().min(1).max(200);
 
-/** Body of `POST /browsers/{id}/captcha-solves`: a solver has taken a task, or it is over. */
+/** Body of `POST /captcha_solves/{session id}`: a solver has taken a task, or it is over. */
 export const CaptchaSolve = z.discriminatedUnion('state', [
   z.strictObject({
     state: z.literal('started'),

@@ -10,7 +10,7 @@ import { createCaptchaSolves, type CaptchaSolves } from '../telemetry/captcha-so
 
 const Params = z.object({ id: z.string().min(1).max(255) });
 
-/** `POST /browsers/{id}/captcha-solves`: what a solver makes of a session's captcha, told by workers alone. */
+/** `POST /captcha_solves/{session id}`: what a solver makes of a session's captcha, told by workers alone. Not below /browsers, which callers reach. */
 export function captchaSolveRoutes(app: FastifyInstance, deps: BrowserDeps): void {
   const admit = createAdmission(deps);
   const bySession = new WeakMap<Session, CaptchaSolves>();
@@ -27,7 +27,7 @@ export function captchaSolveRoutes(app: FastifyInstance, deps: BrowserDeps): voi
   };
   void app.register((guarded, _, done) => {
     guarded.addHook('onRequest', (request) => admit('key', request));
-    guarded.post('/browsers/:id/captcha-solves', async (request, reply) => {
+    guarded.post('/captcha_solves/:id', async (request, reply) => {
       const { id } = readInput(Params, request.params);
       const said = readInput(CaptchaSolve, request.body);
       solvesOf(deps.registry.running(projectsOf(request), id)).note(said);

@@ -161,10 +161,15 @@ function waitingPage(app: FastifyInstance, state: SiteState, path: string, words
         BASE_STYLES,
         html`<main>${words}</main>
           <script>
-            setInterval(async () => {
-              const answer = await fetch('${path}/status');
-              if ((await answer.json()).approved) location.reload();
-            }, 500);
+            // One question at a time: a second reload would break off the first, which has signed in.
+            const look = async () => {
+              const answer = await fetch('${path}/status')
+                .then((got) => got.json())
+                .catch(() => null);
+              if (answer?.approved) location.reload();
+              else setTimeout(look, 500);
+            };
+            setTimeout(look, 500);
           </script>`,
       ),
     );
