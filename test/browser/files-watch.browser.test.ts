@@ -93,9 +93,8 @@ describe('a watch', () => {
     expect((await told(watch, 'never', () => shell('rm -r sub'))).at(-1)).toBe('DELETE sub/');
     const other = await start(root);
     expect(await told(other, 'never', () => fs().watch.stop(other, { id }))).toEqual([]);
-    for (const call of [fs().watch.stop(other, { id }), fs().watch.events('none', { id })]) {
-      await expect(call).rejects.toMatchObject({ status: 404 });
-    }
+    for (const call of [() => fs().watch.stop(other, { id }), () => fs().watch.events('none', { id })])
+      await expect(call()).rejects.toMatchObject({ status: 404 });
   });
 
   it('has bounds, and holds nothing after', async () => {
