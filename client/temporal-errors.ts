@@ -8,7 +8,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isErrorCode } from '../contract/errors.ts';
 
 /** Codes of gRPC that Temporal's server answers with. */
-export const GRPC = { deadlineExceeded: 4, resourceExhausted: 8, aborted: 10, unavailable: 14 } as const;
+export const GRPC = {
+  deadlineExceeded: 4,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  aborted: 10,
+  unavailable: 14,
+} as const;
 
 /** Turns what Temporal throws into the registry's codes. */
 export function translate(error: unknown): unknown {
@@ -30,9 +36,16 @@ export function translate(error: unknown): unknown {
   return error;
 }
 
-/** True when a message met a run that was handing over. Every message may be sent again: what was applied is known. */
+/**
+ * True when a message met a run that was handing over. Every message may be sent again: what was applied is known. Where something
+ * else arrives while the last task of a run is under way, the server has that task done again, and says of an update in it, which
+ * was not accepted then, that a precondition failed.
+ */
 export function metEndOfRun(error: unknown): boolean {
-  if (!(error instanceof WorkflowUpdateFailedError)) return grpcCodeOf(error) === GRPC.aborted;
+  if (!(error instanceof WorkflowUpdateFailedError)) {
+    const code = grpcCodeOf(error);
+    return code === GRPC.aborted || code === GRPC.failedPrecondition;
+  }
   return !(error.cause instanceof ApplicationFailure) || error.cause.type === 'AcceptedUpdateCompletedWorkflow';
 }
 
