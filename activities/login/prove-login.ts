@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { LoginTarget } from '../../contract/activities.ts';
+import { inTime } from '../../contract/in-time.ts';
 import type { LoginDeps } from './deps.ts';
 import { homeUrl } from './discover.ts';
 import { samePage } from './landing-url.ts';
@@ -27,7 +28,7 @@ export async function proveLogin(
   const home = homeUrl(target.domain, deps.egress);
   try {
     return await inProfileSession(deps, unseen, `proof-${flowId}`, signal, async ({ page, session }) => {
-      const verdict = await inTime(lookAgain(page, landing, home));
+      const verdict = await inTime(lookAgain(page, landing, home), PROOF_WITHIN_MS, 'inconclusive' as const);
       if (verdict === 'authenticated') await saveAtEnd(deps, target, session.session_id);
       return verdict;
     });
@@ -45,18 +46,4 @@ async function lookAgain(page: Page, landing: string, home: string): Promise<Ver
   if (verdictOf(atHome) === 'authenticated') return 'authenticated';
   // A form at its own address is shown by some sites to whoever asks for it, logged in or not.
   return isAskedToLogIn(atHome) || !samePage(first.url, landing) ? 'expired' : 'inconclusive';
-}
-
-async function inTime(look: Promise<Verdict>): Promise<Verdict> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Verdict>((resolve) => {
-    timer = setTimeout(() => resolve('inconclusive'), PROOF_WITHIN_MS);
-  });
-  try {
-    return await Promise.race([look, late]);
-  } finally {
-    clearTimeout(timer);
-    // A late look ends with its session, which is nobody's concern any more.
-    look.catch(() => undefined);
-  }
 }

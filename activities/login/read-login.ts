@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
+import { inTime } from '../../contract/in-time.ts';
 import { failure } from './faults.ts';
 import { shownUrl } from './landing-url.ts';
 import { seeFrames } from './reading/frames.ts';
@@ -46,14 +47,11 @@ export async function goTo(page: Page, url: string): Promise<boolean> {
 
 async function isAlive(page: Page): Promise<boolean> {
   if (page.isClosed()) return false;
-  const silence = new Promise<false>((resolve) => {
-    setTimeout(() => resolve(false), SIGN_OF_LIFE_WITHIN_MS).unref();
-  });
   const answer = page.evaluate('0').then(
     () => true,
     () => false,
   );
-  return await Promise.race([answer, silence]);
+  return await inTime(answer, SIGN_OF_LIFE_WITHIN_MS, false);
 }
 
 function pageLost(): Error {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 import { FocusedControl, PICKED_INPUTS, type Pick } from '../../contract/screencast.ts';
+import { inTime } from '../../contract/in-time.ts';
 import type { Session } from '../session/session.ts';
 import { evaluateApart } from './evaluate-apart.ts';
 import { inputTarget } from './input.ts';
@@ -123,14 +124,10 @@ async function findHolder(session: Session): Promise<Holder | null> {
 }
 
 /** Null where the document goes meanwhile, or does not answer. */
-async function ask(session: Session, sessionId: string, expression: string): Promise<unknown> {
-  const late = new AbortController();
-  try {
-    return await Promise.race([
-      evaluateApart(session.chromium.cdp, sessionId, expression).catch(() => null),
-      sleep(ANSWER_WITHIN_MS, null, { signal: late.signal }).catch(() => null),
-    ]);
-  } finally {
-    late.abort();
-  }
+function ask(session: Session, sessionId: string, expression: string): Promise<unknown> {
+  return inTime(
+    evaluateApart(session.chromium.cdp, sessionId, expression).catch(() => null),
+    ANSWER_WITHIN_MS,
+    null,
+  );
 }

@@ -3,6 +3,7 @@ import type { PoolBrowsers } from './pool.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
+import { inTime } from '../../contract/in-time.ts';
 import { openStartUrl, type SessionLifecycle } from '../session/lifecycle.ts';
 import type { SessionRegistry } from '../session/registry.ts';
 import type { Session } from '../session/session.ts';
@@ -40,17 +41,11 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
     },
     isAlive: async ({ chromium }) => {
       if (chromium.hasExited()) return false;
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<boolean>((resolve) => {
-        timer = setTimeout(resolve, ALIVE_WITHIN_MS, false);
-      });
       const answers = chromium.cdp.send('Browser.getVersion').then(
         () => true,
         () => false,
       );
-      const alive = await Promise.race([answers, late]);
-      clearTimeout(timer);
-      return alive;
+      return inTime(answers, ALIVE_WITHIN_MS, false);
     },
     isFresh: async ({ projectId, config, profileId }, { record }) => {
       if (config.refresh_on_profile_update !== true || profileId === null) return true;

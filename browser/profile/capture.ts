@@ -1,4 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
+import { inTime } from '../../contract/in-time.ts';
 import { z } from 'zod';
 import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
@@ -121,12 +122,11 @@ async function readPage(chromium: Chromium, page: Page): Promise<z.infer<typeof 
 
 /** What a page says of itself. One that closes or hangs says nothing (null); cookies do not depend on it. */
 async function unlessLate<Said>(ask: () => Promise<Said>): Promise<Said | null> {
-  const late = new Promise<null>((resolve) =>
-    setTimeout(() => {
-      resolve(null);
-    }, LIVE_PAGE_TIMEOUT_MS).unref(),
+  return inTime(
+    ask().catch(() => null),
+    LIVE_PAGE_TIMEOUT_MS,
+    null,
   );
-  return Promise.race([ask().catch(() => null), late]);
 }
 
 function framesBelow(tree: Protocol.Page.FrameTree): Protocol.Page.Frame[] {

@@ -1,6 +1,7 @@
 import type { Frame, Page } from 'playwright-core';
 import { z } from 'zod';
 import type { LoginTarget } from '../../../contract/activities.ts';
+import { inTime } from '../../../contract/in-time.ts';
 import { authorUrl, mayLeadTo } from '../allowed-site.ts';
 import { findWidget, WIDGET_FACTS_SCRIPT, WidgetFacts, type Widget, type WidgetType } from './widget.ts';
 
@@ -26,7 +27,7 @@ export async function seeWidget(page: Page, target: LoginTarget): Promise<SeenWi
 }
 
 async function factsOf(frame: Frame): Promise<WidgetFacts | null> {
-  const told = await within(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
+  const told = await ofPage(frame.evaluate<unknown>(WIDGET_FACTS_SCRIPT));
   try {
     return WidgetFacts.parse(JSON.parse(z.string().parse(told)));
   } catch {
@@ -86,13 +87,14 @@ const ANSWER_SCRIPT = String.raw`({ names, key, token }) => {
 export async function answerWidget({ widget, frame }: SeenWidget, token: string): Promise<boolean> {
   const names = ANSWER_FIELDS[widget.type];
   const given = JSON.stringify({ names, key: widget.siteKey, token });
-  return (await within(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${given})`))) === true;
+  return (await ofPage(frame.evaluate<unknown>(`(${ANSWER_SCRIPT})(${given})`))) === true;
 }
 
 /** What a page gives in time; null where it fails, for what it throws may quote what it was given. */
-async function within<Result>(work: Promise<Result>): Promise<Result | null> {
-  const late = new Promise<null>((resolve) => {
-    setTimeout(() => resolve(null), LOOK_WITHIN_MS).unref();
-  });
-  return await Promise.race([work.catch(() => null), late]);
+function ofPage<Result>(work: Promise<Result>): Promise<Result | null> {
+  return inTime(
+    work.catch(() => null),
+    LOOK_WITHIN_MS,
+    null,
+  );
 }

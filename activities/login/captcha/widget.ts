@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isWithin } from '../../../contract/site-hosts.ts';
 import type { CaptchaType } from '../../../contract/telemetry-events.ts';
 
 /** Kinds of widget that a solver can answer from outside of the page: an address and a key are all that there is to them. */
@@ -89,7 +90,7 @@ function widgetOfFrame(address: string): Widget | null {
     const invisible = query.get('size') === 'invisible';
     return made('recaptcha_v2', query.get('k'), { invisible, enterprise: edition === 'enterprise' });
   }
-  if (isOf(host, 'hcaptcha.com'))
+  if (isWithin(host, 'hcaptcha.com'))
     return made('hcaptcha', query.get('sitekey') ?? new URLSearchParams(hash.slice(1)).get('sitekey'));
   if (host === 'challenges.cloudflare.com')
     return made('turnstile', path.split('/').find((part) => TURNSTILE_KEY.test(part)) ?? null);
@@ -111,9 +112,5 @@ function made(type: WidgetType, siteKey: string | null, more: Partial<Widget> = 
 }
 
 function isReCaptcha(host: string): boolean {
-  return isOf(host, 'google.com') || isOf(host, 'recaptcha.net');
-}
-
-function isOf(host: string, domain: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
+  return isWithin(host, 'google.com') || isWithin(host, 'recaptcha.net');
 }

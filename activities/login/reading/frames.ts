@@ -1,4 +1,5 @@
 import type { Frame, Page } from 'playwright-core';
+import { inTime } from '../../../contract/in-time.ts';
 import { collectorScript } from '../../../reader/page-scripts.ts';
 import type { ChildFrameFacts, FrameFacts } from '../../../reader/facts.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
@@ -39,9 +40,10 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
   const found = await Promise.all(
     large.map(async (element): Promise<[Frame, ChildFrameFacts] | undefined> => {
       try {
-        const handle = await within(
+        const handle = await inTime(
           parent.locator(element.selector).elementHandle({ timeout: FRAME_TIMEOUT_MS }),
           FRAME_TIMEOUT_MS,
+          undefined,
         );
         const child = await handle?.contentFrame();
         await handle?.dispose();
@@ -56,22 +58,9 @@ async function matchChildren(parent: Frame, elements: readonly ChildFrameFacts[]
 
 async function collectFrom(frame: Frame, timeoutMs: number): Promise<FrameFacts | undefined> {
   try {
-    const collected = await within(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs);
+    const collected = await inTime(frame.evaluate<string | FrameFacts>(collectorScript()), timeoutMs, undefined);
     return typeof collected === 'string' ? (JSON.parse(collected) as FrameFacts) : collected;
   } catch {
     return undefined; // A frame that navigates or was removed has nothing to say; the caller reads again.
-  }
-}
-
-async function within<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined); // A late failure is nobody's concern any more.
   }
 }

@@ -1,0 +1,26 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { inTime } from '../../contract/in-time.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+it('answers what comes in time, and leaves no timer behind', async () => {
+  expect(await inTime(Promise.resolve('done'), 1000, 'late')).toBe('done');
+  await expect(inTime(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it('answers what it is told to when the time is over, and minds no failure after it', async () => {
+  let fail: (error: Error) => void = () => undefined;
+  const answer = inTime(new Promise<string>((_resolve, reject) => (fail = reject)), 1000, null);
+  vi.advanceTimersByTime(1000);
+  expect(await answer).toBeNull();
+  // One that nobody has caught would end the run.
+  fail(new Error('too late'));
+  await nextTurn();
+});
