@@ -93,14 +93,7 @@ async function openLink(
     progress.last = last;
     return seen;
   } catch (error) {
-    if (isCancellation(error)) throw error;
-    return await recover(context, progress, {
-      last,
-      entryId,
-      submissionId,
-      entered: false,
-      code: failureCodeOf(error),
-    });
+    return await recover(context, progress, { last, entryId, submissionId, entered: false, error });
   }
 }
 
@@ -170,27 +163,22 @@ export async function enter(
     progress.last = last;
     return outcome;
   } catch (error) {
-    if (isCancellation(error)) throw error;
-    return await recover(context, progress, {
-      last,
-      entryId,
-      submissionId,
-      entered: answer.entries.length > 0,
-      code: failureCodeOf(error),
-    });
+    return await recover(context, progress, { last, entryId, submissionId, entered: answer.entries.length > 0, error });
   }
 }
 
 /**
- * After an entering that failed. Typed or not, it is never typed again unseen: the page is read and decides; a session
+ * After an entering that failed; one that was cancelled is thrown on. Typed or not, it is never typed again unseen: the page is read and decides; a session
  * that is gone starts the flow over, and what a person gave is asked for again.
  */
 async function recover(
   context: FlowContext,
   progress: Progress,
-  lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; code: string },
+  lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; error: unknown },
 ): Promise<Observation> {
-  if (lost.code === 'domain_not_allowed')
+  if (isCancellation(lost.error)) throw lost.error;
+  const code = failureCodeOf(lost.error);
+  if (code === 'domain_not_allowed')
     throw ApplicationFailure.nonRetryable(
       'The login form sits on a site that is not allowed; add it to `allowed_domains`',
       'domain_not_allowed',
@@ -207,7 +195,7 @@ async function recover(
   }
   // What was not sent to the site may still be entered, once: its worker types and presses no more.
   if (reach === 'press') progress.last = { ...lost.last, certain: false };
-  if (lost.code === 'session_gone') {
+  if (code === 'session_gone') {
     progress.sessionId = null;
     return await discover(context, progress);
   }
