@@ -1,19 +1,16 @@
-import Kernel from '@onkernel/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApi, type RunningApi } from '../../api/service.ts';
-import { API_KEY, useService } from './service-fixture.ts';
+import type Kernel from '@onkernel/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { API_KEY, useListeningService, useService } from './service-fixture.ts';
 
 const fixture = useService();
-let api: RunningApi;
+const service = useListeningService(fixture);
 let kernel: Kernel;
 let bound: Kernel;
 beforeAll(async () => {
-  api = await startApi({ ...fixture().deps, port: 0 });
-  kernel = new Kernel({ apiKey: API_KEY, baseURL: api.url, maxRetries: 0 });
+  kernel = service.client();
   const { key } = await kernel.apiKeys.create({ name: 'bound', project_id: 'prj_default' });
-  bound = new Kernel({ apiKey: key, baseURL: api.url, maxRetries: 0 });
+  bound = service.client({ apiKey: key });
 });
-afterAll(() => api.close());
 
 describe('limits', () => {
   it('are set for all projects and for one', async () => {
@@ -54,7 +51,7 @@ describe('limits', () => {
     const made = await Promise.allSettled(Array.from({ length: 6 }, invoke));
     const begun = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value.id] : []));
     expect(begun).toHaveLength(2);
-    const refused = fetch(`${api.url}/invocations`, {
+    const refused = fetch(`${service.url()}/invocations`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${API_KEY}`,

@@ -1,16 +1,13 @@
-import Kernel from '@onkernel/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApi, type RunningApi } from '../../api/service.ts';
-import { API_KEY, useService } from './service-fixture.ts';
+import type Kernel from '@onkernel/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { API_KEY, useListeningService, useService } from './service-fixture.ts';
 
 const fixture = useService();
-let api: RunningApi;
+const service = useListeningService(fixture);
 let kernel: Kernel;
-beforeAll(async () => {
-  api = await startApi({ ...fixture().deps, port: 0 });
-  kernel = new Kernel({ apiKey: API_KEY, baseURL: api.url, maxRetries: 0 });
+beforeAll(() => {
+  kernel = service.client();
 });
-afterAll(() => api.close());
 
 const PLAIN = { path: '/', httpOnly: true, secure: true };
 const STATE = {
@@ -43,7 +40,7 @@ async function makeProfile(name: string, state: unknown = null) {
 const stateOf = async (id: string) => (await fixture().store.profiles.load('prj_default', { id }))?.state;
 
 const upload = (name: string, body: BodyInit, headers: Record<string, string> = {}) =>
-  fetch(`${api.url}/profiles/${name}/upload`, {
+  fetch(`${service.url()}/profiles/${name}/upload`, {
     method: 'POST',
     body,
     headers: { authorization: `Bearer ${API_KEY}`, ...headers },
@@ -66,7 +63,7 @@ describe('the state of a profile', () => {
     await makeProfile('playwright', STATE);
     const { id } = await makeProfile('from-playwright', STATE);
     const headers = { authorization: `Bearer ${API_KEY}` };
-    const answer = await fetch(`${api.url}/profiles/playwright/download?format=storage_state`, { headers });
+    const answer = await fetch(`${service.url()}/profiles/playwright/download?format=storage_state`, { headers });
     const storage: unknown = await answer.json();
     expect(storage).toEqual({
       cookies: [
@@ -111,7 +108,7 @@ describe('the state of a profile', () => {
   it('is for keys of the whole organization, and each of its readings is audited', async () => {
     await makeProfile('guarded', STATE);
     const { key } = await kernel.apiKeys.create({ name: 'bound', project_id: 'prj_default' });
-    const bound = new Kernel({ apiKey: key, baseURL: api.url, maxRetries: 0 });
+    const bound = service.client({ apiKey: key });
     await expect(bound.profiles.download('guarded')).rejects.toMatchObject({ status: 403 });
     expect((await upload('guarded', '{}', { authorization: `Bearer ${key}` })).status).toBe(403);
     expect(await bound.profiles.retrieve('guarded')).toMatchObject({ name: 'guarded' });

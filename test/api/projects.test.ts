@@ -1,23 +1,19 @@
-import Kernel from '@onkernel/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startApi, type RunningApi } from '../../api/service.ts';
-import { API_KEY, useService } from './service-fixture.ts';
+import type Kernel from '@onkernel/sdk';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { useListeningService, useService } from './service-fixture.ts';
 
 const fixture = useService();
-let api: RunningApi;
+const service = useListeningService(fixture);
 let kernel: Kernel;
-beforeAll(async () => {
-  api = await startApi({ ...fixture().deps, port: 0 });
-  kernel = new Kernel({ apiKey: API_KEY, baseURL: api.url, maxRetries: 0 });
+beforeAll(() => {
+  kernel = service.client();
 });
-afterAll(() => api.close());
 
 /** The client of who works in one project by its header, and of who has a key of it alone. */
 async function workersIn(projectId: string): Promise<{ byHeader: Kernel; byKey: Kernel }> {
   const { key } = await kernel.apiKeys.create({ name: 'of it', project_id: projectId });
-  const named = { apiKey: API_KEY, defaultHeaders: { 'X-Kernel-Project-Id': projectId } };
-  const made = (options: { apiKey: string }) => new Kernel({ ...options, baseURL: api.url, maxRetries: 0 });
-  return { byHeader: made(named), byKey: made({ apiKey: key }) };
+  const byHeader = service.client({ defaultHeaders: { 'X-Kernel-Project-Id': projectId } });
+  return { byHeader, byKey: service.client({ apiKey: key }) };
 }
 
 describe('a project', () => {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import Kernel, { type ClientOptions } from '@onkernel/sdk';
 import type { InjectOptions, LightMyRequestResponse } from 'fastify';
 import { afterAll, beforeAll } from 'vitest';
 import type { ApiDeps, ApiServer, LogFields } from '../../api/context.ts';
-import { createApi } from '../../api/service.ts';
+import { createApi, startApi, type RunningApi } from '../../api/service.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createStore, type Store } from '../../store/store.ts';
@@ -53,6 +54,26 @@ export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixtu
     if (current === null) throw new Error('The service is not up yet.');
     return current;
   };
+}
+
+/** The service on a port, for the public client: its URL, and a client by a key, the organization-wide one by default. */
+export interface ListeningService {
+  url: () => string;
+  client: (options?: Pick<ClientOptions, 'apiKey' | 'defaultHeaders'>) => Kernel;
+}
+
+/** Has the service listen once for a test file. Both are ready within tests and in hooks that come after. */
+export function useListeningService(fixture: () => ServiceFixture): ListeningService {
+  let api: RunningApi | null = null;
+  beforeAll(async () => {
+    api = await startApi({ ...fixture().deps, port: 0 });
+  });
+  afterAll(() => api?.close());
+  const url = (): string => {
+    if (api === null) throw new Error('The service does not listen yet.');
+    return api.url;
+  };
+  return { url, client: (options) => new Kernel({ apiKey: API_KEY, baseURL: url(), maxRetries: 0, ...options }) };
 }
 
 /** Programs that nobody builds or runs. */
