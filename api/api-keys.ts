@@ -14,10 +14,12 @@ import type { Scope } from '../store/scope.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf, refusePrograms } from './caller.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
+import { found } from './found.ts';
 import { QueryFlag, pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 
 const tags = ['API keys'];
+const NOT_FOUND = 'API key not found; check its id and the project';
 
 /** API keys of the organization. The key itself is shown once, when it is made or rotated. */
 export function registerApiKeys(app: ApiServer, parts: ApiParts): void {
@@ -141,9 +143,12 @@ function retrieveApiKey(app: ApiServer, { store }: ApiParts): void {
       const live = await store.apiKeys.find(scope, id);
       if (live !== null) return presentApiKey(live);
       const deleted = request.query.include_deleted === true ? await allKeys(store, scope) : [];
-      const found = deleted.find((key) => key.id === id);
-      if (found === undefined) throw notFound();
-      return presentApiKey(found);
+      return presentApiKey(
+        found(
+          deleted.find((key) => key.id === id),
+          NOT_FOUND,
+        ),
+      );
     },
   });
 }
@@ -161,8 +166,10 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
       response: { 200: ApiKey, ...refusals(400, 401, 404) },
     },
     handler: async (request) => {
-      const renamed = await store.apiKeys.rename(keyCallerOf(request).scope, request.params.id, request.body.name);
-      if (renamed === null) throw notFound();
+      const renamed = found(
+        await store.apiKeys.rename(keyCallerOf(request).scope, request.params.id, request.body.name),
+        NOT_FOUND,
+      );
       return presentApiKey(renamed);
     },
   });
@@ -187,9 +194,7 @@ function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
           'This request uses the key itself; delete it with another key',
         );
       }
-      if (!(await store.apiKeys.remove(scope, request.params.id))) {
-        throw notFound();
-      }
+      found(await store.apiKeys.remove(scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -212,16 +217,17 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       refusePrograms(request, 'make API keys');
       const { key: own, scope } = keyCallerOf(request);
       const now = clock();
-      const former = await store.apiKeys.find(scope, request.params.id);
-      if (former === null) throw notFound();
+      const former = found(await store.apiKeys.find(scope, request.params.id), NOT_FOUND);
       const graceDays = request.body?.expire_in_days ?? DEFAULT_ROTATION_GRACE_DAYS;
       const days = request.body?.days_to_expire;
-      const rotated = await store.apiKeys.rotate(scope, former.id, {
-        expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
-        formerExpiresAt: inDays(now, graceDays) ?? now,
-        createdBy: own.createdBy,
-      });
-      if (rotated === null) throw notFound();
+      const rotated = found(
+        await store.apiKeys.rotate(scope, former.id, {
+          expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
+          formerExpiresAt: inDays(now, graceDays) ?? now,
+          createdBy: own.createdBy,
+        }),
+        NOT_FOUND,
+      );
       return reply.code(201).send({ ...presentApiKey(rotated.record), key: rotated.key });
     },
   });
@@ -266,8 +272,4 @@ function presentApiKey(record: ApiKeyRecord): ApiKey {
 /** The end of a lifetime in days; null for a key that never ends. */
 function inDays(now: Date, days: number | null): Date | null {
   return days === null ? null : new Date(now.getTime() + days * DAY_MS);
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'API key not found; check its id and the project');
 }

@@ -64,6 +64,13 @@ export function keyCallerOf(request: FastifyRequest): KeyCaller {
   return caller;
 }
 
+/** The caller of a route that keys of one project may not use. Throws `forbidden`, with `refusal` for them. */
+export function organizationWideCallerOf(request: FastifyRequest, refusal: string): KeyCaller {
+  const caller = keyCallerOf(request);
+  if (caller.key.projectId !== null) throw new HoldfastError('forbidden', refusal);
+  return caller;
+}
+
 /** A running program: its invocation, and the host by which it has reached us. */
 export interface ProgramCaller {
   invocationId: string;

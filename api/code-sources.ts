@@ -10,11 +10,13 @@ import type { CodeSourceRecord } from '../store/queries/code-sources.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { writeScope } from './scope.ts';
 
 const tags = ['code sources'];
+const NOT_FOUND = 'Code source not found; check its id';
 /** What a provider posts, attachments aside. */
 const FORM_LIMITS = { fields: 200, fieldSize: 1024 * 1024, files: 50, fileSize: 20 * 1024 * 1024 };
 
@@ -87,7 +89,7 @@ function deleteSource(app: ApiServer, { store }: ApiParts): void {
       response: { 204: NoContent, ...refusals(401, 403, 404) },
     },
     handler: async (request, reply) => {
-      if (!(await store.codeSources.remove(keyCallerOf(request).scope, request.params.id))) throw notFound();
+      found(await store.codeSources.remove(keyCallerOf(request).scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -111,8 +113,7 @@ function receive(app: ApiServer, parts: ApiParts): void {
       response: { 204: NoContent, ...refusals(400, 403, 404) },
     },
     handler: async (request, reply) => {
-      const source = await parts.store.codeSources.open(request.params.id);
-      if (source === null) throw notFound();
+      const source = found(await parts.store.codeSources.open(request.params.id), NOT_FOUND);
       const values = textsOf(request.body);
       if (!isSigned(parts, source, request, values)) {
         throw new HoldfastError(
@@ -154,10 +155,6 @@ function messageOf(type: CodeSourceType, values: Readonly<Record<string, string>
 function textsOf(posted: z.infer<typeof Posted>): Record<string, string> {
   const texts = Object.entries(posted ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Code source not found; check its id');
 }
 
 function present({ id, type, createdAt }: CodeSourceRecord, publicUrl: string): CodeSource {

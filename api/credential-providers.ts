@@ -12,13 +12,15 @@ import { SecretStoreError } from '../credential-providers/secret-store.ts';
 import type { CredentialProviderRecord } from '../store/queries/credential-providers.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { checkServerUrl } from './auth-connections/address-rules.ts';
-import { keyCallerOf } from './caller.ts';
+import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 
 const tags = ['credential providers'];
+const NOT_FOUND = 'Credential provider not found; check its id';
 const PATH = '/org/credential_providers';
 
 /** External secret stores of an organization: their tokens are sealed, and no answer ever shows one. */
@@ -95,8 +97,7 @@ function retrieveProvider(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request) => {
       const { organizationId } = keyCallerOf(request).scope;
-      const record = await store.credentialProviders.find(organizationId, request.params.id);
-      if (record === null) throw notFound();
+      const record = found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return present(record);
     },
   });
@@ -119,9 +120,11 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
       const { id } = request.params;
       const { cache_ttl_seconds: cacheTtlSeconds, ...patch } = request.body;
       if (typeof patch.address === 'string') checkServerUrl(addressPolicy, 'address', patch.address);
-      const current = await store.credentialProviders.find(organizationId, id);
-      const changed = await store.credentialProviders.patch(organizationId, id, defined({ cacheTtlSeconds, ...patch }));
-      if (current === null || changed === null) throw notFound();
+      const current = found(await store.credentialProviders.find(organizationId, id), NOT_FOUND);
+      const changed = found(
+        await store.credentialProviders.patch(organizationId, id, defined({ cacheTtlSeconds, ...patch })),
+        NOT_FOUND,
+      );
       if (changed.name !== current.name) {
         for (const { id: connectionId, document } of await store.connections.usingProvider(
           organizationId,
@@ -153,7 +156,7 @@ function deleteProvider(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
-      if (!removed) throw notFound();
+      found(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -172,7 +175,7 @@ function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts):
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
-      if ((await store.credentialProviders.find(organizationId, request.params.id)) === null) throw notFound();
+      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return await externalCredentials.test(organizationId, request.params.id);
     },
   });
@@ -191,7 +194,7 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
-      if ((await store.credentialProviders.find(organizationId, request.params.id)) === null) throw notFound();
+      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       try {
         return { items: await externalCredentials.items(organizationId, request.params.id) };
       } catch (error) {
@@ -204,18 +207,8 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
 
 /** The organization of a caller that may see all of it: providers reach what no single project should. */
 function organizationWide(request: FastifyRequest): string {
-  const { key } = keyCallerOf(request);
-  if (key.projectId !== null) {
-    throw new HoldfastError(
-      'forbidden',
-      'Credential providers belong to the organization; use an organization-wide key',
-    );
-  }
-  return key.organizationId;
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Credential provider not found; check its id');
+  const refusal = 'Credential providers belong to the organization; use an organization-wide key';
+  return organizationWideCallerOf(request, refusal).key.organizationId;
 }
 
 /** A provider as it is answered: never its token. */

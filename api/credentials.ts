@@ -9,11 +9,13 @@ import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf, type KeyCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { findInDefaultProject, writeScope } from './scope.ts';
 
 const tags = ['credentials'];
+const NOT_FOUND = 'Credential not found; check its id or name, and the project';
 
 /** Credentials: sealed values that logins use. No answer ever shows one. */
 export function registerCredentials(app: ApiServer, parts: ApiParts): void {
@@ -119,12 +121,14 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
       const { name, values, remove_value_keys: removeValueKeys, totp_secret: totpSecret } = request.body;
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
-      const changed = await store.credentials.patch(
-        project,
-        current.id,
-        defined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
+      const changed = found(
+        await store.credentials.patch(
+          project,
+          current.id,
+          defined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
+        ),
+        NOT_FOUND,
       );
-      if (changed === null) throw notFound();
       const isRenamed = changed.name !== current.name;
       if (isRenamed || changed.version !== current.version || changed.ssoProvider !== current.ssoProvider) {
         const users = await store.connections.usingCredential(project, current.name);
@@ -161,22 +165,18 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
         await unlessGone(() => connections.configure(id, { credential: null }));
       }
-      if (!(await store.credentials.remove(project, record.id))) {
-        throw notFound();
-      }
+      found(await store.credentials.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
 async function find({ projects, credentials }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
-  const record = await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName));
-  if (record === null) throw notFound();
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName)),
+    NOT_FOUND,
+  );
   return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Credential not found; check its id or name, and the project');
 }
 
 /** A connection that is deleted at the same moment need not be told. */

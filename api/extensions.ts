@@ -7,12 +7,14 @@ import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf, type KeyCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { receiveExtension } from './extension-archive.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { findInDefaultProject, writeScope } from './scope.ts';
 
 const tags = ['extensions'];
+const NOT_FOUND = 'Extension not found; check its id or name, and the project';
 /** Bytes: a string to who reads the document, a buffer to the handlers. */
 const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 const Query = z.object({
@@ -110,8 +112,7 @@ function downloadExtension(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const caller = keyCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
-      const archive = await store.extensions.archive(caller.scope, id);
-      if (archive === null) throw notFound();
+      const archive = found(await store.extensions.archive(caller.scope, id), NOT_FOUND);
       return reply
         .type('application/zip')
         .header('content-disposition', `attachment; filename="${id}.zip"`)
@@ -149,20 +150,18 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const caller = keyCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
-      if (!(await store.extensions.remove(caller.scope, id))) throw notFound();
+      found(await store.extensions.remove(caller.scope, id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
 async function find({ projects, extensions }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
-  const record = await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName));
-  if (record === null) throw notFound();
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName)),
+    NOT_FOUND,
+  );
   return record;
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Extension not found; check its id or name, and the project');
 }
 
 function presentExtension(record: ExtensionRecord): Extension {

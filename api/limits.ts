@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { request as ask } from 'undici';
 import { z } from 'zod';
-import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { invalidField } from '../contract/errors.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
@@ -130,9 +130,8 @@ function projectLimits(app: ApiServer, { store }: ApiParts): void {
 
 /** The organization of a key that may set limits: one that a project bounds would set its own. */
 function organizationOf(request: FastifyRequest): string {
-  const { key, scope } = keyCallerOf(request);
-  if (key.projectId === null) return scope.organizationId;
-  throw new HoldfastError('forbidden', 'This key is for one project; set limits with an organization-wide key');
+  const refusal = 'This key is for one project; set limits with an organization-wide key';
+  return organizationWideCallerOf(request, refusal).scope.organizationId;
 }
 
 /** How many sessions the browser service has room for; undefined where it does not say. */

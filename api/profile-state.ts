@@ -5,7 +5,7 @@ import { presentProfile, Profile } from '../contract/profiles.ts';
 import { packState, STATE_FORMATS, unpackState, type StateFormat } from '../store/profile-state/archive.ts';
 import { readState } from '../store/profile-state/state.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
 import { findProfile } from './profiles.ts';
@@ -96,9 +96,7 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
 
 /** The profile that is meant, for a key that may have its state. */
 function allowedProfile(request: FastifyRequest, store: ApiParts['store'], idOrName: string) {
-  const caller = keyCallerOf(request);
-  if (caller.key.projectId !== null) {
-    throw new HoldfastError('forbidden', 'Only a key of the whole organization may read or replace a profile’s state');
-  }
+  const refusal = 'Only a key of the whole organization may read or replace a profile’s state';
+  const caller = organizationWideCallerOf(request, refusal);
   return findProfile(store, caller, idOrName);
 }

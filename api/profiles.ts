@@ -7,11 +7,13 @@ import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { keyCallerOf, type KeyCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { findInDefaultProject, writeScope } from './scope.ts';
 
 const tags = ['profiles'];
+const NOT_FOUND = 'Profile not found; check its id or name, and the project';
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
   query: z.string().max(255).optional().describe('Part of the name, in any case'),
@@ -109,8 +111,7 @@ function updateProfile(app: ApiServer, { store }: ApiParts): void {
       const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
       if (record.name === request.body.name) return presentProfile(record);
       await rejectInUse(store, project, record);
-      const renamed = await store.profiles.rename(project, record.id, request.body.name);
-      if (renamed === null) throw notFound();
+      const renamed = found(await store.profiles.rename(project, record.id, request.body.name), NOT_FOUND);
       return presentProfile(renamed);
     },
   });
@@ -130,7 +131,7 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
       await rejectInUse(store, project, record);
-      if (!(await store.profiles.remove(project, record.id))) throw notFound();
+      found(await store.profiles.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -138,8 +139,10 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
 
 /** The profile that a path means; throws `not_found`. */
 export async function findProfile({ projects, profiles }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
-  const record = await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName));
-  if (record === null) throw notFound();
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName)),
+    NOT_FOUND,
+  );
   return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
 }
 
@@ -157,8 +160,4 @@ async function rejectInUse(
   const [user] = page.rows;
   if (user === undefined) return;
   throw new HoldfastError('operation_failed', `Connection ${user.id} uses this profile; delete the connection first`);
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Profile not found; check its id or name, and the project');
 }

@@ -4,16 +4,15 @@ import { HoldfastError } from '../contract/errors.ts';
 import { Project, ProjectCreate, ProjectUpdate } from '../contract/projects.ts';
 import type { ProjectRecord } from '../store/queries/projects.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
-import { findProject } from './scope.ts';
+import { findProject, PROJECT_NOT_FOUND } from './scope.ts';
 
 const tags = ['projects'];
-const NOT_FOUND = 'Project not found; list /org/projects for the ones there are';
 /** Where the operations are. Older clients know the second path. */
 const PATHS = [
   { url: '/org/projects', hide: false },
@@ -127,7 +126,7 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       const { id } = await toChange(store, request, request.params.id_or_name);
       const { name, status } = request.body;
       const change = defined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
-      return presentProject(found(await store.projects.update(organizationOf(request), id, change), NOT_FOUND));
+      return presentProject(found(await store.projects.update(organizationOf(request), id, change), PROJECT_NOT_FOUND));
     },
   });
 }
@@ -146,7 +145,7 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
     },
     handler: async (request, reply) => {
       const { id } = await toChange(store, request, request.params.id_or_name);
-      if (!(await store.projects.remove(organizationOf(request), id))) throw new HoldfastError('not_found', NOT_FOUND);
+      found(await store.projects.remove(organizationOf(request), id), PROJECT_NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -156,10 +155,7 @@ const organizationOf = (request: FastifyRequest): string => keyCallerOf(request)
 
 /** The project that a request changes. Throws `forbidden` for a key of one project. */
 async function toChange(store: ApiParts['store'], request: FastifyRequest, wanted: string): Promise<ProjectRecord> {
-  const { scope, key } = keyCallerOf(request);
-  if (key.projectId !== null) {
-    throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');
-  }
+  const { scope } = organizationWideCallerOf(request, 'This key is for one project; use an organization-wide key');
   return findProject(store, scope, wanted, true);
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HoldfastError, invalidField } from '../contract/errors.ts';
+import { invalidField } from '../contract/errors.ts';
 import { Proxy, ProxyCheck, ProxyCreate, type ProxyStatus, ProxyUpdate } from '../contract/proxies.ts';
 import type { ProxyRecord } from '../store/queries/proxies.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
@@ -7,11 +7,13 @@ import { isForbiddenHost } from './auth-connections/address-rules.ts';
 import { keyCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { writeScope } from './scope.ts';
 
 const tags = ['proxies'];
+const NOT_FOUND = 'Proxy not found; check its id and the project';
 
 /** Proxies of the caller's own: their passwords are sealed, and no answer ever shows one. */
 export function registerProxies(app: ApiServer, parts: ApiParts): void {
@@ -95,8 +97,7 @@ function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Proxy, ...refusals(401, 404) },
     },
     handler: async (request) => {
-      const record = await store.proxies.find(keyCallerOf(request).scope, request.params.id);
-      if (record === null) throw notFound();
+      const record = found(await store.proxies.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND);
       return presentProxy(record);
     },
   });
@@ -115,8 +116,10 @@ function updateProxy(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Proxy, ...refusals(400, 401, 404) },
     },
     handler: async (request) => {
-      const renamed = await store.proxies.rename(keyCallerOf(request).scope, request.params.id, request.body.name);
-      if (renamed === null) throw notFound();
+      const renamed = found(
+        await store.proxies.rename(keyCallerOf(request).scope, request.params.id, request.body.name),
+        NOT_FOUND,
+      );
       return presentProxy(renamed);
     },
   });
@@ -138,7 +141,7 @@ function deleteProxy(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.proxies.remove(keyCallerOf(request).scope, request.params.id);
-      if (!removed) throw notFound();
+      found(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -162,22 +165,16 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
     handler: async (request) => {
       const { scope } = keyCallerOf(request);
       const { id } = request.params;
-      const record = await store.proxies.find(scope, id);
-      if (record === null) throw notFound();
+      const record = found(await store.proxies.find(scope, id), NOT_FOUND);
       const opened = await store.proxies.open(record.projectId, { id });
-      if (opened.outcome !== 'found') throw notFound();
+      const proxy = found(opened.outcome === 'found' && opened.proxy, NOT_FOUND);
       const url = request.body?.url;
-      const status: ProxyStatus = (await checkProxy(opened.proxy, url)) ? 'available' : 'unavailable';
+      const status: ProxyStatus = (await checkProxy(proxy, url)) ? 'available' : 'unavailable';
       if (url !== undefined) return { ...presentProxy(record), status };
-      const checked = await store.proxies.recordCheck(scope, id, status);
-      if (checked === null) throw notFound();
+      const checked = found(await store.proxies.recordCheck(scope, id, status), NOT_FOUND);
       return presentProxy(checked);
     },
   });
-}
-
-function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'Proxy not found; check its id and the project');
 }
 
 /** A proxy as it is answered: where it is and what its last check found, never its password. */

@@ -4,6 +4,7 @@ import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { ProjectRecord } from '../store/queries/projects.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
+import { found } from './found.ts';
 
 type Store = Pick<ApiDeps['store'], 'projects'>;
 
@@ -19,7 +20,7 @@ const INFORMATIVE = /^x-kernel-(client|cli|sdk|source|user-agent|request-id|trac
  */
 export async function resolveScope(
   store: Store,
-  key: Pick<ApiKeyRecord, 'organizationId' | 'projectId'>,
+  key: Pick<ApiKeyRecord, 'organizationId' | 'projectId' | 'projectArchivedAt'>,
   headers: IncomingHttpHeaders,
 ): Promise<Scope> {
   rejectUnknownHeaders(headers);
@@ -31,7 +32,7 @@ export async function resolveScope(
   }
   const [project, other] = chosen;
   if (project === undefined) {
-    if (key.projectId !== null) requireActive(await findProject(store, organization, key.projectId, false));
+    requireActive(key.projectArchivedAt);
     return { organizationId: key.organizationId, projectId: key.projectId };
   }
   if (other !== undefined && other.id !== project.id) {
@@ -43,11 +44,11 @@ export async function resolveScope(
   if (key.projectId !== null && key.projectId !== project.id) {
     throw new HoldfastError('forbidden', 'This key is for another project; use a key of the project you name');
   }
-  requireActive(project);
+  requireActive(project.archivedAt);
   return { organizationId: key.organizationId, projectId: project.id };
 }
 
-function requireActive({ archivedAt }: ProjectRecord): void {
+function requireActive(archivedAt: Date | null): void {
   if (archivedAt === null) return;
   throw new HoldfastError(
     'not_found',
@@ -55,24 +56,24 @@ function requireActive({ archivedAt }: ProjectRecord): void {
   );
 }
 
+/** What is said of a project that is not there, or not for the caller. */
+export const PROJECT_NOT_FOUND = 'Project not found; list /org/projects for the ones there are';
+
 /**
  * A project by its id, or by its name where `byName` allows it. Throws `not_found`, and `bad_request` for a name that several
  * projects have.
  */
 export async function findProject(store: Store, scope: Scope, wanted: string, byName: boolean): Promise<ProjectRecord> {
-  const found = await store.projects.find(scope, wanted);
-  if (found !== null) return found;
+  const byId = await store.projects.find(scope, wanted);
+  if (byId !== null) return byId;
   const inScope = (await store.projects.list(scope.organizationId)).filter(
     ({ id, name }) => byName && name === wanted && (scope.projectId === null || scope.projectId === id),
   );
   const [project, another] = inScope;
-  if (project === undefined) {
-    throw new HoldfastError('not_found', 'Project not found; list /org/projects for the ones there are');
-  }
   if (another !== undefined) {
     throw new HoldfastError('bad_request', 'Several projects have this name; name the project by its id');
   }
-  return project;
+  return found(project, PROJECT_NOT_FOUND);
 }
 
 /**

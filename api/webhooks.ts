@@ -149,7 +149,7 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.webhooks.remove(keyCallerOf(request).scope, request.params.id);
-      found(removed || null, NOT_FOUND);
+      found(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });

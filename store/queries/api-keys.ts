@@ -18,6 +18,8 @@ export interface ApiKeyRecord {
   /** Null: organization-wide. */
   projectId: string | null;
   projectName: string | null;
+  /** Since when its project is archived; null for an active one, and without one. */
+  projectArchivedAt: Date | null;
   maskedKey: string;
   /** The invocation whose program has it; null for the keys of callers. */
   invocationId: string | null;
@@ -86,7 +88,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       .selectFrom('api_keys')
       .leftJoin('projects', 'projects.id', 'api_keys.project_id')
       .selectAll('api_keys')
-      .select('projects.name as project_name');
+      .select(['projects.name as project_name', 'projects.archived_at as project_archived_at']);
   type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
 
   const live = (scope: Scope, id: string) =>
@@ -131,6 +133,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     deletedAt: row.deleted_at,
     projectId: row.project_id,
     projectName: row.project_name,
+    projectArchivedAt: row.project_archived_at,
     maskedKey: row.masked_key,
     invocationId: row.invocation_id,
   });
