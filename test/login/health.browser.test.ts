@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RequestCheck } from '../../contract/document.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
@@ -26,6 +27,7 @@ const HOMES = {
 
 let deskOpen = true;
 const visits: { agent: string; cookie: string }[] = [];
+const waitingForForm: ServerResponse[] = [];
 let loggedIn = true;
 let home: keyof typeof HOMES = 'plain';
 /** What everybody sees, and a login page that leads those on who are known: a Jupyter server is like that. */
@@ -71,11 +73,20 @@ const SITE: Pages = {
   },
   '/account-security/signing-in':
     '<!doctype html><title>Passkeys</title><h1>Passkey</h1><p>You have no passkey yet.</p>',
+  // To who is known the form comes once a stranger was asked to log in: after the first reading, before the second.
   '/slow': (request, response) => {
-    const wait = request.headers.cookie === undefined ? 0 : 3000;
+    const isStranger = request.headers.cookie === undefined;
+    if (isStranger) for (const visitor of waitingForForm.splice(0)) visitor.end('data: now\n\n');
     const lead = '<p>Welcome to the box. '.padEnd(230, 'It keeps what you give it. ');
-    response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Box</title>${lead}
-      <script>setTimeout(() => document.body.insertAdjacentHTML('beforeend', '${FORM}'), ${wait})</script>`);
+    const form = `document.body.insertAdjacentHTML('beforeend', '${FORM}')`;
+    const script = isStranger ? form : `new EventSource('/slow/form').onmessage = () => ${form}`;
+    response
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(`<!doctype html><title>Box</title>${lead}<script>${script}</script>`);
+  },
+  '/slow/form': (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+    waitingForForm.push(response);
   },
   '/starting': (request, response) => {
     const wait = request.headers.cookie === undefined ? 0 : 6000;
