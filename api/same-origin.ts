@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { HoldfastError } from '../../contract/errors.ts';
+import { HoldfastError } from '../contract/errors.ts';
 
 /** A header of our own: another site's page cannot add it without asking first, and is never allowed to. */
 export const PAGE_HEADER = 'x-holdfast-page';
@@ -10,11 +10,24 @@ export const PAGE_HEADER = 'x-holdfast-page';
  * @throws HoldfastError `forbidden`
  */
 export function requireSameOrigin(request: FastifyRequest, publicUrl: string): void {
+  if (isForeign(request, publicUrl) || request.headers[PAGE_HEADER] !== '1') refuse();
+}
+
+/**
+ * Whether a request may use the cookie of the console: one that its page's script has sent, or a read that the browser itself
+ * says comes from our own page, for an event stream or a picture can have no header of ours.
+ */
+export function isFromConsole(request: FastifyRequest, publicUrl: string): boolean {
+  if (isForeign(request, publicUrl)) return false;
+  if (request.headers[PAGE_HEADER] === '1') return true;
+  return ['GET', 'HEAD'].includes(request.method) && request.headers['sec-fetch-site'] === 'same-origin';
+}
+
+function isForeign(request: FastifyRequest, publicUrl: string): boolean {
   const site = request.headers['sec-fetch-site'];
   const { origin } = request.headers;
-  if (site !== undefined && site !== 'same-origin') refuse();
-  if (origin !== undefined ? !isOurs(origin, request, publicUrl) : request.method !== 'GET') refuse();
-  if (request.headers[PAGE_HEADER] !== '1') refuse();
+  if (site !== undefined && site !== 'same-origin') return true;
+  return origin !== undefined ? !isOurs(origin, request, publicUrl) : !['GET', 'HEAD'].includes(request.method);
 }
 
 /** Refuses a body that is not JSON: other types can be sent across sites without a preflight. */
@@ -30,5 +43,5 @@ function isOurs(origin: string, request: FastifyRequest, publicUrl: string): boo
 }
 
 function refuse(): never {
-  throw new HoldfastError('forbidden', 'This address answers the hosted page alone; use the API');
+  throw new HoldfastError('forbidden', 'This address answers our own pages alone; use the API with an API key');
 }

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { CreatedInvitation, Invitation, InvitationCreate, Member, MemberUpdate } from '../../contract/people.ts';
+import type { InvitationRecord } from '../../store/queries/invitations.ts';
+import type { MemberRecord } from '../../store/queries/memberships.ts';
+import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { organizationWideCallerOf, principalIdOf, refusePrograms } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import type { FastifyRequest } from 'fastify';
+import { found } from '../found.ts';
+import type { ApiParts } from '../parts.ts';
+
+const tags = ['members'];
+const NOT_FOUND = 'Member not found; list /org/members for the ones there are';
+
+/** Who belongs to the organization, and who is invited to. */
+export function registerMembers(app: ApiServer, parts: ApiParts): void {
+  listMembers(app, parts);
+  retrieveMember(app, parts);
+  updateMember(app, parts);
+  removeMember(app, parts);
+  createInvitation(app, parts);
+  listInvitations(app, parts);
+  deleteInvitation(app, parts);
+}
+
+/** `GET /org/members`: all, by e-mail address. */
+function listMembers(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/org/members',
+    schema: { operationId: 'listMembers', tags, response: { 200: z.array(Member) } },
+    handler: async (request) => (await store.memberships.list(organizationOf(request))).map(presentMember),
+  });
+}
+
+/** `GET /org/members/{id}`: by the id of the person. */
+function retrieveMember(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/org/members/:id',
+    schema: { operationId: 'retrieveMember', tags, params: IdParams, response: { 200: Member } },
+    handler: async (request) => {
+      const members = await store.memberships.list(organizationOf(request));
+      return presentMember(
+        found(
+          members.find(({ user }) => user.id === request.params.id),
+          NOT_FOUND,
+        ),
+      );
+    },
+  });
+}
+
+/** `PATCH /org/members/{id}`: another role, from the next request on. The last owner stays one. */
+function updateMember(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/org/members/:id',
+    config: { needsConfirmation: true },
+    schema: {
+      operationId: 'updateMember',
+      tags,
+      params: IdParams,
+      body: MemberUpdate,
+      response: { 200: Member, ...refusals(422) },
+    },
+    handler: async (request) => {
+      refusePrograms(request, 'change members');
+      const { role } = request.body;
+      return presentMember(
+        found(await store.memberships.setRole(organizationOf(request), request.params.id, role), NOT_FOUND),
+      );
+    },
+  });
+}
+
+/** `DELETE /org/members/{id}`: their sessions here end at once. The last owner stays. */
+function removeMember(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/org/members/:id',
+    schema: {
+      operationId: 'removeMember',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent, ...refusals(422) },
+    },
+    handler: async (request, reply) => {
+      refusePrograms(request, 'change members');
+      found(await store.memberships.remove(organizationOf(request), request.params.id), NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** `POST /org/invitations`: answers the link, which is shown once and sent by whoever invites. */
+function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/org/invitations',
+    config: { needsConfirmation: true, answersSecret: true },
+    schema: {
+      operationId: 'createInvitation',
+      tags,
+      body: InvitationCreate,
+      response: { 201: CreatedInvitation },
+    },
+    handler: async (request, reply) => {
+      refusePrograms(request, 'invite members');
+      const organizationId = organizationOf(request);
+      const invitedBy = principalIdOf(organizationWideCallerOf(request, REFUSAL));
+      const { invitation, code } = await store.invitations.create(organizationId, { ...request.body, invitedBy });
+      const url = `${settings.publicUrl}/console#invitation=${code}`;
+      return reply.code(201).send({ ...presentInvitation(invitation), url });
+    },
+  });
+}
+
+/** `GET /org/invitations`: those that wait. */
+function listInvitations(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/org/invitations',
+    schema: { operationId: 'listInvitations', tags, response: { 200: z.array(Invitation) } },
+    handler: async (request) => (await store.invitations.list(organizationOf(request))).map(presentInvitation),
+  });
+}
+
+/** `DELETE /org/invitations/{id}`: its link is good no more. */
+function deleteInvitation(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/org/invitations/:id',
+    schema: { operationId: 'deleteInvitation', tags, params: IdParams, response: { 204: NoContent } },
+    handler: async (request, reply) => {
+      refusePrograms(request, 'change invitations');
+      const removed = await store.invitations.remove(organizationOf(request), request.params.id);
+      found(removed, 'Invitation not found; it was accepted, withdrawn or has expired');
+      return reply.code(204).send();
+    },
+  });
+}
+
+const REFUSAL = 'This key is for one project; use an organization-wide key';
+
+const organizationOf = (request: FastifyRequest): string =>
+  organizationWideCallerOf(request, REFUSAL).scope.organizationId;
+
+function presentMember({ user, role, createdAt }: MemberRecord): Member {
+  return { ...user, role, created_at: createdAt.toISOString() };
+}
+
+function presentInvitation({ id, email, role, invitedBy, createdAt, expiresAt }: InvitationRecord): Invitation {
+  return {
+    id,
+    email,
+    role,
+    invited_by: invitedBy,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,238 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { z } from 'zod';
+import {
+  CHALLENGE_LIFETIME_MS,
+  Confirmation,
+  Passkey,
+  PasskeyAdd,
+  PasskeyAssertion,
+  Session,
+} from '../../contract/people.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { found } from '../found.ts';
+import type { UserPasskeyRecord } from '../../store/queries/user-passkeys.ts';
+import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import type { ApiServer } from '../context.ts';
+import type { ApiParts } from '../parts.ts';
+import { provesPerson } from './password.ts';
+import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
+import type { SignInLimits } from './sign-in-limits.ts';
+
+const tags = ['session'];
+/** What `navigator.credentials` takes, in the JSON form of WebAuthn. */
+const Options = z.record(z.string(), z.unknown());
+
+/** Passkeys: signing in by them, registering them, and proving again who one is. */
+export function registerPasskeys(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
+  signInByPasskey(app, parts, limits);
+  addPasskey(app, parts);
+  listPasskeys(app, parts);
+  deletePasskey(app, parts);
+  confirmSession(app, parts, limits);
+}
+
+/** `POST /session/passkey/options`, `POST /session/passkey`: signs in by a passkey, which names its person itself. */
+function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
+  app.route({
+    method: 'POST',
+    url: '/session/passkey/options',
+    config: { access: 'public' },
+    schema: {
+      operationId: 'beginPasskeySignIn',
+      security: [],
+      tags,
+      response: { 200: Options, ...refusals(403) },
+    },
+    handler: async (request) => {
+      await limits.countAddress(request);
+      const challenge = await parts.store.signInCodes.create('passkey_challenge', {
+        userId: null,
+        lifetimeMs: CHALLENGE_LIFETIME_MS,
+      });
+      const options = await generateAuthenticationOptions({
+        rpID: placeOf(parts).rpID,
+        challenge: bytesOf(challenge),
+        timeout: CHALLENGE_LIFETIME_MS,
+        userVerification: 'required',
+      });
+      return { ...options };
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/session/passkey',
+    config: { access: 'public', answersSecret: true },
+    schema: {
+      operationId: 'signInByPasskey',
+      security: [],
+      tags,
+      body: PasskeyAssertion,
+      response: { 200: Session, ...refusals(401, 403) },
+    },
+    handler: async (request, reply) => {
+      await limits.countAddress(request);
+      const { userId } = await provenPasskey(parts, request.body);
+      return beginSession(parts, request, reply, userId);
+    },
+  });
+}
+
+/** `POST /session/account/passkeys/options`, `POST /session/account/passkeys`: registers a passkey. */
+function addPasskey(app: ApiServer, parts: ApiParts): void {
+  const { store } = parts;
+  app.route({
+    method: 'POST',
+    url: '/session/account/passkeys/options',
+    config: { role: 'viewer', needsConfirmation: true },
+    schema: { operationId: 'beginPasskeyRegistration', tags, response: { 200: Options } },
+    handler: async (request) => {
+      const { user } = consoleCallerOf(request);
+      const lifetimeMs = CHALLENGE_LIFETIME_MS;
+      const challenge = await store.signInCodes.create('passkey_registration', { userId: user.id, lifetimeMs });
+      const options = await generateRegistrationOptions({
+        rpName: 'Holdfast',
+        rpID: placeOf(parts).rpID,
+        userName: user.email,
+        userDisplayName: user.name ?? user.email,
+        userID: new Uint8Array(Buffer.from(user.id)),
+        challenge: bytesOf(challenge),
+        timeout: CHALLENGE_LIFETIME_MS,
+        attestationType: 'none',
+        excludeCredentials: (await store.userPasskeys.list(user.id)).map(({ id, transports }) => ({ id, transports })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+      });
+      return { ...options };
+    },
+  });
+  app.route({
+    method: 'POST',
+    url: '/session/account/passkeys',
+    config: { role: 'viewer', needsConfirmation: true },
+    schema: {
+      operationId: 'addPasskey',
+      tags,
+      body: PasskeyAdd,
+      response: { 201: Passkey, ...refusals(409) },
+    },
+    handler: async (request, reply) => {
+      const { user } = consoleCallerOf(request);
+      const { name, response } = request.body;
+      const { origin, rpID } = placeOf(parts);
+      const verified = await verifyRegistrationResponse({
+        response: { ...response, clientExtensionResults: {} },
+        expectedChallenge: async (challenge) =>
+          (await store.signInCodes.redeem('passkey_registration', challenge))?.userId === user.id,
+        expectedOrigin: origin,
+        expectedRPID: rpID,
+        requireUserVerification: true,
+      }).catch(() => null);
+      if (verified?.verified !== true)
+        throw new HoldfastError('bad_request', 'The passkey was not accepted; begin its registration again');
+      const { id, publicKey, counter } = verified.registrationInfo.credential;
+      const transports = response.response.transports;
+      await store.userPasskeys.add({
+        id,
+        userId: user.id,
+        name,
+        publicKey: new Uint8Array(publicKey),
+        counter,
+        transports,
+      });
+      const added = (await store.userPasskeys.list(user.id)).find((one) => one.id === id);
+      return reply.code(201).send(presentPasskey(found(added, 'The passkey was removed meanwhile')));
+    },
+  });
+}
+
+/** `GET /session/account/passkeys`: one's own. */
+function listPasskeys(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/session/account/passkeys',
+    schema: { operationId: 'listPasskeys', tags, response: { 200: z.array(Passkey) } },
+    handler: async (request) => (await store.userPasskeys.list(consoleCallerOf(request).user.id)).map(presentPasskey),
+  });
+}
+
+/** `DELETE /session/account/passkeys/{id}`. */
+function deletePasskey(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/session/account/passkeys/:id',
+    config: { role: 'viewer', needsConfirmation: true },
+    schema: { operationId: 'deletePasskey', tags, params: IdParams, response: { 204: NoContent } },
+    handler: async (request, reply) => {
+      const { user } = consoleCallerOf(request);
+      found(await store.userPasskeys.remove(user.id, request.params.id), 'Passkey not found; list your passkeys');
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** `POST /session/confirm`: proves again who one is, by password and code or by a passkey. */
+function confirmSession(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
+  app.route({
+    method: 'POST',
+    url: '/session/confirm',
+    config: { role: 'viewer' },
+    schema: { operationId: 'confirmSession', tags, body: Confirmation, response: { 200: Session } },
+    handler: async (request) => {
+      const { user, session } = consoleCallerOf(request);
+      await limits.countAccount(user.id);
+      const { body } = request;
+      const isProven =
+        'passkey' in body
+          ? (await provenPasskey(parts, body.passkey)).userId === user.id
+          : await provesPerson(parts, user.id, body);
+      if (!isProven) throw new HoldfastError('forbidden', 'This does not prove that it is you; try again');
+      await parts.store.userSessions.confirm(session.id);
+      return presentSession(parts, await currentSession(parts, request));
+    },
+  });
+}
+
+/** The passkey that has signed a challenge of ours, which is used up. Throws `unauthorized`. */
+async function provenPasskey({ store, settings }: ApiParts, response: PasskeyAssertion): Promise<UserPasskeyRecord> {
+  const passkey = await store.userPasskeys.find(response.id);
+  const { origin, rpID } = placeOf({ settings });
+  const verified =
+    passkey === null
+      ? null
+      : await verifyAuthenticationResponse({
+          response: { ...response, clientExtensionResults: {} },
+          expectedChallenge: async (challenge) =>
+            (await store.signInCodes.redeem('passkey_challenge', challenge)) !== null,
+          expectedOrigin: origin,
+          expectedRPID: rpID,
+          credential: {
+            id: passkey.id,
+            publicKey: passkey.publicKey,
+            counter: passkey.counter,
+            transports: passkey.transports,
+          },
+          requireUserVerification: true,
+        }).catch(() => null);
+  if (passkey === null || verified?.verified !== true)
+    throw new HoldfastError('unauthorized', 'The passkey was not accepted; begin again, or sign in by other means');
+  await store.userPasskeys.used(passkey.id, verified.authenticationInfo.newCounter);
+  return passkey;
+}
+
+/** Where passkeys are good: the host that people reach us by. */
+function placeOf({ settings }: Pick<ApiParts, 'settings'>): { origin: string; rpID: string } {
+  const { origin, hostname } = new URL(settings.publicUrl);
+  return { origin, rpID: hostname };
+}
+
+function bytesOf(challenge: string): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.from(challenge, 'base64url'));
+}
+
+function presentPasskey({ id, name, createdAt, lastUsedAt }: UserPasskeyRecord): Passkey {
+  return { id, name, created_at: createdAt.toISOString(), last_used_at: lastUsedAt?.toISOString() ?? null };
+}

@@ -1,0 +1,30 @@
+import { SIGN_IN_LINK_LIFETIME_MS } from '../contract/people.ts';
+import type { Store } from './store.ts';
+
+/** The address of an administrator who has not given their own. */
+export const FIRST_ADMINISTRATOR_EMAIL = 'administrator@holdfast.invalid';
+
+type PeopleStore = Pick<Store, 'users' | 'memberships' | 'signInCodes'>;
+
+/**
+ * A code that signs somebody in once, within the hour: who has `email`, else the first administrator, who is made an owner of
+ * the organization. Null when nobody has that address.
+ */
+export async function makeSignInCode(
+  store: PeopleStore,
+  organizationId: string,
+  email?: string,
+): Promise<string | null> {
+  const user =
+    email === undefined ? await firstAdministrator(store, organizationId) : await store.users.findByEmail(email);
+  if (user === null) return null;
+  return store.signInCodes.create('link', { userId: user.id, lifetimeMs: SIGN_IN_LINK_LIFETIME_MS });
+}
+
+async function firstAdministrator(store: PeopleStore, organizationId: string): Promise<{ id: string }> {
+  const owner = (await store.memberships.list(organizationId)).find(({ role }) => role === 'owner');
+  if (owner !== undefined) return owner.user;
+  const user = await store.users.create({ organizationId, email: FIRST_ADMINISTRATOR_EMAIL, name: 'Administrator' });
+  await store.memberships.add(organizationId, user.id, 'owner');
+  return user;
+}

@@ -1,0 +1,95 @@
+import type { Selectable } from 'kysely';
+import { newId } from '../../contract/ids.ts';
+import { INVITATION_LIFETIME_MS, type Role } from '../../contract/people.ts';
+import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+
+/** An invitation that nobody has accepted. */
+export interface InvitationRecord {
+  id: string;
+  organizationId: string;
+  email: string;
+  role: Role;
+  /** The id of who has invited. */
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+/** Invitations to organizations. Only a hash of each code is stored. */
+export interface InvitationQueries {
+  /** Invites an address; an earlier invitation of it to the organization is good no more. */
+  create(
+    organizationId: string,
+    input: { email: string; role: Role; invitedBy: string },
+  ): Promise<{ invitation: InvitationRecord; code: string }>;
+  list(organizationId: string): Promise<InvitationRecord[]>;
+  remove(organizationId: string, id: string): Promise<boolean>;
+  /** The invitation of a code, while it is good. */
+  find(code: string): Promise<InvitationRecord | null>;
+  /** One atomic delete: true for the first who comes with the code. */
+  redeem(code: string): Promise<boolean>;
+}
+
+/** Queries of invitations. */
+export function createInvitationQueries(db: Db, clock: () => Date): InvitationQueries {
+  const live = () => db.selectFrom('invitations').selectAll().where('expires_at', '>', clock());
+  return {
+    create: async (organizationId, { email, role, invitedBy }) => {
+      const now = clock();
+      const code = newSecretToken();
+      const values = {
+        id: newId('ivt'),
+        organization_id: organizationId,
+        email,
+        role,
+        code_hash: hashSecretToken(code),
+        invited_by: invitedBy,
+        created_at: now,
+        expires_at: new Date(now.getTime() + INVITATION_LIFETIME_MS),
+      };
+      const row = await db
+        .insertInto('invitations')
+        .values(values)
+        .onConflict((conflict) => conflict.columns(['organization_id', 'email']).doUpdateSet(values))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      return { invitation: present(row), code };
+    },
+    list: async (organizationId) =>
+      (await live().where('organization_id', '=', organizationId).orderBy('email').execute()).map(present),
+    remove: async (organizationId, id) => {
+      const { numDeletedRows } = await db
+        .deleteFrom('invitations')
+        .where('organization_id', '=', organizationId)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    find: async (code) => {
+      const row = await live().where('code_hash', '=', hashSecretToken(code)).executeTakeFirst();
+      return row === undefined ? null : present(row);
+    },
+    redeem: async (code) => {
+      const { numDeletedRows } = await db
+        .deleteFrom('invitations')
+        .where('code_hash', '=', hashSecretToken(code))
+        .where('expires_at', '>', clock())
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+  };
+}
+
+function present(row: Selectable<Database['invitations']>): InvitationRecord {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    email: row.email,
+    role: row.role,
+    invitedBy: row.invited_by,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+  };
+}
