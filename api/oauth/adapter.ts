@@ -1,0 +1,60 @@
+import type { errors as ProviderErrors, Adapter, AdapterPayload } from 'oidc-provider';
+import { CLIENT_SECONDS } from '../../contract/oauth.ts';
+import type { ApiDeps } from '../context.ts';
+
+/** Keeps nothing: who signs in is known by the session of the console alone, and is asked each time. */
+const nothing = (): Promise<undefined> => Promise.resolve(undefined);
+const NOTHING_KEPT: Adapter = {
+  upsert: nothing,
+  find: nothing,
+  findByUid: nothing,
+  findByUserCode: nothing,
+  consume: nothing,
+  destroy: nothing,
+  revokeByGrantId: nothing,
+};
+
+/** What the provider keeps, in the store that all processes share. One adapter for each kind of thing. */
+export function createAdapters(
+  { store, clock }: Pick<ApiDeps, 'store' | 'clock'>,
+  errors: typeof ProviderErrors,
+): (model: string) => Adapter {
+  const { oauthRecords: records, oauthGrants: grants } = store;
+  const inSeconds = (seconds: number): Date => new Date(clock().getTime() + seconds * 1000);
+
+  return (model) => {
+    if (model === 'Session') return NOTHING_KEPT;
+    return {
+      ...NOTHING_KEPT,
+      upsert: async (id, payload, expiresIn = CLIENT_SECONDS) => {
+        // The id of a code or a token is the code or the token.
+        const { jti: _jti, ...rest } = payload;
+        const grantId = payload.grantId ?? (model === 'Grant' ? id : null);
+        await records.save(model, id, { payload: rest, grantId, expiresAt: inSeconds(expiresIn) });
+        if (model === 'Grant' && payload.clientId !== undefined)
+          await records.prolong('Client', payload.clientId, inSeconds(CLIENT_SECONDS));
+      },
+      find: async (id): Promise<AdapterPayload | undefined> => {
+        const record = await records.find(model, id);
+        if (record === null) return undefined;
+        // What a person was asked and has allowed is in one place; without it the provider's own record is void.
+        if (model === 'Grant' && (await grants.find(id)) === null) return undefined;
+        if (model === 'Client') return record.payload;
+        const { consumedAt, payload } = record;
+        return {
+          ...payload,
+          jti: id,
+          ...(consumedAt !== null && { consumed: Math.floor(consumedAt.getTime() / 1000) }),
+        };
+      },
+      consume: async (id) => {
+        if (await records.consume(model, id)) return;
+        const { payload } = (await records.find(model, id)) ?? {};
+        if (typeof payload?.['grantId'] === 'string') await records.removeGrant(payload['grantId']);
+        throw new errors.InvalidGrant('it was used already');
+      },
+      destroy: async (id) => (model === 'Grant' ? records.removeGrant(id) : records.remove(model, id)),
+      revokeByGrantId: (grantId) => records.removeGrant(grantId),
+    };
+  };
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { OAuthGrant } from '../../contract/oauth.ts';
+import type { OAuthGrantRecord } from '../../store/queries/oauth-grants.ts';
+import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { credentialProjectOf, principalCallerOf, type PrincipalCaller } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { found } from '../found.ts';
+import type { ApiParts } from '../parts.ts';
+
+const tags = ['oauth'];
+
+/** Programs that act for people: each sees and ends their own, an owner or an API key of the organization all of them. */
+export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/oauth/grants',
+    schema: {
+      operationId: 'listOAuthGrants',
+      tags,
+      response: { 200: z.array(OAuthGrant), ...refusals(401, 403) },
+    },
+    handler: async (request) => {
+      const caller = principalCallerOf(request);
+      return (await store.oauthGrants.list(caller.scope.organizationId, whoseGrants(caller))).map(present);
+    },
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/oauth/grants/:id',
+    config: { role: 'viewer' },
+    schema: {
+      operationId: 'revokeOAuthGrant',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent, ...refusals(401, 403, 404) },
+    },
+    handler: async (request, reply) => {
+      const caller = principalCallerOf(request);
+      const removed = await store.oauthGrants.remove(
+        caller.scope.organizationId,
+        whoseGrants(caller),
+        request.params.id,
+      );
+      found(removed, 'Grant not found; list /oauth/grants for the ones there are');
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** The person whose grants a caller may see; null: everybody's. Throws `forbidden` for a key of one project. */
+function whoseGrants(caller: PrincipalCaller): string | null {
+  if (caller.kind === 'user') return caller.role === 'owner' ? null : caller.user.id;
+  if (credentialProjectOf(caller) === null) return null;
+  throw new HoldfastError('forbidden', 'This key is for one project; use an organization-wide key');
+}
+
+function present(grant: OAuthGrantRecord): z.infer<typeof OAuthGrant> {
+  return {
+    id: grant.id,
+    client: { id: grant.clientId, name: grant.clientName },
+    user: { id: grant.user.id, email: grant.user.email },
+    access: grant.access,
+    project_id: grant.projectId,
+    created_at: grant.createdAt.toISOString(),
+    last_used_at: grant.lastUsedAt?.toISOString() ?? null,
+    expires_at: grant.expiresAt.toISOString(),
+  };
+}
