@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditExportsClient } from '../../client/audit-exports-client.ts';
+import type { AuditExportActivities, ExportStep } from '../../contract/activities.ts';
+import type { WorkflowTests } from './environment.ts';
+
+/** What exports come to, step by step; after the last the destination is gone. */
+export interface ExportWorld {
+  steps: ExportStep[];
+  exports: AuditExportActivities;
+}
+
+/** Makes one in which nothing is to be done. */
+export function createExportWorld(): ExportWorld {
+  const world: ExportWorld = {
+    steps: [],
+    exports: { exportNext: async () => world.steps.shift() ?? { next: 'none' } },
+  };
+  return world;
+}
+
+/** A destination that waits, is delivered to, fails for a while, continues as new, and is deleted. Answers its workflow's id. */
+export async function exportUntilDeleted(
+  tests: WorkflowTests,
+  client: AuditExportsClient,
+  world: ExportWorld,
+): Promise<string> {
+  const destinationId = randomUUID();
+  world.steps = [
+    { next: 'wait', afterMs: 600_000 },
+    ...Array.from({ length: 60 }, () => ({ next: 'more' }) as const),
+    { next: 'wait', afterMs: 60_000 },
+    { next: 'more' },
+  ];
+  await client.wake(destinationId);
+  const workflowId = `audit-export-${destinationId}`;
+  await tests.env.client.workflow.getHandle(workflowId).result();
+  return workflowId;
+}
