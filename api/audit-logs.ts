@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { z } from 'zod';
 import { AuditLogEntry, AuditLogExportQuery, AuditLogQuery } from '../contract/audit-logs.ts';
-import { refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { readAuditChunk } from './audit-chunk.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -21,11 +18,11 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listAuditLogs',
       tags,
       querystring: AuditLogQuery,
-      response: { 200: z.array(AuditLogEntry), ...refusals(400, 401, 403) },
+      response: { 200: z.array(AuditLogEntry) },
     },
     handler: async (request, reply) => {
       const { limit = ROWS_A_PAGE, page_token: after, ...filters } = request.query;
-      const { rows, next } = await store.auditLog.page(keyCallerOf(request).scope, { ...filters, limit, after });
+      const { rows, next } = await store.auditLog.page(principalCallerOf(request).scope, { ...filters, limit, after });
       void reply.header('x-has-more', String(next !== null));
       if (next !== null) void reply.header('x-next-page-token', next);
       return rows;
@@ -40,23 +37,25 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
       querystring: AuditLogExportQuery,
       response: {
         200: z.any().describe('JSON lines, gzip-compressed unless `format` is `jsonl`'),
-        ...refusals(400, 401, 403),
       },
     },
     serializerCompiler: () => String,
     handler: async (request, reply) => {
-      const { limit = ROWS_A_CHUNK, cursor: after, format = 'jsonl.gz', ...filters } = request.query;
-      const { rows, next } = await store.auditLog.page(keyCallerOf(request).scope, { ...filters, limit, after });
-      const lines = Buffer.from(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
-      const chunk = format === 'jsonl' ? lines : await promisify(gzip)(lines);
+      const { limit = ROWS_A_CHUNK, cursor, format = 'jsonl.gz', ...filters } = request.query;
+      const { scope } = principalCallerOf(request);
+      const { rows, bytes, sha256, next, body } = await readAuditChunk(
+        (ofBatch, after) => store.auditLog.page(scope, { ...filters, limit: ofBatch, after, token: 'cursor' }),
+        { limit, after: cursor, format },
+      );
       void reply.headers({
         'content-type': 'application/octet-stream',
-        'x-row-count': String(rows.length),
+        'content-length': String(bytes),
+        'x-row-count': String(rows),
         'x-has-more': String(next !== null),
-        'x-content-sha256': createHash('sha256').update(chunk).digest('hex'),
+        'x-content-sha256': sha256,
         ...(next !== null && { 'x-next-cursor': next }),
       });
-      return reply.send(chunk);
+      return reply.send(body);
     },
   });
 }

@@ -2,29 +2,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import type { AuditLogRequest } from '../../store/queries/audit-log.ts';
 import type { Scope } from '../../store/scope.ts';
+import { auditEntry } from './audit-entry.ts';
 import { runOnce, SCOPE, useStore } from './databases.ts';
 
 const DAY_MS = 86_400_000;
 
-const COLUMNS = [...Object.keys(entry()), 'organization_id', 'project_id'];
-
-function entry(more: Partial<AuditLogEntry> = {}): AuditLogEntry {
-  return {
-    timestamp: '2026-03-01T12:00:00.000Z',
-    auth_strategy: 'api_key',
-    user_id: 'usr_1',
-    email: 'ann@example.com',
-    status: 200,
-    method: 'GET',
-    path: '/profiles',
-    route: '/profiles',
-    domain: 'localhost',
-    duration_ms: 2,
-    client_ip: '203.0.113.9',
-    user_agent: 'test',
-    ...more,
-  };
-}
+const COLUMNS = [...Object.keys(auditEntry()), 'organization_id', 'project_id', 'written_at', 'kind'];
 
 describe('the audit log', () => {
   const context = useStore();
@@ -42,7 +25,7 @@ describe('the audit log', () => {
   it('pages by token, newest first by the time of receipt, rows of one moment in the order written', async () => {
     const { store } = context();
     const times = ['10:00:00', '10:00:02', '10:00:01', '10:00:01', '10:00:01'];
-    await add(times.map((time, index) => entry({ timestamp: `2026-03-01T${time}.000Z`, status: 200 + index })));
+    await add(times.map((time, index) => auditEntry({ timestamp: `2026-03-01T${time}.000Z`, status: 200 + index })));
     const seen: number[] = [];
     let after: string | undefined;
     do {
@@ -56,10 +39,10 @@ describe('the audit log', () => {
 
   it('shows a project its own rows alone, and takes nothing at all', async () => {
     await add([]);
-    await add([entry()], null);
-    await add([entry({ status: 201 })]);
+    await add([auditEntry()], null);
+    await add([auditEntry({ status: 201 })]);
     expect(await find({})).toHaveLength(2);
-    expect(await find({}, { ...whole, projectId: SCOPE.projectId })).toEqual([entry({ status: 201 })]);
+    expect(await find({}, { ...whole, projectId: SCOPE.projectId })).toEqual([auditEntry({ status: 201 })]);
   });
 
   it.each<[string, Partial<AuditLogRequest>, string[]]>([
@@ -77,11 +60,58 @@ describe('the audit log', () => {
     ['a user beside the text', { search: '404', search_user_id: ['usr_2'] }, ['/browsers/b_1', '/browsersx']],
   ])('is filtered by %s', async (_what, request, paths) => {
     await add([
-      entry(),
-      entry({ timestamp: '2026-03-02T12:00:00.000Z', path: '/browsers/b_1', method: 'DELETE', user_id: 'usr_2' }),
-      entry({ timestamp: '2026-03-02T12:00:00.000Z', path: '/browsersx', status: 404, auth_strategy: 'hosted_page' }),
+      auditEntry(),
+      auditEntry({ timestamp: '2026-03-02T12:00:00.000Z', path: '/browsers/b_1', method: 'DELETE', user_id: 'usr_2' }),
+      auditEntry({
+        timestamp: '2026-03-02T12:00:00.000Z',
+        path: '/browsersx',
+        status: 404,
+        auth_strategy: 'hosted_page',
+      }),
     ]);
     expect((await find(request)).map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
+  });
+
+  it('finds what is rare, and what is common, beside many rows of the same and of other kinds', async () => {
+    const first = Date.parse('2026-03-01T00:00:00.000Z');
+    // More rows of one kind than are looked at before the index is asked, and few of another, older and newer ones.
+    const rows = Array.from({ length: 5000 }, (_, index) =>
+      auditEntry({
+        timestamp: new Date(first + index * 1000).toISOString(),
+        method: 'POST',
+        auth_strategy: index % 500 === 7 ? 'hosted_page' : 'api_key',
+        path: `/${index % 1000 === 3 ? 'rare' : index % 250 === 7 ? 'mixed' : 'common'}/${index}`,
+      }),
+    );
+    for (let at = 0; at < rows.length; at += 1000) await add(rows.slice(at, at + 1000));
+    const expected = (search: string, limit: number) =>
+      rows
+        .map(({ path }) => path)
+        .filter((path) => path.includes(search))
+        .toReversed()
+        .slice(0, limit);
+    for (const [search, limit] of [
+      ['/rare', 100],
+      ['/rare', 3],
+      // Every other one is of the kind that is looked through whole.
+      ['/mixed', 5],
+      ['/mixed', 100],
+      ['/common', 100],
+      ['/common/7', 100],
+      ['/507', 100],
+      ['/nowhere', 100],
+    ] as const) {
+      const found = await find({ method: 'POST', search, limit });
+      expect([search, found.map(({ path }) => path)]).toEqual([search, expected(search, limit)]);
+    }
+    const pages: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await context().store.auditLog.page(whole, { method: 'POST', search: '/rare', limit: 2, after });
+      pages.push(...page.rows.map(({ path }) => path));
+      after = page.next ?? undefined;
+    } while (after !== undefined);
+    expect(pages).toEqual(expected('/rare', 100));
   });
 
   it('tells that a row was changed, taken out or put in, and not that its oldest went by age', async () => {
@@ -91,8 +121,10 @@ describe('the audit log', () => {
       return (await store.auditLog.verify()).broken;
     };
     await runOnce(database.connection, 'truncate audit_log restart identity');
-    await add([entry(), entry()]);
-    await Promise.all(Array.from({ length: 20 }, (_, index) => add([entry({ status: 200 + index }), entry()])));
+    await add([auditEntry(), auditEntry()]);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => add([auditEntry({ status: 200 + index }), auditEntry()])),
+    );
     expect(await store.auditLog.verify()).toEqual({ rows: 42, broken: null });
     expect(await after('update audit_log set status = 404 where seq = 4')).toEqual({ seq: 4, fault: 'changed' });
     expect(await after('delete from audit_log where seq = 4')).toEqual({ seq: 5, fault: 'gap' });
@@ -105,7 +137,7 @@ describe('the audit log', () => {
 
   it('is swept by age, from its beginning on', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
-    await add([11, 9, 12].map((days) => entry({ timestamp: daysAgo(days), path: `/${days}` })));
+    await add([11, 9, 12].map((days) => auditEntry({ timestamp: daysAgo(days), path: `/${days}` })));
     await context()
       .open({ auditKeptMs: 10 * DAY_MS })
       .sweep();
