@@ -4,7 +4,7 @@ import { toHoldfastError } from '../http/errors.ts';
 import { eventFrame, openEventStream } from '../http/event-stream.ts';
 import { lastEventIdOf } from '../http/headers.ts';
 import type { AppEvent, AppSubject } from '../store/queries/app-events.ts';
-import { keyCallerOf } from './caller.ts';
+import { principalCallerOf, principalIdOf } from './caller.ts';
 import type { ApiParts } from './parts.ts';
 
 /** How many events are read at a time. */
@@ -41,7 +41,7 @@ export async function followEvents(
   reply: FastifyReply,
   { subject, since, present, isLast }: Followed,
 ): Promise<void> {
-  const stream = streams.open(keyCallerOf(request).key.id);
+  const stream = streams.open(principalIdOf(principalCallerOf(request)));
   const frame = (data: { event: string; [name: string]: unknown }, id?: number) => eventFrame(data.event, data, id);
   const writer = openEventStream(reply, {
     heartbeat: () => frame({ event: 'sse_heartbeat', timestamp: clock().toISOString() }),

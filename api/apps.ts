@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { APP_REGION, AppVersion } from '../contract/apps.ts';
-import { refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import type { AppVersionRecord } from '../store/queries/deployments.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { envVarsFor, holdsEnvValue } from './env-vars.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -26,32 +27,31 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/apps',
+    config: { answersSecret: holdsEnvValue },
     schema: {
       operationId: 'listApps',
       tags: ['apps'],
       querystring: Query,
-      response: { 200: z.array(AppVersion), ...refusals(400, 401) },
+      response: { 200: z.array(AppVersion) },
     },
     handler: async (request, reply) => {
       const { app_name: appName, version, query } = request.query;
       const asked = pageOf(request.query);
       const filter = { ...asked, ...defined({ appName, version, query }) };
-      const page = await store.deployments.listVersions(keyCallerOf(request).scope, filter);
+      const caller = principalCallerOf(request);
+      const page = await store.deployments.listVersions(caller.scope, filter);
       sendPageHeaders(reply, asked, page);
-      return page.rows.map((row): AppVersion => ({
+      const showEnvVars = envVarsFor({ store }, caller);
+      const shown = async (row: AppVersionRecord): Promise<AppVersion> => ({
         id: row.id,
         app_name: row.appName,
         version: row.version,
         region: APP_REGION,
         deployment: row.deploymentId,
         actions: row.actions,
-        env_vars: redacted(row.envNames),
-      }));
+        env_vars: await showEnvVars({ id: row.deploymentId, envNames: row.envNames }),
+      });
+      return Promise.all(page.rows.map(shown));
     },
   });
-}
-
-/** Every name with an empty value: an API key is shown no more, and there are no other callers. */
-export function redacted(names: string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, '']));
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { fromBufferPromise } from 'yauzl';
 import { z } from 'zod';
-import { APP_REGION, DEFAULT_APP_VERSION } from '../contract/apps.ts';
+import { APP_REGION, DEFAULT_APP_VERSION, Entrypoint, GithubSource } from '../contract/apps.ts';
 import { HoldfastError, invalidField } from '../contract/errors.ts';
 import { dropRest, rejectForm } from '../http/bodies.ts';
 
@@ -18,29 +18,21 @@ export interface DeploymentForm {
   version: string;
   force: boolean;
   envVars: Record<string, string>;
-  archive: Buffer;
+  /** The ZIP archive, or where it is to be fetched. */
+  source: Buffer | GithubSource;
 }
 
-const Entrypoint = z
-  .string()
-  .min(1)
-  .max(1024)
-  .refine(
-    (place) => !place.startsWith('/') && !place.split(/[/\\]/).includes('..'),
-    'must be a path inside of the archive',
-  )
-  .refine((place) => /\.([cm]?[jt]s|tsx|py)$/.test(place), 'must end in .js, .mjs, .cjs, .ts, .mts, .cts, .tsx or .py');
 const Version = z.string().trim().min(1).max(255);
 
 /**
- * Receives the form of a deployment: `file`, a ZIP archive, `entrypoint_rel_path`, and maybe `version`, `force`, `region` and
- * `env_vars[NAME]`. Throws errors that name the field.
+ * Receives the form of a deployment: `file`, a ZIP archive, and `entrypoint_rel_path`, or `source[…]`, and maybe `version`, `force`,
+ * `region` and `env_vars[NAME]`. Throws errors that name the field.
  */
 export async function receiveDeployment(request: FastifyRequest): Promise<DeploymentForm> {
   if (!request.isMultipart()) {
     throw new HoldfastError(
       'unsupported_media_type',
-      'Send the program as multipart/form-data, its ZIP archive in `file`',
+      'Send the program as multipart/form-data, its ZIP archive in `file`, or `source`',
     );
   }
   try {
@@ -66,29 +58,59 @@ async function readForm(request: FastifyRequest): Promise<DeploymentForm> {
     else envVars[envName(name)] = envValue(name, value);
   }
   refuseOthers(fields);
-  if (archive === null) throw invalidField('file', 'required');
-  await checkArchive(archive);
+  const source = readSource(fields);
+  if (source !== null && archive !== null) throw invalidField('source', 'send either `source` or `file`');
+  if (source === null && archive === null) throw invalidField('file', 'required; or send `source`');
+  if (archive !== null) await checkArchive(archive);
   const version = fields.get('version') ?? '';
+  const named = fields.get('entrypoint_rel_path') ?? '';
   return {
-    entrypoint: read('entrypoint_rel_path', Entrypoint, fields.get('entrypoint_rel_path') ?? ''),
+    entrypoint: source === null || named !== '' ? read('entrypoint_rel_path', Entrypoint, named) : source.entrypoint,
     version: version === '' ? DEFAULT_APP_VERSION : read('version', Version, version),
     force: read('force', z.enum(['true', 'false', '']), fields.get('force') ?? '') === 'true',
     envVars,
-    archive,
+    source: source ?? archive ?? Buffer.alloc(0),
   };
 }
 
 function refuseOthers(fields: Map<string, string>): void {
-  for (const name of fields.keys()) {
-    if (name.startsWith('source')) {
-      throw invalidField(
-        'source',
-        'this installation fetches no repositories; send the program as ZIP archive in `file`',
-      );
-    }
-  }
   const region = fields.get('region') ?? '';
   if (region !== '' && region !== APP_REGION) throw invalidField('region', `must be ${APP_REGION}, or left out`);
+}
+
+/**
+ * `source`, as JSON (the TypeScript SDK) or each member as a field of its own, `source[auth][token]` (the Python one). Null when it
+ * was not sent.
+ */
+function readSource(fields: ReadonlyMap<string, string>): GithubSource | null {
+  const text = fields.get('source');
+  const sent = text === undefined ? membersOf(fields) : jsonOf(text);
+  if (sent === null) return null;
+  const result = GithubSource.safeParse(sent);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw invalidField(['source', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is invalid');
+}
+
+function membersOf(fields: ReadonlyMap<string, string>): Record<string, unknown> | null {
+  const source: Record<string, unknown> = {};
+  const auth: Record<string, string> = {};
+  for (const [name, value] of fields) {
+    const ofAuth = /^source\[auth\]\[(\w+)\]$/.exec(name)?.[1];
+    const member = /^source\[(\w+)\]$/.exec(name)?.[1];
+    if (ofAuth !== undefined) auth[ofAuth] = value;
+    else if (member !== undefined) source[member] = value;
+  }
+  if (Object.keys(auth).length > 0) source['auth'] = auth;
+  return Object.keys(source).length === 0 ? null : source;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidField('source', 'must be JSON');
+  }
 }
 
 function envName(name: string): string {

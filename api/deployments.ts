@@ -1,16 +1,17 @@
 import multipart from '@fastify/multipart';
 import { z } from 'zod';
-import { APP_REGION, Deployment, DeploymentStatus, MAX_SOURCE_BYTES } from '../contract/apps.ts';
+import { APP_REGION, Deployment, DeploymentStatus, GithubSource, MAX_SOURCE_BYTES } from '../contract/apps.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import type { AppEvent } from '../store/queries/app-events.ts';
-import type { DeploymentRecord } from '../store/queries/deployments.ts';
-import { IdParams, NoContent, refusals } from './answer-schemas.ts';
+import type { DeploymentRecord, Repository } from '../store/queries/deployments.ts';
+import { EventStreamAnswer, IdParams, NoContent } from './answer-schemas.ts';
 import { followEvents, Since } from './app-event-stream.ts';
-import { Filter, redacted } from './apps.ts';
-import { keyCallerOf, refusePrograms } from './caller.ts';
+import { Filter } from './apps.ts';
+import { principalCallerOf, refusePrograms } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { MAX_ENV_VALUE, MAX_ENV_VARS, receiveDeployment } from './deployment-form.ts';
+import { envVarsFor, holdsEnvValue } from './env-vars.ts';
 import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
@@ -18,6 +19,8 @@ import { writeScope } from './scope.ts';
 
 const tags = ['deployments'];
 const NOT_FOUND = 'Deployment not found; check its id and the project';
+/** Answers hold values of the environment for people who may see them; all others read names alone. */
+const SHOWS_ENVIRONMENT = { answersSecret: holdsEnvValue };
 const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 /** The states that end the stream of a deployment: its build is over. */
 const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
@@ -31,43 +34,52 @@ export function registerDeployments(app: ApiServer, parts: ApiParts): void {
   deleteDeployment(app, parts);
 }
 
-/** `POST /deployments`: takes an archive; it is built in the background. */
-function createDeployment(app: ApiServer, { store, apps }: ApiParts): void {
+/** `POST /deployments`: takes an archive, or fetches a repository's; it is built in the background. */
+function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts): void {
   void app.register(async (forms: ApiServer) => {
     await forms.register(multipart, {
-      limits: { fileSize: MAX_SOURCE_BYTES, files: 1, fields: MAX_ENV_VARS + 10, fieldSize: MAX_ENV_VALUE },
+      limits: { fileSize: MAX_SOURCE_BYTES, files: 1, fields: MAX_ENV_VARS + 20, fieldSize: MAX_ENV_VALUE },
     });
     forms.route({
       method: 'POST',
       url: '/deployments',
+      config: SHOWS_ENVIRONMENT,
       schema: {
         operationId: 'createDeployment',
         tags,
         consumes: ['multipart/form-data'],
         body: z.object({
-          file: Archive.describe('ZIP archive of the program'),
-          entrypoint_rel_path: z.string(),
+          file: Archive.describe('ZIP archive of the program; or send `source`').optional(),
+          entrypoint_rel_path: z.string().optional().describe('With `file`'),
+          source: GithubSource.optional().describe(
+            'As JSON, or each member as a field: `source[url]`, `source[auth][token]`',
+          ),
           version: z.string().optional(),
           force: z.boolean().optional().describe('Take over a version that another deployment has'),
           region: z.literal(APP_REGION).optional(),
           env_vars: z.record(z.string(), z.string()).optional(),
         }),
-        response: { 201: Deployment, ...refusals(400, 401, 403, 413, 415, 503) },
+        response: { 201: Deployment },
       },
       // For the document alone: the form is read by the handler, part by part.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
         refusePrograms(request, 'deploy programs');
-        const form = await receiveDeployment(request);
-        const scope = await writeScope(store, keyCallerOf(request).scope);
-        const made = await store.deployments.create(scope, form);
+        const { source, ...form } = await receiveDeployment(request);
+        const scope = await writeScope(store, principalCallerOf(request).scope);
+        const made = await store.deployments.create(
+          scope,
+          Buffer.isBuffer(source)
+            ? { ...form, archive: source }
+            : { ...form, ...(await fetchSource(source)), repository: repositoryOf(source) },
+        );
         try {
           await apps.deploy(made.id);
         } catch (error) {
           await store.deployments.end(made.id, 'failed', 'The build could not be started; deploy again');
           throw error;
         }
-        return reply.code(201).send(present(made));
+        return reply.code(201).send(present(made, await envVarsFor({ store }, principalCallerOf(request))(made)));
       },
     });
   });
@@ -85,11 +97,12 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/deployments',
+    config: SHOWS_ENVIRONMENT,
     schema: {
       operationId: 'listDeployments',
       tags,
       querystring: Query,
-      response: { 200: z.array(Deployment), ...refusals(400, 401) },
+      response: { 200: z.array(Deployment) },
     },
     handler: async (request, reply) => {
       const { app_name: appName, app_version: appVersion, query } = request.query;
@@ -98,9 +111,11 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
       }
       const asked = pageOf(request.query);
       const filter = { ...asked, ...defined({ appName, appVersion, query }) };
-      const page = await store.deployments.list(keyCallerOf(request).scope, filter);
+      const page = await store.deployments.list(principalCallerOf(request).scope, filter);
       sendPageHeaders(reply, asked, page);
-      return page.rows.map(present);
+      const caller = principalCallerOf(request);
+      const showEnvVars = envVarsFor({ store }, caller);
+      return Promise.all(page.rows.map(async (row) => present(row, await showEnvVars(row))));
     },
   });
 }
@@ -110,14 +125,18 @@ function retrieveDeployment(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/deployments/:id',
+    config: SHOWS_ENVIRONMENT,
     schema: {
       operationId: 'retrieveDeployment',
       tags,
       params: IdParams,
-      response: { 200: Deployment, ...refusals(401, 404) },
+      response: { 200: Deployment },
     },
-    handler: async (request) =>
-      present(found(await store.deployments.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND)),
+    handler: async (request) => {
+      const caller = principalCallerOf(request);
+      const record = found(await store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      return present(record, await envVarsFor({ store }, caller)(record));
+    },
   });
 }
 
@@ -126,23 +145,24 @@ function followDeployment(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/deployments/:id/events',
+    // A stream cannot be read before it is sent.
+    config: { role: 'viewer', answersSecret: true },
     schema: {
       operationId: 'followDeployment',
       tags,
       description: 'Server-sent events: log, deployment_state, app_version_summary, error, sse_heartbeat.',
       params: IdParams,
       querystring: z.object({ since: Since }),
-      response: refusals(400, 401, 404),
+      response: { 200: EventStreamAnswer },
     },
     handler: async (request, reply) => {
-      const record = found(
-        await parts.store.deployments.find(keyCallerOf(request).scope, request.params.id),
-        NOT_FOUND,
-      );
+      const caller = principalCallerOf(request);
+      const record = found(await parts.store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      const envVars = await envVarsFor(parts, caller)(record);
       await followEvents(parts, request, reply, {
         subject: { table: 'deployments', id: record.id },
         since: request.query.since,
-        present: (event) => presentEvent(record, event),
+        present: (event) => presentEvent(record, event, envVars),
         isLast: (status) => SETTLED.has(status),
       });
     },
@@ -158,10 +178,13 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
       operationId: 'deleteDeployment',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 404, 503) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const { id } = found(await store.deployments.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND);
+      const { id } = found(
+        await store.deployments.find(principalCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
+      );
       await store.deployments.end(id, 'stopped', null);
       await apps.cancel('deployment', id);
       for (const invocationId of await store.invocations.unfinishedOf(id))
@@ -171,8 +194,13 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
   });
 }
 
-function present(record: DeploymentRecord): Deployment {
-  const { statusReason } = record;
+/** What is kept of where a program came from: all but what authenticated its download. */
+function repositoryOf({ url, ref, path = '' }: GithubSource): Repository {
+  return { url, ref, ...(path === '' ? {} : { path }) };
+}
+
+function present(record: DeploymentRecord, envVars: Record<string, string>): Deployment {
+  const { statusReason, repository } = record;
   return {
     id: record.id,
     created_at: record.createdAt.toISOString(),
@@ -181,22 +209,29 @@ function present(record: DeploymentRecord): Deployment {
     status: record.status,
     ...(statusReason === null ? {} : { status_reason: statusReason }),
     entrypoint_rel_path: record.entrypoint,
-    env_vars: redacted(record.envNames),
-    source_type: 'file',
+    env_vars: envVars,
+    source_type: repository === null ? 'file' : 'github',
     source_checksum: record.checksum,
+    ...(repository === null
+      ? {}
+      : {
+          source_url: repository.url,
+          source_ref: repository.ref,
+          ...defined({ source_path: repository.path }),
+        }),
   };
 }
 
-function presentEvent(record: DeploymentRecord, { at, body }: AppEvent) {
+function presentEvent(record: DeploymentRecord, { at, body }: AppEvent, envVars: Record<string, string>) {
   const timestamp = at.toISOString();
   switch (body.event) {
     case 'log':
       return { event: 'log', timestamp, message: body.message };
     case 'app_version_summary':
-      return { event: 'app_version_summary', timestamp, region: APP_REGION, ...body.version };
+      return { event: 'app_version_summary', timestamp, region: APP_REGION, ...body.version, env_vars: envVars };
     case 'state': {
       const status = DeploymentStatus.parse(body.status);
-      const deployment = present({ ...record, status, statusReason: body.reason ?? null, updatedAt: at });
+      const deployment = present({ ...record, status, statusReason: body.reason ?? null, updatedAt: at }, envVars);
       return { event: 'deployment_state', timestamp, deployment };
     }
   }

@@ -12,11 +12,11 @@ import {
 import { Browser } from '../contract/browsers.ts';
 import type { AppEvent } from '../store/queries/app-events.ts';
 import type { InvocationRecord } from '../store/queries/invocations.ts';
-import { IdParams, NoContent, refusals } from './answer-schemas.ts';
+import { EventStreamAnswer, IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { followEvents, Since } from './app-event-stream.ts';
 import { Filter } from './apps.ts';
 import { headersForBrowsers } from './browser-service.ts';
-import { keyCallerOf, programOf } from './caller.ts';
+import { principalCallerOf, programOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -50,12 +50,12 @@ function createInvocation(app: ApiServer, parts: ApiParts): void {
       operationId: 'createInvocation',
       tags,
       body: InvocationCreate,
-      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(400, 401, 404, 413, 503, 529) },
+      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(529) },
     },
     handler: async (request, reply) => {
       const { body } = request;
       const timeoutSeconds = body.async ? (body.async_timeout_seconds ?? ASYNC_TIMEOUT_S) : SYNC_TIMEOUT_S;
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const made = await store.invocations.create(scope, {
         appName: body.app_name,
         version: body.version,
@@ -109,13 +109,13 @@ function listInvocations(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listInvocations',
       tags,
       querystring: Query,
-      response: { 200: z.array(Invocation), ...refusals(400, 401) },
+      response: { 200: z.array(Invocation) },
     },
     handler: async (request, reply) => {
       const { app_name, action_name, version, deployment_id, status, since, query } = request.query;
       const asked = pageOf(request.query);
       const filter = { appName: app_name, actionName: action_name, version, deploymentId: deployment_id };
-      const page = await store.invocations.list(keyCallerOf(request).scope, {
+      const page = await store.invocations.list(principalCallerOf(request).scope, {
         ...asked,
         ...defined({ ...filter, status, since, query }),
       });
@@ -134,10 +134,10 @@ function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveInvocation',
       tags,
       params: IdParams,
-      response: { 200: Invocation, ...refusals(401, 404) },
+      response: { 200: Invocation },
     },
     handler: async (request) =>
-      present(found(await store.invocations.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND)),
+      present(found(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
   });
 }
 
@@ -151,10 +151,10 @@ function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
       tags,
       params: IdParams,
       body: InvocationUpdate,
-      response: { 200: Invocation, ...refusals(400, 401, 404, 503) },
+      response: { 200: Invocation },
     },
     handler: async (request) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { id } = found(await store.invocations.find(scope, request.params.id), NOT_FOUND);
       const { status, output } = request.body;
       const reason = status === 'failed' ? 'The invocation was ended' : undefined;
@@ -176,11 +176,11 @@ function followInvocation(app: ApiServer, parts: ApiParts): void {
       description: 'Server-sent events: log, invocation_state, error, sse_heartbeat.',
       params: IdParams,
       querystring: z.object({ since: Since }),
-      response: refusals(400, 401, 404),
+      response: { 200: EventStreamAnswer },
     },
     handler: async (request, reply) => {
       const record = found(
-        await parts.store.invocations.find(keyCallerOf(request).scope, request.params.id),
+        await parts.store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
       await followEvents(parts, request, reply, {
@@ -200,15 +200,16 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
   app.route({
     method: 'GET',
     url: '/invocations/:id/browsers',
+    config: { answersSecret: true },
     schema: {
       operationId: 'listInvocationBrowsers',
       tags,
       params: IdParams,
-      response: { 200: Browsers, ...refusals(401, 404, 502) },
+      response: { 200: Browsers, ...refusals(502) },
     },
     handler: async (request) => {
       const { id, projectId } = found(
-        await store.invocations.find(keyCallerOf(request).scope, request.params.id),
+        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
       // The URLs of a session follow from where its reader has reached us.
@@ -230,11 +231,11 @@ function deleteInvocationBrowsers(app: ApiServer, { store, browserService }: Api
       operationId: 'deleteInvocationBrowsers',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 404, 502) },
+      response: { 204: NoContent, ...refusals(502) },
     },
     handler: async (request, reply) => {
       const { id, projectId } = found(
-        await store.invocations.find(keyCallerOf(request).scope, request.params.id),
+        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
       await browserService.call({ method: 'DELETE', path: `/invocations/${id}/browsers`, projectId, schema: null });

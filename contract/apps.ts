@@ -20,6 +20,48 @@ export const ASYNC_TIMEOUT_S = 900;
 /** How long a build may take, in seconds. */
 export const BUILD_TIMEOUT_S = 600;
 
+/** Where the entrypoint of a program is, inside of its archive or of a repository's folder. */
+export const Entrypoint = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine(
+    (place) => !place.startsWith('/') && !place.split(/[/\\]/).includes('..'),
+    'must be a path inside of the archive',
+  )
+  .refine((place) => /\.([cm]?[jt]s|tsx|py)$/.test(place), 'must end in .js, .mjs, .cjs, .ts, .mts, .cts, .tsx or .py');
+
+/** A program in a repository of GitHub. `auth` holds a secret: it is used for one download and kept nowhere. */
+export const GithubSource = z.strictObject({
+  type: z.literal('github', 'must be github'),
+  url: z.string().max(2048).describe('Base URL of the repository: https://github.com/owner/name'),
+  ref: z
+    .string()
+    .min(1)
+    .max(255)
+    .regex(/^[^\s~^:?*[\\\p{Cc}]+$/u, 'must be a branch, a tag or a commit')
+    .refine((ref) => !/\.\.|\/\/|^\/|\/$|^\.$/.test(ref), 'must be a branch, a tag or a commit'),
+  entrypoint: Entrypoint,
+  path: z
+    .string()
+    .max(1024)
+    .refine((path) => !path.split(/[/\\]/).includes('..'), 'must be a folder of the repository')
+    .optional(),
+  auth: z
+    .strictObject({
+      method: z.literal('github_token', 'must be github_token'),
+      token: z.string().regex(/^[\x21-\x7e]{1,500}$/, 'must be a token of GitHub'),
+    })
+    .optional(),
+});
+export type GithubSource = z.infer<typeof GithubSource>;
+
+/** What was fetched: the program's ZIP archive, and the SHA-256 of what GitHub sent, in hex. */
+export interface FetchedSource {
+  archive: Buffer;
+  checksum: string;
+}
+
 const JsonSchema = z.record(z.string(), z.unknown()).nullable();
 
 /** App action of interface.md: schemas are JSON Schema draft-07, null where none could be made. */
@@ -30,7 +72,7 @@ export const AppAction = z.strictObject({
 });
 export type AppAction = z.infer<typeof AppAction>;
 
-/** App version summary of interface.md. `env_vars` has every name, each with an empty value. */
+/** App version summary of interface.md. `env_vars` has every name, each with an empty value but for people in the console. */
 export const AppVersion = z.strictObject({
   id: z.string(),
   app_name: z.string(),
@@ -55,8 +97,11 @@ export const Deployment = z.strictObject({
   status_reason: z.string().optional(),
   entrypoint_rel_path: z.string(),
   env_vars: z.record(z.string(), z.string()),
-  source_type: z.literal('file'),
-  source_checksum: z.string().describe('SHA-256 of the archive, in hex'),
+  source_type: z.enum(['file', 'github']),
+  source_checksum: z.string().describe('SHA-256 of the archive that was sent, or that GitHub sent, in hex'),
+  source_url: z.string().optional(),
+  source_ref: z.string().optional().describe('As it was asked for; not resolved to a commit'),
+  source_path: z.string().optional(),
 });
 export type Deployment = z.infer<typeof Deployment>;
 

@@ -32,11 +32,18 @@ export function createAppActivities({ store, service, apiUrl }: AppActivityDeps)
     const archive = await store.deployments.archive(id);
     if (archive === null) return { outcome: 'failed', reason: 'The archive of the deployment is gone; deploy again' };
     const { projectId, entrypoint, envVars } = source;
-    if (!(await sendProgram(service, projectId, id, archive, signal))) return NO_SANDBOX;
     // Clients are made while the program is loaded; a key that opens anything is an action's.
     const env = { ...envVars, KERNEL_API_KEY: 'given-to-actions-alone' };
     const run = { kind: 'build', entrypoint, env, timeout_sec: BUILD_TIMEOUT_S } as const;
-    return runProgram(service, { projectId, id }, run, (event) => log.add(event), signal);
+    for (let isRepeated = false; ; isRepeated = true) {
+      if (!(await sendProgram(service, projectId, id, archive, signal))) return NO_SANDBOX;
+      try {
+        return await runProgram(service, { projectId, id }, run, (event) => log.add(event), signal);
+      } catch (error) {
+        // A browser service that was started anew in between has forgotten what it was sent.
+        if (isRepeated || !(error instanceof BrowserServiceError) || error.code !== 'session_gone') throw error;
+      }
+    }
   };
 
   const act = async (invocation: InvocationRecord, source: ProgramSource, log: EventLog, signal: AbortSignal) => {

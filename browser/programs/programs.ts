@@ -1,10 +1,10 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import { MAX_OUTPUT, MAX_SOURCE_BYTES, MAX_UNPACKED_BYTES } from '../../contract/apps.ts';
+import { MAX_OUTPUT, MAX_UNPACKED_BYTES } from '../../contract/apps.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { BuiltApps, type ProgramEnd, type ProgramRun } from '../../contract/programs.ts';
 import { createFolder } from '../files/change-tree.ts';
@@ -13,6 +13,7 @@ import { receiveFile } from '../files/write-file.ts';
 import type { ShownFile } from '../process/isolation.ts';
 import { PROCESSES_REFUSED } from '../process/session-processes.ts';
 import { openProgramRoom, type ProgramRoom, type RoomDeps, type RoomEnd } from './program-room.ts';
+import { createReceivedArchives } from './received-archives.ts';
 
 /** Most runs at a time; each is a process of Node or Python with what it starts. */
 const MAX_RUNS = 20;
@@ -37,6 +38,11 @@ export interface Programs {
 /** Builds or runs a program. `onLog` is told what it says, line by line; `signal` kills it. */
 export type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
 
+/** Where programs are kept below the work folder. */
+export function programsFolder(workDir: string): string {
+  return path.join(path.resolve(workDir), 'programs');
+}
+
 const Built = z.object({ apps: BuiltApps, entry: z.string(), language: z.enum(['javascript', 'python']) });
 const Failed = z.object({ failed: z.string() });
 const Output = z.object({ output: z.string().nullable() });
@@ -44,12 +50,14 @@ const Kept = Built.pick({ entry: true, language: true });
 
 /** Keeps programs below the work folder. */
 export function createPrograms(deps: RoomDeps): Programs {
-  const base = path.join(path.resolve(deps.workDir), 'programs');
+  const base = programsFolder(deps.workDir);
+  const archives = createReceivedArchives(base);
   const { tools } = deps;
-  let running = 0;
+  const running = new Set<{ id: string }>();
 
   const build = async (id: string, run: ProgramRun, onLog: (line: string) => void, signal: AbortSignal) => {
-    const source = path.join(base, `${id}.zip`);
+    const source = archives.take(id);
+    if (source === null) throw notFound();
     const room = await openProgramRoom(deps, null);
     try {
       const { files, folder } = room.space;
@@ -89,7 +97,9 @@ export function createPrograms(deps: RoomDeps): Programs {
       });
       const built = 'answer' in end ? Built.safeParse(end.answer) : null;
       if (built?.success !== true) return endOf(end);
-      await keep(path.join(folder.root, 'app'), path.join(base, id), built.data);
+      await keep(path.join(folder.root, 'app'), path.join(base, id), built.data, (name) =>
+        [...running].some((one) => one.id === name),
+      );
       return { outcome: 'answered' as const, answer: JSON.stringify(built.data.apps) };
     } finally {
       await room.close();
@@ -140,22 +150,19 @@ export function createPrograms(deps: RoomDeps): Programs {
   };
 
   return {
-    receive: async (id, archive) => {
-      await mkdir(base, { recursive: true, mode: 0o700 });
-      const file = path.join(base, `${id}.zip`);
-      await pipeline(archive, atMostSource, createWriteStream(file, { mode: 0o600 }));
-    },
+    receive: (id, archive) => archives.receive(id, archive),
     prepare: async (id, run) => {
       if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_REFUSED);
-      const needed = run.kind === 'build' ? path.join(base, `${id}.zip`) : path.join(base, id, 'kept.json');
-      if (!(await isThere(needed))) throw notFound();
-      if (running >= MAX_RUNS) throw full();
+      const isHere = run.kind === 'build' ? archives.has(id) : await isThere(path.join(base, id, 'kept.json'));
+      if (!isHere) throw notFound();
+      if (running.size >= MAX_RUNS) throw full();
       return async (onLog, signal) => {
-        running += 1;
+        const one = { id };
+        running.add(one);
         try {
           return await (run.kind === 'build' ? build(id, run, onLog, signal) : act(id, run, onLog, signal));
         } finally {
-          running -= 1;
+          running.delete(one);
         }
       };
     },
@@ -173,21 +180,35 @@ function failed(reason: string): ProgramEnd {
   return { outcome: 'failed', reason };
 }
 
-/** Gives a built program its place, in one step, and forgets those that were longest not used. */
-async function keep(app: string, place: string, { entry, language }: z.infer<typeof Built>): Promise<void> {
-  const fresh = `${place}.new`;
-  await rm(fresh, { recursive: true, force: true });
+/**
+ * Gives a built program its place, in one step, and forgets those that were longest not used and do not run. One that is there
+ * already is of the same archive, and may be running: it stays.
+ */
+async function keep(
+  app: string,
+  place: string,
+  { entry, language }: z.infer<typeof Built>,
+  isInUse: (id: string) => boolean,
+): Promise<void> {
+  const fresh = `${place}.${randomUUID()}`;
   await mkdir(fresh, { recursive: true, mode: 0o755 });
   await rename(app, path.join(fresh, 'app'));
   await writeFile(path.join(fresh, 'kept.json'), JSON.stringify({ entry, language }));
-  await rm(place, { recursive: true, force: true });
-  await rename(fresh, place);
+  try {
+    await rename(fresh, place);
+  } catch (error) {
+    await rm(fresh, { recursive: true, force: true });
+    if (!(await isThere(path.join(place, 'kept.json')))) throw error;
+  }
   const base = path.dirname(place);
   const names = (await readdir(base)).filter((name) => !name.includes('.'));
   const aged = await Promise.all(
     names.map(async (name) => ({ name, at: (await stat(path.join(base, name))).mtimeMs })),
   );
-  const old = aged.sort((left, right) => right.at - left.at).slice(MAX_KEPT);
+  const old = aged
+    .sort((left, right) => right.at - left.at)
+    .slice(MAX_KEPT)
+    .filter(({ name }) => !isInUse(name));
   await Promise.all(old.map(({ name }) => rm(path.join(base, name), { recursive: true, force: true })));
 }
 
@@ -202,16 +223,6 @@ async function readKept(folder: string): Promise<z.infer<typeof Kept> | null> {
 
 async function isThere(file: string): Promise<boolean> {
   return (await stat(file).catch(() => null)) !== null;
-}
-
-async function* atMostSource(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
-    if (size > MAX_SOURCE_BYTES)
-      throw new HoldfastError('payload_too_large', 'file: exceeds the size limit of a program');
-    yield piece;
-  }
 }
 
 function full(): HoldfastError {

@@ -19,6 +19,14 @@ import {
 import { asValues, type Vault } from '../vault/vault.ts';
 import { appendEvents, type AppEventBody } from './app-events.ts';
 import { archivePlace, openArchive } from './program-archives.ts';
+import { whileActive } from './projects.ts';
+
+/** Where a program was fetched; no secret. */
+export interface Repository {
+  url: string;
+  ref: string;
+  path?: string;
+}
 
 /** A deployment without its archive and its values. */
 export interface DeploymentRecord {
@@ -29,6 +37,8 @@ export interface DeploymentRecord {
   entrypoint: string;
   envNames: string[];
   checksum: string;
+  /** Where it was fetched; null for an archive that was sent. */
+  repository: Repository | null;
   createdAt: Date;
   updatedAt: Date;
 }
@@ -60,6 +70,9 @@ export interface DeploymentQueries {
       version: string;
       force: boolean;
       archive: Buffer;
+      /** SHA-256 of what the archive was made of, in hex; its own when left out. */
+      checksum?: string;
+      repository?: Repository;
     },
   ): Promise<DeploymentRecord>;
   find(scope: Scope, id: string): Promise<DeploymentRecord | null>;
@@ -102,6 +115,7 @@ const FACTS = [
   'force',
   'env_names',
   'checksum',
+  'repository',
   'search',
   'event_count',
   'created_at',
@@ -133,11 +147,11 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
   };
 
   return {
-    create: async (scope, { entrypoint, envVars, version, force, archive }) => {
+    create: async (scope, { entrypoint, envVars, version, force, archive, checksum, repository }) => {
       const id = newId('dep');
       const now = clock();
       const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
-      return db.transaction().execute(async (trx) => {
+      return whileActive(db, scope.projectId, async (trx) => {
         const row = await trx
           .insertInto('deployments')
           .values({
@@ -153,7 +167,8 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
             sealed_env_vars: await vault.sealJson(trx, scope.organizationId, place, envVars),
             archive: null,
             sealed_archive: await vault.sealBytes(trx, scope.organizationId, archivePlace(id), archive),
-            checksum: createHash('sha256').update(archive).digest('hex'),
+            checksum: checksum ?? createHash('sha256').update(archive).digest('hex'),
+            repository: repository === undefined ? null : JSON.stringify(repository),
             search: '',
             created_at: now,
             updated_at: now,
@@ -313,6 +328,7 @@ function present(row: Row): DeploymentRecord {
     entrypoint: row.entrypoint,
     envNames: row.env_names,
     checksum: row.checksum,
+    repository: row.repository,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
