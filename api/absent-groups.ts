@@ -1,13 +1,17 @@
 import { HoldfastError } from '../contract/errors.ts';
-import { keyCallerOf } from './caller.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 
 /** Groups of the interface that make no sense on one's own machines, or are not built: what clients have paths of. */
 const ABSENT = {
   '/config-registry': 'config registry',
-  '/org/entitlements': 'entitlements',
   '/telemetry/destinations': 'telemetry destinations',
-  '/audit-logs/export/destinations': 'export destinations; use `GET /audit-logs/export/chunk`',
+  '/vaults': 'vaults; keep secrets in /credentials or in a store of /org/credential_providers',
+  '/vault-provider-configs': 'vaults; connect a store by /org/credential_providers',
+  '/search': 'web search',
+  '/browsers/:id/repl': 'REPL; run code by POST /browsers/{id}/playwright/execute',
+  '/browsers/:id/playwright/executors': 'executors; each POST /browsers/{id}/playwright/execute runs apart',
+  '/browsers/:id/webmcp': 'WebMCP; drive the page by CDP or playwright/execute',
 };
 
 /** Answers what this installation does not have with 404 and a message that says so, instead of an unknown route's. */
@@ -15,7 +19,7 @@ export function registerAbsentGroups(app: ApiServer): void {
   for (const [path, what] of Object.entries(ABSENT))
     for (const url of [path, `${path}/*`])
       app.all(url, { schema: { hide: true } }, (request) => {
-        keyCallerOf(request);
+        principalCallerOf(request);
         throw new HoldfastError('not_found', `This installation has no ${what}`);
       });
 }

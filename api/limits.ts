@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { request as ask } from 'undici';
 import { z } from 'zod';
 import { invalidField } from '../contract/errors.ts';
+import { PLANS } from '../contract/limits.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
-import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
+import { principalCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
+import { entitlementsOf, requireIncluded, requireProjects } from './entitlements.ts';
 import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
 
@@ -14,10 +16,21 @@ const ANSWER_TIMEOUT_MS = 5_000;
 
 /** 0 and null take a limit away. */
 const Limit = z.int().min(0).max(1_000_000).nullable();
+const MaxAuthConnections = Limit.describe('Most auth connections of the organization; null for no bound');
 const OrganizationLimits = z.strictObject({
+  auth_connections_used: z.int().describe('Auth connections of the organization'),
+  max_auth_connections: MaxAuthConnections,
+  min_health_check_interval_seconds: z.int().describe('The smallest that the plan allows'),
   default_project_max_concurrent_sessions: Limit,
   /** What the browser service has room for; absent while it does not say. */
   max_concurrent_sessions: z.int().optional(),
+});
+const Entitlements = z.strictObject({
+  plan: z.enum(PLANS),
+  min_health_check_interval_seconds: z.int().describe('The smallest that the plan allows'),
+  max_auth_connections: MaxAuthConnections,
+  projects: z.boolean().describe('Whether there are projects beside the default one'),
+  audit_log_exports: z.boolean().describe('Whether the audit log can be delivered to buckets'),
 });
 const ProjectLimits = z.strictObject({
   max_concurrent_sessions: Limit,
@@ -30,13 +43,57 @@ const Health = z.object({ max_sessions: z.int() });
 export function registerLimits(app: ApiServer, parts: ApiParts): void {
   organizationLimits(app, parts);
   projectLimits(app, parts);
+  entitlements(app, parts);
+}
+
+/** `GET` and `PATCH /org/entitlements`: what the organization may do, by its plan and by what its owners have turned off. */
+function entitlements(app: ApiServer, parts: ApiParts): void {
+  const url = '/org/entitlements';
+  const read = async (organizationId: string) => {
+    const { plan, projects, auditLogExports, ...bounds } = await entitlementsOf(parts, organizationId);
+    return {
+      plan,
+      min_health_check_interval_seconds: bounds.minHealthCheckInterval,
+      max_auth_connections: bounds.maxAuthConnections,
+      projects,
+      audit_log_exports: auditLogExports,
+    };
+  };
+  app.route({
+    method: 'GET',
+    url,
+    schema: { operationId: 'retrieveEntitlements', tags, response: { 200: Entitlements } },
+    handler: (request) => read(principalCallerOf(request).scope.organizationId),
+  });
+  app.route({
+    method: 'PATCH',
+    url,
+    schema: {
+      operationId: 'updateEntitlements',
+      tags,
+      body: z.strictObject({ projects: z.boolean().optional() }),
+      response: { 200: Entitlements, ...refusals(422) },
+    },
+    handler: async (request) => {
+      const organizationId = organizationOf(request);
+      const { projects } = request.body;
+      if (projects === true) requireIncluded(parts, 'projects', 'Projects are');
+      if (projects !== undefined) await parts.store.organizations.setProjectsDisabled(organizationId, !projects);
+      return read(organizationId);
+    },
+  });
 }
 
 /** `GET` and `PATCH /org/limits`. */
-function organizationLimits(app: ApiServer, { store, settings }: ApiParts): void {
+function organizationLimits(app: ApiServer, parts: ApiParts): void {
+  const { store, settings } = parts;
   const read = async (organizationId: string) => {
     const max = await maxSessions(settings.browserBaseUrl);
+    const { maxAuthConnections, minHealthCheckInterval } = await entitlementsOf(parts, organizationId);
     return {
+      auth_connections_used: await store.connections.count({ organizationId, projectId: null }),
+      max_auth_connections: maxAuthConnections,
+      min_health_check_interval_seconds: minHealthCheckInterval,
       default_project_max_concurrent_sessions: await store.sessionLimits.defaultOf(organizationId),
       ...(max === undefined ? {} : { max_concurrent_sessions: max }),
     };
@@ -47,9 +104,9 @@ function organizationLimits(app: ApiServer, { store, settings }: ApiParts): void
     schema: {
       operationId: 'retrieveOrganizationLimits',
       tags,
-      response: { 200: OrganizationLimits, ...refusals(401) },
+      response: { 200: OrganizationLimits },
     },
-    handler: (request) => read(keyCallerOf(request).scope.organizationId),
+    handler: (request) => read(principalCallerOf(request).scope.organizationId),
   });
   app.route({
     method: 'PATCH',
@@ -57,25 +114,31 @@ function organizationLimits(app: ApiServer, { store, settings }: ApiParts): void
     schema: {
       operationId: 'updateOrganizationLimits',
       tags,
-      body: z.strictObject({ default_project_max_concurrent_sessions: Limit.optional() }),
-      response: { 200: OrganizationLimits, ...refusals(400, 401, 403) },
+      body: z.strictObject({
+        default_project_max_concurrent_sessions: Limit.optional(),
+        max_auth_connections: MaxAuthConnections.optional(),
+      }),
+      response: { 200: OrganizationLimits },
     },
     handler: async (request) => {
       const organizationId = organizationOf(request);
-      const { default_project_max_concurrent_sessions: limit } = request.body;
+      const { default_project_max_concurrent_sessions: limit, max_auth_connections: connections } = request.body;
       const max = await maxSessions(settings.browserBaseUrl);
       if (limit !== undefined && limit !== null && max !== undefined && limit > max) {
         const rule = `there is room for ${String(max)} sessions in all; send at most that`;
         throw invalidField('default_project_max_concurrent_sessions', rule);
       }
       if (limit !== undefined) await store.sessionLimits.setDefaultOf(organizationId, limit === 0 ? null : limit);
+      if (connections !== undefined)
+        await store.organizations.setMaxAuthConnections(organizationId, connections === 0 ? null : connections);
       return read(organizationId);
     },
   });
 }
 
 /** `GET` and `PATCH /org/projects/{id or name}/limits`. */
-function projectLimits(app: ApiServer, { store }: ApiParts): void {
+function projectLimits(app: ApiServer, parts: ApiParts): void {
+  const { store } = parts;
   const url = '/org/projects/:id_or_name/limits';
   const present = async (projectId: string) => ({
     max_concurrent_sessions: await store.sessionLimits.ofProject(projectId),
@@ -89,11 +152,12 @@ function projectLimits(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveProjectLimits',
       tags,
       params: IdOrNameParams,
-      response: { 200: ProjectLimits, ...refusals(401, 404) },
+      response: { 200: ProjectLimits },
     },
     handler: async (request) => {
-      const project = await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true);
-      return present(project.id);
+      const { scope } = principalCallerOf(request);
+      await requireProjects(parts, scope.organizationId);
+      return present((await findProject(store, scope, request.params.id_or_name, true)).id);
     },
   });
   app.route({
@@ -108,15 +172,15 @@ function projectLimits(app: ApiServer, { store }: ApiParts): void {
         max_concurrent_invocations: Limit.optional(),
         max_pooled_sessions: Limit.optional(),
       }),
-      response: { 200: ProjectLimits, ...refusals(400, 401, 403, 404) },
+      response: { 200: ProjectLimits },
     },
     handler: async (request) => {
-      organizationOf(request);
+      await requireProjects(parts, organizationOf(request));
       const { body } = request;
       if (body.max_pooled_sessions !== undefined) {
         throw invalidField('max_pooled_sessions', 'browsers of pools count as sessions; send max_concurrent_sessions');
       }
-      const project = await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true);
+      const project = await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true);
       const limit = body.max_concurrent_sessions;
       if (limit !== undefined) await store.sessionLimits.setOfProject(project.id, limit === 0 ? null : limit);
       const invocations = body.max_concurrent_invocations;

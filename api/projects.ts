@@ -4,9 +4,10 @@ import { HoldfastError } from '../contract/errors.ts';
 import { Project, ProjectCreate, ProjectUpdate } from '../contract/projects.ts';
 import type { ProjectRecord } from '../store/queries/projects.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
+import { principalCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
+import { requireProjects } from './entitlements.ts';
 import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
@@ -21,14 +22,18 @@ const PATHS = [
 type Path = (typeof PATHS)[number];
 
 /** Projects: isolation of resources inside an organization. `/projects` is the older path of the same. */
-export function registerProjects(app: ApiServer, parts: ApiParts): void {
-  for (const path of PATHS) {
-    listProjects(app, parts, path);
-    createProject(app, parts, path);
-    retrieveProject(app, parts, path);
-    updateProject(app, parts, path);
-    deleteProject(app, parts, path);
-  }
+export function registerProjects(service: ApiServer, parts: ApiParts): void {
+  void service.register((app: ApiServer, _options, done) => {
+    app.addHook('preHandler', (request) => requireProjects(parts, organizationOf(request)));
+    for (const path of PATHS) {
+      listProjects(app, parts, path);
+      createProject(app, parts, path);
+      retrieveProject(app, parts, path);
+      updateProject(app, parts, path);
+      deleteProject(app, parts, path);
+    }
+    done();
+  });
 }
 
 const Query = z.object({
@@ -47,10 +52,10 @@ function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       querystring: Query,
-      response: { 200: z.array(Project), ...refusals(400, 401) },
+      response: { 200: z.array(Project) },
     },
     handler: async (request, reply) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { name, query = '' } = request.query;
       const asked = pageOf(request.query);
       const matching = (await store.projects.list(scope.organizationId)).filter(
@@ -76,10 +81,10 @@ function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       body: ProjectCreate,
-      response: { 201: Project, ...refusals(400, 401, 403) },
+      response: { 201: Project },
     },
     handler: async (request, reply) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       if (scope.projectId !== null) {
         throw new HoldfastError(
           'forbidden',
@@ -102,10 +107,10 @@ function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void 
       tags,
       hide: path.hide,
       params: IdOrNameParams,
-      response: { 200: Project, ...refusals(400, 401, 404) },
+      response: { 200: Project },
     },
     handler: async (request) =>
-      presentProject(await findProject(store, keyCallerOf(request).scope, request.params.id_or_name, true)),
+      presentProject(await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true)),
   });
 }
 
@@ -120,7 +125,7 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       hide: path.hide,
       params: IdOrNameParams,
       body: ProjectUpdate,
-      response: { 200: Project, ...refusals(400, 401, 403, 404, 422) },
+      response: { 200: Project, ...refusals(422) },
     },
     handler: async (request) => {
       const { id } = await toChange(store, request, request.params.id_or_name);
@@ -141,7 +146,7 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(400, 401, 403, 404, 422) },
+      response: { 204: NoContent, ...refusals(422) },
     },
     handler: async (request, reply) => {
       const { id } = await toChange(store, request, request.params.id_or_name);
@@ -151,7 +156,7 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   });
 }
 
-const organizationOf = (request: FastifyRequest): string => keyCallerOf(request).scope.organizationId;
+const organizationOf = (request: FastifyRequest): string => principalCallerOf(request).scope.organizationId;
 
 /** The project that a request changes. Throws `forbidden` for a key of one project. */
 async function toChange(store: ApiParts['store'], request: FastifyRequest, wanted: string): Promise<ProjectRecord> {

@@ -4,6 +4,7 @@ import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { ProjectRecord } from '../store/queries/projects.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
+import { requireProjects } from './entitlements.ts';
 import { found } from './found.ts';
 
 type Store = Pick<ApiDeps['store'], 'projects'>;
@@ -16,20 +17,23 @@ const INFORMATIVE = /^x-kernel-(client|cli|sdk|source|user-agent|request-id|trac
 /**
  * The effective scope of a request: what its key reaches, narrowed by the project that its headers name. This is the only
  * place where scopes are made. Throws `not_found` for a project that the organization does not have or has archived, `forbidden`
- * for one that the key is not for, `bad_request` for headers that disagree or that are not understood.
+ * for one that the key is not for, `bad_request` for headers that disagree or that are not understood, `projects_disabled` where
+ * projects are off. A key of one project stays within it there, too.
  */
 export async function resolveScope(
-  store: Store,
+  deps: Pick<ApiDeps, 'store' | 'settings'>,
   key: Pick<ApiKeyRecord, 'organizationId' | 'projectId' | 'projectArchivedAt'>,
   headers: IncomingHttpHeaders,
 ): Promise<Scope> {
   rejectUnknownHeaders(headers);
   const organization = { organizationId: key.organizationId, projectId: null };
+  const named = PROJECT_HEADERS.map((name) => [name, [headers[name]].flat()[0] ?? ''] as const).filter(
+    ([, value]) => value !== '',
+  );
+  if (named.length > 0) await requireProjects(deps, key.organizationId);
   const chosen: ProjectRecord[] = [];
-  for (const name of PROJECT_HEADERS) {
-    const value = [headers[name]].flat()[0] ?? '';
-    if (value !== '') chosen.push(await findProject(store, organization, value, name === 'x-kernel-project'));
-  }
+  for (const [name, value] of named)
+    chosen.push(await findProject(deps.store, organization, value, name === 'x-kernel-project'));
   const [project, other] = chosen;
   if (project === undefined) {
     requireActive(key.projectArchivedAt);

@@ -10,6 +10,22 @@ export const PLAN_MIN_HEALTH_CHECK_INTERVAL: Record<Plan, number> = {
   free: 21600,
 };
 
+/** What a plan includes beside its smallest interval; everything that is not named is on every plan. */
+export interface PlanInclusions {
+  /** More projects than the default one. */
+  projects: boolean;
+  /** Deliveries of the audit log to buckets of one's own. */
+  auditLogExports: boolean;
+}
+
+/** What each plan includes. */
+export const PLAN_INCLUDES: Record<Plan, PlanInclusions> = {
+  enterprise: { projects: true, auditLogExports: true },
+  startup: { projects: true, auditLogExports: false },
+  hobbyist: { projects: false, auditLogExports: false },
+  free: { projects: false, auditLogExports: false },
+};
+
 /** Bounds and default of `health_check_interval`, in seconds. */
 export const HEALTH_CHECK_INTERVAL = { min: 300, max: 86_400, default: 3600 } as const;
 

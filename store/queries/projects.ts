@@ -3,6 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { Scope } from '../scope.ts';
+import { holdProjectsOn } from './organizations.ts';
 
 /** A project: isolation of resources inside an organization. */
 export interface ProjectRecord {
@@ -23,7 +24,7 @@ export interface ProjectQueries {
   defaultOf(organizationId: string): Promise<ProjectRecord>;
   /** The oldest first, archived ones among them. */
   list(organizationId: string): Promise<ProjectRecord[]>;
-  /** Answers the existing project when the id is taken within the organization. */
+  /** Answers the existing project when the id is taken within the organization. `projects_disabled` for one without an id. */
   create(organizationId: string, input: { id?: string; name: string }): Promise<ProjectRecord>;
   /**
    * Gives a project another name, archives it or takes it back. Null when there is none. Throws `operation_failed` for the
@@ -34,9 +35,15 @@ export interface ProjectQueries {
     id: string,
     change: { name?: string; isArchived?: boolean },
   ): Promise<ProjectRecord | null>;
+  /** Whose project this is, deleted ones included; null for none of ours. For Holdfast's own parts, so no scope is checked. */
+  organizationOf(projectId: string): Promise<string | null>;
+  /** Those of the projects that were archived or deleted; for Holdfast's own parts, so no scope is checked. */
+  closedOf(projectIds: readonly string[]): Promise<string[]>;
   /** Deletes an empty project, its API keys with it; false when there is none. Throws `operation_failed` for any other. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }
+
+const PROJECT_CLOSED = 'The project was archived or deleted; PATCH /org/projects/{id} takes an archived one back';
 
 /** What a project can hold, in words: tables with rows that count. */
 const HOLDINGS = [
@@ -87,14 +94,19 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
     },
     defaultOf: (organizationId) => defaultOf(db, organizationId),
     list: async (organizationId) => (await ofOrganization(db, organizationId).execute()).map(present),
-    create: async (organizationId, { id = newId('prj'), name }) => {
+    create: async (organizationId, { id: given, name }) => {
       const now = clock();
+      const id = given ?? newId('prj');
       const values = { id, organization_id: organizationId, name, created_at: now, updated_at: now };
-      await db
-        .insertInto('projects')
-        .values(values)
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
+      await db.transaction().execute(async (trx) => {
+        // Those of an id are made by Holdfast itself, as it is set up.
+        if (given === undefined) await holdProjectsOn(trx, organizationId);
+        await trx
+          .insertInto('projects')
+          .values(values)
+          .onConflict((conflict) => conflict.column('id').doNothing())
+          .execute();
+      });
       const row = await ofOrganization(db, organizationId).where('id', '=', id).executeTakeFirst();
       if (row === undefined)
         throw new HoldfastError('already_exists', 'Another organization has a project of that id; choose another id');
@@ -102,6 +114,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
     },
     update: (organizationId, id, { name, isArchived }) =>
       locked(organizationId, id, async (trx, project) => {
+        if (isArchived === false) await holdProjectsOn(trx, organizationId);
         const isNewlyArchived = isArchived === true && project.archivedAt === null;
         if (isNewlyArchived) {
           refuseDefault(await defaultOf(trx, organizationId), id, 'archived');
@@ -117,6 +130,20 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
           .execute();
         return next;
       }),
+    organizationOf: async (id) => {
+      const row = await db.selectFrom('projects').select('organization_id').where('id', '=', id).executeTakeFirst();
+      return row?.organization_id ?? null;
+    },
+    closedOf: async (projectIds) => {
+      if (projectIds.length === 0) return [];
+      const rows = await db
+        .selectFrom('projects')
+        .select('id')
+        .where('id', 'in', projectIds)
+        .where((eb) => eb.or([eb('archived_at', 'is not', null), eb('deleted_at', 'is not', null)]))
+        .execute();
+      return rows.map(({ id }) => id);
+    },
     remove: async (organizationId, id) => {
       const removed = await locked(organizationId, id, async (trx) => {
         refuseDefault(await defaultOf(trx, organizationId), id, 'deleted');
@@ -134,6 +161,30 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       return removed ?? false;
     },
   };
+}
+
+/**
+ * Inserts into a project in a transaction, until whose end the project stays active: an archiving or deletion waits for it, and
+ * then sees what was inserted. Throws `not_found` when it is archived or deleted already, and then nothing is inserted.
+ */
+export function whileActive<Row>(db: Db, projectId: string, insert: (trx: Db) => Promise<Row>): Promise<Row> {
+  return db.transaction().execute(async (trx) => {
+    if ((await holdActive(trx, projectId)) === null) throw new HoldfastError('not_found', PROJECT_CLOSED);
+    return insert(trx);
+  });
+}
+
+/** Has a project stay active until the transaction ends; answers whose it is, null where it is not active. */
+export async function holdActive(trx: Db, projectId: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom('projects')
+    .select('organization_id')
+    .where('id', '=', projectId)
+    .where('archived_at', 'is', null)
+    .where('deleted_at', 'is', null)
+    .forKeyShare()
+    .executeTakeFirst();
+  return row?.organization_id ?? null;
 }
 
 function refuseDefault({ id: ofDefault }: ProjectRecord, id: string, what: 'archived' | 'deleted'): void {

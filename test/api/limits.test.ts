@@ -12,13 +12,19 @@ beforeAll(async () => {
   bound = service.client({ apiKey: key });
 });
 
+/** What the plan of the fixture allows, while there is no connection. */
+const ALLOWED = { auth_connections_used: 0, max_auth_connections: null, min_health_check_interval_seconds: 300 };
+
 describe('limits', () => {
   it('are set for all projects and for one', async () => {
     const { sessionLimits } = fixture().store;
     const { id } = await kernel.projects.create({ name: 'limited' });
-    expect(await kernel.organization.limits.retrieve()).toEqual({ default_project_max_concurrent_sessions: null });
+    expect(await kernel.organization.limits.retrieve()).toEqual({
+      ...ALLOWED,
+      default_project_max_concurrent_sessions: null,
+    });
     const all = await kernel.organization.limits.update({ default_project_max_concurrent_sessions: 5 });
-    expect(all).toEqual({ default_project_max_concurrent_sessions: 5 });
+    expect(all).toEqual({ ...ALLOWED, default_project_max_concurrent_sessions: 5 });
     expect(await kernel.projects.limits.update(id, { max_concurrent_sessions: 2 })).toMatchObject({
       max_concurrent_sessions: 2,
     });
@@ -31,6 +37,20 @@ describe('limits', () => {
       null,
       null,
     ]);
+  });
+
+  it('say how many connections there are, and what the plan allows', async () => {
+    const { call } = fixture();
+    const { id } = await kernel.auth.connections.create({ domain: 'counted.example', profile_name: 'counted' });
+    const used = async () =>
+      (await call('GET', '/org/limits')).json<{ auth_connections_used: number }>().auth_connections_used;
+    expect(await used()).toBe(1);
+    await kernel.auth.connections.delete(id);
+    expect(await used()).toBe(0);
+    expect((await call('GET', '/org/entitlements')).json()).toMatchObject({
+      plan: 'enterprise',
+      min_health_check_interval_seconds: 300,
+    });
   });
 
   it('bound the invocations of a project, however many come at a time', async () => {
