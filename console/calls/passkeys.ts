@@ -1,0 +1,43 @@
+import { inLanguage } from '../words/language.ts';
+import { call, CallError } from './call.ts';
+
+const words = inLanguage({
+  en: { canceled: 'No passkey was used. Try again, or use another way' },
+  de: { canceled: 'Es wurde kein Passkey benutzt. Versuche es noch einmal, oder nimm einen anderen Weg' },
+});
+
+/** True where the browser knows passkeys in the form that the API speaks. */
+export const canUsePasskeys =
+  typeof PublicKeyCredential === 'function' && 'parseRequestOptionsFromJSON' in PublicKeyCredential;
+
+/** Begins a session by a passkey, which names its person itself. Rejects with {@link CallError}. */
+export async function signInByPasskey(): Promise<unknown> {
+  return call('POST', '/session/passkey', await provePasskey());
+}
+
+/** Shows by a passkey that it is the person who is signed in. Rejects with {@link CallError}. */
+export async function confirmByPasskey(): Promise<unknown> {
+  return call('POST', '/session/confirm', { passkey: await provePasskey() });
+}
+
+/** Makes a passkey on this device and registers it under a name. Rejects with {@link CallError}. */
+export async function addPasskey(name: string): Promise<unknown> {
+  const path = '/session/account/passkeys';
+  const options = await call<PublicKeyCredentialCreationOptionsJSON>('POST', `${path}/options`, {});
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
+  const response = await answerOf(() => navigator.credentials.create({ publicKey }));
+  return call('POST', path, { name, response });
+}
+
+async function provePasskey(): Promise<unknown> {
+  const options = await call<PublicKeyCredentialRequestOptionsJSON>('POST', '/session/passkey/options', {});
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
+  return answerOf(() => navigator.credentials.get({ publicKey }));
+}
+
+/** What the authenticator answers; a person who turns it away, or has none, is a refusal as any other. */
+async function answerOf(ask: () => Promise<Credential | null>): Promise<unknown> {
+  const credential = await ask().catch(() => null);
+  if (credential instanceof PublicKeyCredential) return credential.toJSON();
+  throw new CallError(0, { code: 'passkey_canceled', message: words.canceled });
+}

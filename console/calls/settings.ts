@@ -1,0 +1,24 @@
+/** What the server tells the console beside its language (api/console/document.ts). */
+export interface ConsoleFacts {
+  /** The practice website, where it runs: its login page, and a user of it that everybody knows. */
+  sandbox: { loginUrl: string; username: string; password: string } | null;
+  /** Temporal's UI at the namespace of the workflows. */
+  temporalUiUrl: string | null;
+}
+
+const { sandboxUrl, sandboxUser, sandboxPassword, temporal } = document.documentElement.dataset;
+
+export const consoleFacts: ConsoleFacts = {
+  sandbox:
+    sandboxUrl === undefined
+      ? null
+      : { loginUrl: sandboxUrl, username: sandboxUser ?? '', password: sandboxPassword ?? '' },
+  temporalUiUrl: temporal ?? null,
+};
+
+/** Where Temporal's UI shows the workflow of a connection; null where nobody set its address. */
+export function workflowUrl(connectionId: string): string | null {
+  if (consoleFacts.temporalUiUrl === null) return null;
+  // The workflow is named by the part of the id that stands for the connection's place.
+  return `${consoleFacts.temporalUiUrl}/workflows/connection-${connectionId.slice('conn_'.length, 'conn_'.length + 32)}`;
+}

@@ -1,0 +1,90 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { call, onConfirmationRequired } from '../calls/call.ts';
+import { askProvider, takeConfirmed } from '../calls/session.ts';
+import { confirmByPasskey } from '../calls/passkeys.ts';
+import type { Session } from '../calls/session.ts';
+import { inLanguage } from '../words/language.ts';
+import { ActionButton } from './action.tsx';
+import { Button } from './button.tsx';
+import { DialogBox } from './dialog.tsx';
+import { Form, TextInput } from './form.tsx';
+import { PasskeyButton } from './passkeys.tsx';
+import { tellDone } from './toasts.tsx';
+
+const words = inLanguage({
+  en: {
+    title: 'Confirm that it is you',
+    text: 'What comes next shows or replaces a secret.',
+    password: 'Password',
+    code: 'Code from your authenticator app',
+    byLink:
+      'Sign out, open a new sign-in link (`npm run sign-in` prints one), and do it again within a quarter of an hour.',
+    byProvider: 'Your identity provider asks you who you are, and brings you back here. Then do it again.',
+    toProvider: 'Confirm at the identity provider',
+    confirmed: 'You have confirmed that it is you. Do now what you were about to do.',
+    close: 'Close',
+    confirm: 'Confirm',
+    cancel: 'Cancel',
+  },
+  de: {
+    title: 'Bestätige, dass du es bist',
+    text: 'Was jetzt kommt, zeigt oder ersetzt ein Geheimnis.',
+    password: 'Passwort',
+    code: 'Code aus deiner Authenticator-App',
+    byLink:
+      'Melde dich ab, öffne einen neuen Anmeldelink (`npm run sign-in` zeigt einen) und wiederhole es innerhalb einer Viertelstunde.',
+    byProvider: 'Dein Identitätsanbieter fragt dich, wer du bist, und bringt dich hierher zurück. Dann wiederhole es.',
+    toProvider: 'Beim Identitätsanbieter bestätigen',
+    confirmed: 'Du hast bestätigt, dass du es bist. Tu jetzt, was du tun wolltest.',
+    close: 'Schließen',
+    confirm: 'Bestätigen',
+    cancel: 'Abbrechen',
+  },
+});
+
+/** Asks a person to show again that it is them, whenever a call is refused for want of it; the call is then sent again. */
+export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
+  const [settle, setSettle] = useState<((confirmed: boolean) => void) | null>(null);
+  useEffect(() => {
+    onConfirmationRequired(() => new Promise((resolve) => setSettle(() => resolve)));
+    if (takeConfirmed(session)) tellDone(words.confirmed);
+  }, [session]);
+  const end = (confirmed: boolean): void => {
+    settle?.(confirmed);
+    setSettle(null);
+  };
+  return (
+    <DialogBox title={words.title} isOpen={settle !== null} onClose={() => end(false)}>
+      <p>{words.text}</p>
+      {session.has_password ? (
+        <Form
+          submit={words.confirm}
+          beside={<Button onPress={() => end(false)}>{words.cancel}</Button>}
+          onSubmit={async ({ password, code }) => {
+            await call('POST', '/session/confirm', { password, ...(code === '' ? {} : { code }) });
+            end(true);
+          }}
+        >
+          <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+          <TextInput name="code" label={words.code} inputMode="numeric" autoComplete="one-time-code" />
+        </Form>
+      ) : (
+        <>
+          {session.has_oidc ? <p>{words.byProvider}</p> : session.passkeys > 0 ? null : <p>{words.byLink}</p>}
+          <div className="actions">
+            <Button onPress={() => end(false)}>{words.close}</Button>
+            {session.has_oidc ? <ActionButton kind="primary" label={words.toProvider} onAct={askProvider} /> : null}
+          </div>
+        </>
+      )}
+      {session.passkeys > 0 ? (
+        <PasskeyButton
+          prove={async () => {
+            await confirmByPasskey();
+            end(true);
+          }}
+        />
+      ) : null}
+    </DialogBox>
+  );
+}

@@ -1,0 +1,261 @@
+import { createContext, type ReactNode, useContext, useId, useState } from 'react';
+import { FieldError, Form as AriaForm, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
+import { CallError } from '../calls/call.ts';
+import { inLanguage } from '../words/language.ts';
+import { Button } from './button.tsx';
+import { messageOf } from './states.tsx';
+
+const words = inLanguage({
+  en: { check: 'Check the marked fields' },
+  de: { check: 'Prüfe die markierten Felder' },
+});
+
+/** What a form holds, by the names of its fields: text, and `on` for switches that are on. */
+export type FormValues = Record<string, string>;
+
+/**
+ * What the last answer said of each field. It stays until the next one: were it to go as the field loses the focus, the button
+ * below would move away from under the pointer that is about to press it.
+ */
+const Faults = createContext<Readonly<Record<string, string>>>({});
+
+/**
+ * A form over one operation. `onSubmit` calls it with what was entered; when it rejects, each fault of the answer stands at
+ * the field whose `name` it tells of (`config.host`), any other above the button.
+ */
+export function Form({
+  submit,
+  onSubmit,
+  children,
+  beside,
+}: {
+  submit: string;
+  onSubmit: (values: FormValues, files: Record<string, File>) => Promise<unknown>;
+  children: ReactNode;
+  /** Stands beside the button: a way out. */
+  beside?: ReactNode;
+}): ReactNode {
+  const [error, setError] = useState<unknown>(null);
+  const [isPending, setPending] = useState(false);
+  const send = async (form: HTMLFormElement): Promise<void> => {
+    const values: FormValues = {};
+    const files: Record<string, File> = {};
+    for (const [name, value] of new FormData(form)) {
+      if (typeof value === 'string') values[name] = value;
+      else if (value.name !== '') files[name] = value;
+    }
+    setPending(true);
+    setError(null);
+    try {
+      await onSubmit(values, files);
+    } catch (caught) {
+      setError(caught);
+    } finally {
+      setPending(false);
+    }
+  };
+  const fields = error instanceof CallError ? error.fields : {};
+  return (
+    <AriaForm
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isPending) void send(event.currentTarget);
+      }}
+    >
+      <Faults value={fields}>{children}</Faults>
+      {error === null ? null : (
+        <p className="form-error" role="alert">
+          {Object.keys(fields).length > 0 ? words.check : messageOf(error)}
+        </p>
+      )}
+      <div className="actions">
+        {beside}
+        <Button kind="primary" type="submit" isPending={isPending}>
+          {submit}
+        </Button>
+      </div>
+    </AriaForm>
+  );
+}
+
+/** What the last answer said of a field and of what it is made of (`name`, `name.0`), by path. */
+export function useFaults(name: string): Readonly<Record<string, string>> {
+  const all = Object.entries(useContext(Faults));
+  return Object.fromEntries(all.filter(([path]) => path === name || path.startsWith(`${name}.`)));
+}
+
+interface FieldProps {
+  /** The path of the field in the operation's body. */
+  name: string;
+  label: string;
+  hint?: string;
+  required?: boolean;
+}
+
+/** A line of text. `type="password"` for secrets, which no answer brings back. */
+export function TextInput({
+  name,
+  label,
+  hint,
+  required = false,
+  type = 'text',
+  initial = '',
+  autoComplete = 'off',
+  inputMode,
+}: FieldProps & {
+  type?: 'text' | 'password' | 'email' | 'url' | 'number' | 'search';
+  initial?: string;
+  autoComplete?: string;
+  inputMode?: 'numeric';
+}): ReactNode {
+  const fault = useContext(Faults)[name];
+  return (
+    <TextField
+      className="field"
+      validationBehavior="aria"
+      isInvalid={fault !== undefined}
+      name={name}
+      type={type}
+      isRequired={required}
+      defaultValue={initial}
+      autoComplete={autoComplete}
+      {...(inputMode === undefined ? {} : { inputMode })}
+    >
+      <Label>{label}</Label>
+      <Input className="input" />
+      {hint === undefined ? null : (
+        <Text slot="description" className="hint">
+          {hint}
+        </Text>
+      )}
+      <FieldError className="field-error">{fault}</FieldError>
+    </TextField>
+  );
+}
+
+/** Several lines of text. */
+export function AreaInput({
+  name,
+  label,
+  hint,
+  initial = '',
+  rows = 4,
+  required = false,
+}: FieldProps & { initial?: string; rows?: number }): ReactNode {
+  const fault = useContext(Faults)[name];
+  return (
+    <TextField
+      className="field"
+      validationBehavior="aria"
+      isInvalid={fault !== undefined}
+      name={name}
+      isRequired={required}
+      defaultValue={initial}
+      autoComplete="off"
+    >
+      <Label>{label}</Label>
+      <TextArea className="input input-code" rows={rows} spellCheck={false} />
+      {hint === undefined ? null : (
+        <Text slot="description" className="hint">
+          {hint}
+        </Text>
+      )}
+      <FieldError className="field-error">{fault}</FieldError>
+    </TextField>
+  );
+}
+
+/** A file of the person's own; among the files of {@link Form}, missing when none was chosen. */
+export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
+  const fault = useContext(Faults)[name];
+  const id = useId();
+  const said = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === undefined ? [] : [`${id}-fault`])];
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        className="input"
+        type="file"
+        name={name}
+        accept={accept}
+        required
+        aria-invalid={fault !== undefined}
+        aria-describedby={said.join(' ')}
+      />
+      {hint === undefined ? null : (
+        <span id={`${id}-hint`} className="hint">
+          {hint}
+        </span>
+      )}
+      {fault === undefined ? null : (
+        <span id={`${id}-fault`} className="field-error">
+          {fault}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** One of a few: the browser's own list, which every phone has a good picker for. */
+export function SelectInput({
+  name,
+  label,
+  hint,
+  options,
+  initial,
+  onChange,
+}: FieldProps & {
+  options: readonly { value: string; label: string }[];
+  initial?: string;
+  onChange?: (value: string) => void;
+}): ReactNode {
+  const id = useId();
+  const faults = Object.values(useFaults(name));
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        className="input"
+        name={name}
+        defaultValue={initial}
+        aria-invalid={faults.length > 0}
+        aria-describedby={`${id}-hint ${id}-fault`}
+        onChange={(event) => onChange?.(event.target.value)}
+      >
+        {options.map(({ value, label: text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <span id={`${id}-hint`} className="hint">
+        {hint}
+      </span>
+      <span id={`${id}-fault`} className="field-error">
+        {faults.join('. ')}
+      </span>
+    </div>
+  );
+}
+
+/** On or off; in {@link FormValues} it is `on` or missing. */
+export function SwitchInput({
+  name,
+  label,
+  hint,
+  initial = false,
+}: Omit<FieldProps, 'required'> & { initial?: boolean }): ReactNode {
+  return (
+    <div className="field">
+      <label className="switch">
+        <input type="checkbox" role="switch" name={name} value="on" defaultChecked={initial} />
+        <span className="switch-track" aria-hidden="true" />
+        {label}
+      </label>
+      {hint === undefined ? null : <span className="hint">{hint}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { type ReactNode, useId } from 'react';
+import { fill, inLanguage } from '../words/language.ts';
+import { useFaults } from './form.tsx';
+
+const words = inLanguage({
+  en: { entry: 'Entry {number}: {rule}' },
+  de: { entry: 'Eintrag {number}: {rule}' },
+});
+
+/** A list of short texts, one on each line; {@link linesOf} reads it. Faults of single entries (`name.2`) stand below it. */
+export function LinesInput({
+  name,
+  label,
+  hint,
+  initial,
+}: {
+  name: string;
+  label: string;
+  hint: string;
+  initial: readonly string[];
+}): ReactNode {
+  const id = useId();
+  const faults = Object.entries(useFaults(name)).map(([path, rule]) => {
+    const index = Number(path.slice(name.length + 1));
+    return path === name || !Number.isInteger(index) ? rule : fill(words.entry, { number: index + 1, rule });
+  });
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        id={id}
+        className="input"
+        name={name}
+        rows={3}
+        defaultValue={initial.join('\n')}
+        spellCheck={false}
+        autoCapitalize="none"
+        aria-invalid={faults.length > 0}
+        aria-describedby={`${id}-hint ${id}-fault`}
+      />
+      <span id={`${id}-hint`} className="hint">
+        {hint}
+      </span>
+      <span id={`${id}-fault`} className="field-error">
+        {faults.map((fault) => (
+          <span key={fault}>
+            {fault}
+            <br />
+          </span>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+/** What was entered, without empty lines. */
+export function linesOf(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,61 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+import { Link } from 'wouter';
+
+/** The frame of a page: its heading, which takes the focus when the page is opened, and what can be done beside it. */
+export function Page({
+  title,
+  back,
+  actions,
+  children,
+}: {
+  title: string;
+  back?: { href: string; label: string };
+  actions?: ReactNode;
+  children: ReactNode;
+}): ReactNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Holdfast`;
+  }, [title]);
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  }, []);
+  return (
+    <>
+      {back === undefined ? null : (
+        <Link href={back.href} className="back">
+          <span aria-hidden="true">←</span> {back.label}
+        </Link>
+      )}
+      <header className="page-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {actions === undefined ? null : <div className="actions">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+/** A part of a page with a heading of its own. */
+export function Section({
+  title,
+  actions,
+  children,
+}: {
+  title: string;
+  actions?: ReactNode;
+  children: ReactNode;
+}): ReactNode {
+  return (
+    <section className="card">
+      <div className="section-head">
+        <h2>{title}</h2>
+        {actions}
+      </div>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,126 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import type { Passkey } from '../../contract/people.ts';
+import { call } from '../calls/call.ts';
+import { addPasskey, canUsePasskeys } from '../calls/passkeys.ts';
+import { inLanguage } from '../words/language.ts';
+import { Button } from './button.tsx';
+import { Detail, useRead } from './detail.tsx';
+import { ConfirmButton } from './dialog.tsx';
+import { FormButton } from './form-button.tsx';
+import { TextInput } from './form.tsx';
+import { RowTable } from './list.tsx';
+import { Section } from './page.tsx';
+import { tellFailed } from './toasts.tsx';
+import { When } from './when.tsx';
+
+const PATH = '/session/account/passkeys';
+
+const words = inLanguage({
+  en: {
+    title: 'Passkeys',
+    text: 'A passkey of this device, or of a security key, signs you in without a password or a code.',
+    add: 'Add a passkey',
+    name: 'Name',
+    nameHint: 'So that you know it again, such as the name of this device',
+    added: 'The passkey was added.',
+    created: 'Added',
+    used: 'Last used',
+    actions: 'Actions',
+    remove: 'Delete',
+    removeTitle: 'Delete this passkey?',
+    removeText: 'It signs nobody in any more. Remove it from the device as well.',
+    useIt: 'Use a passkey',
+  },
+  de: {
+    title: 'Passkeys',
+    text: 'Ein Passkey dieses Geräts oder eines Sicherheitsschlüssels meldet dich ohne Passwort und Code an.',
+    add: 'Passkey hinzufügen',
+    name: 'Name',
+    nameHint: 'Woran du ihn wiedererkennst, etwa der Name dieses Geräts',
+    added: 'Der Passkey ist hinzugefügt.',
+    created: 'Hinzugefügt',
+    used: 'Zuletzt benutzt',
+    actions: 'Aktionen',
+    remove: 'Löschen',
+    removeTitle: 'Diesen Passkey löschen?',
+    removeText: 'Er meldet niemanden mehr an. Entferne ihn auch vom Gerät.',
+    useIt: 'Passkey benutzen',
+  },
+});
+
+/** The passkeys of whoever is signed in. */
+export function Passkeys(): ReactNode {
+  const client = useQueryClient();
+  const remove = async (id: string): Promise<void> => {
+    await call('DELETE', `${PATH}/${encodeURIComponent(id)}`);
+    await Promise.all([PATH, '/session'].map((path) => client.invalidateQueries({ queryKey: [path] })));
+  };
+  return (
+    <Section
+      title={words.title}
+      actions={
+        canUsePasskeys ? (
+          <FormButton
+            label={words.add}
+            done={words.added}
+            rereads={[PATH, '/session']}
+            // Its answer is no secret to show.
+            onSubmit={async ({ name = '' }) => void (await addPasskey(name))}
+          >
+            <TextInput name="name" label={words.name} hint={words.nameHint} required />
+          </FormButton>
+        ) : null
+      }
+    >
+      <p className="muted">{words.text}</p>
+      <Detail read={useRead<Passkey[]>(PATH)}>
+        {(passkeys) =>
+          passkeys.length === 0 ? null : (
+            <RowTable
+              label={words.title}
+              rows={passkeys}
+              columns={[
+                { label: words.name, cell: ({ name }) => name },
+                { label: words.created, cell: ({ created_at: at }) => <When at={at} /> },
+                { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+                {
+                  label: words.actions,
+                  cell: ({ id }) => (
+                    <ConfirmButton
+                      label={words.remove}
+                      title={words.removeTitle}
+                      text={words.removeText}
+                      onConfirm={() => remove(id)}
+                    />
+                  ),
+                },
+              ]}
+            />
+          )
+        }
+      </Detail>
+    </Section>
+  );
+}
+
+/** A button that has a passkey prove who one is: `prove` asks for it. Nothing where the browser knows none. */
+export function PasskeyButton({ prove }: { prove: () => Promise<unknown> }): ReactNode {
+  const [isPending, setPending] = useState(false);
+  if (!canUsePasskeys) return null;
+  const ask = async (): Promise<void> => {
+    setPending(true);
+    try {
+      await prove();
+    } catch (error) {
+      tellFailed(error);
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <Button isPending={isPending} onPress={() => void ask()}>
+      {words.useIt}
+    </Button>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from 'react';
+import { CallError } from '../calls/call.ts';
+import { inLanguage } from '../words/language.ts';
+import { Button } from './button.tsx';
+
+const words = inLanguage({
+  en: { loading: 'Loading …', failed: 'This could not be loaded', again: 'Try again' },
+  de: { loading: 'Wird geladen …', failed: 'Das konnte nicht geladen werden', again: 'Noch einmal' },
+});
+
+/** Stands where something is on its way. It shows after a moment alone, so that quick answers do not flicker. */
+export function Loading(): ReactNode {
+  return (
+    <p className="loading" role="status">
+      {words.loading}
+    </p>
+  );
+}
+
+/** Stands where nothing is yet: says what it would be, and what to do first. */
+export function Empty({ title, text, action }: { title: string; text: string; action?: ReactNode }): ReactNode {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {action}
+    </div>
+  );
+}
+
+/** Stands where something could not be read; `retry` asks again. */
+export function Failed({ error, retry }: { error: unknown; retry: () => void }): ReactNode {
+  return (
+    <div className="empty" role="alert">
+      <h2>{words.failed}</h2>
+      <p>{messageOf(error)}</p>
+      <Button onPress={retry}>{words.again}</Button>
+    </div>
+  );
+}
+
+/** What to tell of something that went wrong. */
+export function messageOf(error: unknown): string {
+  return error instanceof CallError ? error.message : words.failed;
+}

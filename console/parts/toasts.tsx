@@ -1,0 +1,66 @@
+import { type ReactNode, useSyncExternalStore } from 'react';
+import { inLanguage } from '../words/language.ts';
+import { messageOf } from './states.tsx';
+
+const words = inLanguage({ en: { close: 'Dismiss' }, de: { close: 'Schließen' } });
+
+/** How long a good word stays, in milliseconds. A bad one stays until it is dismissed. */
+const SHOWN_MS = 6000;
+
+interface Toast {
+  id: number;
+  kind: 'good' | 'bad';
+  text: string;
+}
+
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+/** Tells that something was done; screen readers say it when they are free. */
+export function tellDone(text: string): void {
+  const id = add('good', text);
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** Tells that something failed, until it is dismissed. */
+export function tellFailed(error: unknown): void {
+  add('bad', messageOf(error));
+}
+
+function add(kind: Toast['kind'], text: string): number {
+  const id = ++lastId;
+  set([...toasts, { id, kind, text }].slice(-3));
+  return id;
+}
+
+function dismiss(id: number): void {
+  set(toasts.filter((toast) => toast.id !== id));
+}
+
+function set(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** Where such words appear: once in the console. */
+export function Toasts(): ReactNode {
+  const shown = useSyncExternalStore(subscribe, () => toasts);
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, kind, text }) => (
+        <div key={id} className={`toast toast-${kind}`}>
+          <span>{text}</span>
+          <button type="button" aria-label={words.close} onClick={() => dismiss(id)}>
+            ×
+          </button>
+        </div>
+      ))}
+    </div>
+  );
+}

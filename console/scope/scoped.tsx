@@ -1,0 +1,155 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Router } from 'wouter';
+import { useProjectInCalls } from '../calls/call.ts';
+import type { Session } from '../calls/session.ts';
+import { ActionButton } from '../parts/action.tsx';
+import { Button } from '../parts/button.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
+import { scopeWords as words } from '../words/scope.ts';
+import { fill } from '../words/language.ts';
+import { baseOf, chosenProject, chooseProject, type PageScope, readAddress } from './address.ts';
+import { enterOrganization, useLeaveWithSession } from './organizations.ts';
+import { useProjects } from './projects.ts';
+
+interface Place extends PageScope {
+  page: string;
+  /** True when the address named no project, and the last choice stands in for it. */
+  isRemembered: boolean;
+}
+
+/**
+ * The pages of the organization and project that the address names. One that is not there, or not for this person, is told in
+ * their place. `children` are given what they are of.
+ */
+export function Scoped({
+  session,
+  children,
+}: {
+  session: Session;
+  children: (scope: PageScope) => ReactNode;
+}): ReactNode {
+  useLeaveWithSession(session.organization.id);
+  const [place] = useState(() => arrive(session));
+  if (place.organizationId !== null && place.organizationId !== session.organization.id)
+    return <Elsewhere session={session} place={place} organizationId={place.organizationId} />;
+  const pages = <Router base={baseOf(place)}>{children(place)}</Router>;
+  if (place.projectId === null) return pages;
+  return (
+    <InProject session={session} place={place} projectId={place.projectId}>
+      {pages}
+    </InProject>
+  );
+}
+
+/** Completes the address, and has calls go to its project. The same again changes nothing. */
+function arrive({ organization, organizations }: Session): Place {
+  const asked = readAddress(location.pathname);
+  if (asked.organizationId !== null && asked.organizationId !== organization.id)
+    return { ...asked, isRemembered: false };
+  // What stands in for a choice, does so at the door alone: an address of a page says itself what it is of.
+  const isRemembered = asked.projectId === null && asked.organizationId === null && asked.page === '';
+  const place = {
+    page: asked.page,
+    organizationId: organizations.length > 1 ? organization.id : null,
+    projectId: isRemembered ? chosenProject(organization.id) : asked.projectId,
+    isRemembered,
+  };
+  useProjectInCalls(place.projectId);
+  history.replaceState(history.state, '', baseOf(place) + place.page + location.search);
+  return place;
+}
+
+/** Holds pages back until it is known that their project is there. */
+function InProject({
+  session,
+  place,
+  projectId,
+  children,
+}: {
+  session: Session;
+  place: Place;
+  projectId: string;
+  children: ReactNode;
+}): ReactNode {
+  const projects = useProjects();
+  const project = projects.data?.find(({ id }) => id === projectId);
+  const isThere = project?.status === 'active';
+  const isForgotten = projects.isSuccess && !isThere && place.isRemembered;
+  useEffect(() => {
+    if (!isForgotten) return;
+    chooseProject(session.organization.id, null);
+    location.replace('/console');
+  }, [isForgotten, session.organization.id]);
+  if (isThere) return children;
+  if (projects.isError) return <Failed error={projects.error} retry={() => void projects.refetch()} />;
+  if (projects.isPending || isForgotten) return <Loading />;
+  const others = session.organizations.filter(({ id }) => id !== session.organization.id);
+  const isArchived = project !== undefined;
+  return (
+    <Notice
+      title={isArchived ? fill(words.archivedTitle, { project: project.name }) : words.noProjectTitle}
+      text={isArchived ? words.archivedText : fill(words.noProjectText, { organization: session.organization.name })}
+    >
+      <Button
+        kind="primary"
+        onPress={() => location.assign(baseOf({ ...place, projectId: null }) + (isArchived ? '/projects' : ''))}
+      >
+        {isArchived ? words.toProjects : words.allProjects}
+      </Button>
+      {isArchived
+        ? null
+        : others.map(({ id, name }) => (
+            <ActionButton
+              key={id}
+              label={fill(words.lookIn, { organization: name })}
+              onAct={() => enterOrganization(id, baseOf({ organizationId: id, projectId }) + place.page)}
+            />
+          ))}
+    </Notice>
+  );
+}
+
+/**
+ * Stands before pages of another organization than the session's. It asks, for the session goes there with every tab, and a link
+ * may come from anybody.
+ */
+function Elsewhere({
+  session,
+  place,
+  organizationId,
+}: {
+  session: Session;
+  place: Place;
+  organizationId: string;
+}): ReactNode {
+  const other = session.organizations.find(({ id }) => id === organizationId);
+  const here = session.organization.name;
+  return (
+    <Notice
+      title={other === undefined ? words.notYoursTitle : fill(words.elsewhereTitle, { organization: other.name })}
+      text={fill(other === undefined ? words.notYoursText : words.elsewhereText, { here })}
+    >
+      {other === undefined ? null : (
+        <ActionButton
+          kind="primary"
+          label={fill(words.goOnIn, { organization: other.name })}
+          onAct={() => enterOrganization(other.id, baseOf(place) + place.page + location.search)}
+        />
+      )}
+      <Button onPress={() => location.assign('/console')}>{fill(words.stayIn, { here })}</Button>
+    </Notice>
+  );
+}
+
+function Notice({ title, text, children }: { title: string; text: string; children: ReactNode }): ReactNode {
+  useEffect(() => {
+    document.title = `${title} · Holdfast`;
+  }, [title]);
+  return (
+    <main className="sign-in card">
+      <h1>{title}</h1>
+      <p>{text}</p>
+      <div className="or">{children}</div>
+    </main>
+  );
+}

@@ -1,0 +1,54 @@
+import { language } from './language.ts';
+
+const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+const whole = new Intl.NumberFormat(language);
+
+const STEPS = [
+  ['second', 60],
+  ['minute', 60],
+  ['hour', 24],
+  ['day', 30],
+  ['month', 12],
+] as const;
+
+/** A time of an answer (ISO), as people write it. */
+export function formatTime(iso: string): string {
+  return exact.format(new Date(iso));
+}
+
+/** The time of day of a time of an answer (ISO), to the second. */
+export function formatClock(iso: string): string {
+  return clock.format(new Date(iso));
+}
+
+/** How long ago, or in how long, a time of an answer (ISO) is: "3 minutes ago". */
+export function formatAgo(iso: string): string {
+  let amount = (Date.parse(iso) - Date.now()) / 1000;
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(amount) < size) return relative.format(Math.round(amount), unit);
+    amount /= size;
+  }
+  return relative.format(Math.round(amount), 'year');
+}
+
+/** A duration in seconds in its largest fitting unit: "4.2 s", "3 min", "2 h". */
+export function formatDuration(seconds: number): string {
+  const unit = (amount: number, name: string, digits: number): string =>
+    new Intl.NumberFormat(language, {
+      style: 'unit',
+      unit: name,
+      unitDisplay: 'short',
+      maximumFractionDigits: digits,
+    }).format(amount);
+  if (seconds < 60) return unit(seconds, 'second', seconds < 10 ? 1 : 0);
+  if (seconds < 3600) return unit(seconds / 60, 'minute', 0);
+  if (seconds < 172_800) return unit(seconds / 3600, 'hour', 1);
+  return unit(seconds / 86_400, 'day', 0);
+}
+
+/** A whole number with its separators. */
+export function formatNumber(value: number): string {
+  return whole.format(value);
+}
