@@ -1,0 +1,65 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { ManagedAuth } from '../../contract/connections.ts';
+import { call } from '../calls/call.ts';
+import { Button } from '../parts/button.tsx';
+import { DialogBox } from '../parts/dialog.tsx';
+import { Form, SelectInput, TextInput } from '../parts/form.tsx';
+import { tellDone } from '../parts/toasts.tsx';
+import { connectionWords as words } from '../words/connections.ts';
+import { formatDuration } from '../words/format.ts';
+import { fill } from '../words/language.ts';
+
+const INTERVALS = [300, 1200, 3600, 21_600, 86_400];
+
+/** Intervals of health checks to choose from; the API refuses those that the plan does not allow. */
+export function intervalOptions(current?: number | null): { value: string; label: string }[] {
+  const known = current === undefined || current === null || INTERVALS.includes(current) ? [] : [current];
+  return [...INTERVALS, ...known].map((seconds) => ({
+    value: String(seconds),
+    label: fill(words.every, { time: formatDuration(seconds) }),
+  }));
+}
+
+/** The button that adds a site, and leads to it. */
+export function AddSite(): ReactNode {
+  const client = useQueryClient();
+  const [, navigate] = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button kind="primary" onPress={() => setOpen(true)}>
+        {words.add}
+      </Button>
+      <DialogBox title={words.add} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <Form
+          submit={words.add}
+          beside={<Button onPress={() => setOpen(false)}>{words.cancel}</Button>}
+          onSubmit={async (values) => {
+            const { domain, profile_name: profile, login_url: loginUrl, health_check_interval: interval } = values;
+            const made = await call<ManagedAuth>('POST', '/auth/connections', {
+              domain,
+              profile_name: profile,
+              ...(loginUrl === '' ? {} : { login_url: loginUrl }),
+              ...(interval === '' ? {} : { health_check_interval: Number(interval) }),
+            });
+            setOpen(false);
+            await client.invalidateQueries({ queryKey: ['/auth/connections'] });
+            tellDone(words.added);
+            navigate(`/connections/${made.id}`);
+          }}
+        >
+          <TextInput name="domain" label={words.domain} hint={words.domainHint} required />
+          <TextInput name="profile_name" label={words.profile} hint={words.profileHint} required />
+          <TextInput name="login_url" label={words.loginUrl} hint={words.loginUrlHint} type="url" />
+          <SelectInput
+            name="health_check_interval"
+            label={words.interval}
+            options={[{ value: '', label: words.intervalDefault }, ...intervalOptions()]}
+          />
+        </Form>
+      </DialogBox>
+    </>
+  );
+}

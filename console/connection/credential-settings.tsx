@@ -1,0 +1,138 @@
+import { type ReactNode, useState } from 'react';
+import { Link } from 'wouter';
+import type { CredentialReference, ManagedAuth } from '../../contract/connections.ts';
+import type { CredentialProvider } from '../../contract/credential-providers.ts';
+import type { Credential } from '../../contract/credentials.ts';
+import { call } from '../calls/call.ts';
+import { Detail, useRead } from '../parts/detail.tsx';
+import { FormButton, given } from '../parts/form-button.tsx';
+import { SelectInput, TextInput } from '../parts/form.tsx';
+import { settingsWords as words } from '../words/connection-settings.ts';
+import { connectionWords } from '../words/connections.ts';
+import { credentialWords } from '../words/credentials.ts';
+import { fill } from '../words/language.ts';
+import { SettingsSection } from './settings.tsx';
+
+const STORED = 'stored:';
+const PROVIDER = 'provider:';
+const PAGE = '?limit=100';
+
+/** What a connection logs in with: a credential that is stored, one of a password store, or none. No value is ever shown. */
+export function CredentialSettings({ connection }: { connection: ManagedAuth }): ReactNode {
+  const stored = useRead<Credential[]>(`/credentials${PAGE}`);
+  const providers = useRead<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
+  const attached = stored.data?.find(({ name }) => name === connection.credential?.name);
+  return (
+    <SettingsSection
+      title={words.credential}
+      text={words.credentialHint}
+      connection={connection}
+      changesOf={(values) => ({ credential: referenceOf(values['credential'] ?? '', values['credential.path'] ?? '') })}
+      below={
+        <div className="actions">
+          <NewCredential connection={connection} />
+          {attached === undefined ? null : (
+            <Link href={`/credentials/${attached.id}`} className="button button-plain">
+              {fill(words.replace, { name: attached.name })}
+            </Link>
+          )}
+        </div>
+      }
+    >
+      <Detail read={stored}>
+        {(credentials) => (
+          <Detail read={providers}>
+            {(stores) => (
+              <Choice
+                // One that was just made is among them, and chosen.
+                key={chosenOf(connection.credential)}
+                reference={connection.credential}
+                credentials={credentials}
+                stores={stores}
+              />
+            )}
+          </Detail>
+        )}
+      </Detail>
+    </SettingsSection>
+  );
+}
+
+function Choice({
+  reference,
+  credentials,
+  stores,
+}: {
+  reference: CredentialReference | undefined;
+  credentials: readonly Credential[];
+  stores: readonly CredentialProvider[];
+}): ReactNode {
+  const initial = chosenOf(reference);
+  const [chosen, setChosen] = useState(initial);
+  const options = [
+    { value: '', label: words.credentialNone },
+    ...credentials.map(({ name }) => ({ value: STORED + name, label: fill(words.credentialStored, { name }) })),
+    ...stores.map(({ name }) => ({ value: PROVIDER + name, label: fill(words.credentialProvider, { name }) })),
+  ];
+  // What it is set to stays a choice when no list has it any more.
+  if (!options.some(({ value }) => value === initial))
+    options.push({ value: initial, label: reference?.name ?? reference?.provider ?? '' });
+  return (
+    <>
+      <SelectInput
+        name="credential"
+        label={connectionWords.credential}
+        options={options}
+        initial={initial}
+        onChange={setChosen}
+      />
+      {chosen.startsWith(PROVIDER) ? (
+        <TextInput name="credential.path" label={words.item} hint={words.itemHint} initial={reference?.path ?? ''} />
+      ) : null}
+    </>
+  );
+}
+
+function chosenOf(reference: CredentialReference | undefined): string {
+  if (reference?.name !== undefined) return STORED + reference.name;
+  return reference?.provider === undefined ? '' : PROVIDER + reference.provider;
+}
+
+function referenceOf(chosen: string, path: string): CredentialReference | null {
+  if (chosen.startsWith(STORED)) return { name: chosen.slice(STORED.length) };
+  if (!chosen.startsWith(PROVIDER)) return null;
+  return { provider: chosen.slice(PROVIDER.length), ...(path === '' ? { auto: true } : { path }) };
+}
+
+/** Stores what is entered, sealed, and has the connection log in with it. */
+function NewCredential({ connection: { id, domain, profile_name: profile } }: { connection: ManagedAuth }): ReactNode {
+  const path = `/auth/connections/${id}`;
+  return (
+    <FormButton
+      label={words.newCredential}
+      title={fill(words.newCredentialTitle, { domain })}
+      done={words.attached}
+      rereads={[path, `/credentials${PAGE}`, '/credentials']}
+      onSubmit={async ({ name = '', username, password, totp_secret: totp }) => {
+        await call<Credential>('POST', '/credentials', {
+          name,
+          domain,
+          values: { ...given('username', username), ...given('password', password) },
+          ...given('totp_secret', totp),
+        });
+        await call('PATCH', path, { credential: { name } });
+      }}
+    >
+      <TextInput name="name" label={credentialWords.name} initial={`${domain} ${profile}`} required />
+      <TextInput name="username" label={credentialWords.username} />
+      <TextInput
+        name="password"
+        label={credentialWords.password}
+        hint={credentialWords.sealed}
+        type="password"
+        autoComplete="new-password"
+      />
+      <TextInput name="totp_secret" label={credentialWords.totp} hint={credentialWords.totpHint} type="password" />
+    </FormButton>
+  );
+}

@@ -1,0 +1,90 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import type { FlowStep, StepTime, TimelineEvent } from '../../contract/connections.ts';
+import { connectionTables, connectionWords as words } from '../words/connections.ts';
+import { formatDuration } from '../words/format.ts';
+import { fill } from '../words/language.ts';
+
+const STEPS = ['DISCOVERING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED'] as const;
+
+/** A login's steps: with how long each took, else (in events of before there were times) how far it came. */
+export function FlowSteps({ event }: { event: TimelineEvent }): ReactNode {
+  return event.steps === undefined ? <Reached event={event} /> : <Timed event={event} steps={event.steps} />;
+}
+
+/** How long a login took, or has taken so far, and how much of it was waiting; null for checks. */
+export function useFlowTime(event: TimelineEvent): string | null {
+  const { type, status, timestamp, updated_at: updatedAt, steps = [] } = event;
+  const isOpen = status === 'IN_PROGRESS';
+  const now = useNow(isOpen && type !== 'health_check');
+  const end = isOpen ? now : updatedAt === undefined ? null : Date.parse(updatedAt);
+  if (type === 'health_check' || end === null) return null;
+  const took = fill(isOpen ? words.takenSoFar : words.took, { time: secondsText(end - Date.parse(timestamp)) });
+  const waited = steps.filter(isWait).reduce((sum, step) => sum + lengthOf(step, now), 0);
+  return waited === 0 ? took : `${took}, ${fill(words.waited, { time: secondsText(waited) })}`;
+}
+
+/** Steps as parts of a bar, each as wide as it took, and in words below it. Waiting is hatched and says so. */
+function Timed({ event: { status }, steps }: { event: TimelineEvent; steps: readonly StepTime[] }): ReactNode {
+  const now = useNow(steps.at(-1)?.ended_at === null);
+  return (
+    <>
+      <div className="step-bar" aria-hidden="true">
+        {steps.map((step) => (
+          <span key={step.started_at + step.step} data-kind={kindOf(step)} style={{ flexGrow: lengthOf(step, now) }} />
+        ))}
+      </div>
+      <ol className="step-times">
+        {steps.map((step, index) => (
+          <li key={step.started_at + step.step}>
+            <span className="swatch" data-kind={kindOf(step)} aria-hidden="true" />
+            {connectionTables.steps[step.step]} <strong>{secondsText(lengthOf(step, now))}</strong>
+            {index === steps.length - 1 && status !== 'SUCCESS' && status !== 'IN_PROGRESS' ? (
+              <span className="muted"> {words.endedHere}</span>
+            ) : null}
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+/** How far a login came, as a line of its steps. */
+function Reached({ event: { step, status } }: { event: TimelineEvent }): ReactNode {
+  const place = step === 'AWAITING_EXTERNAL_ACTION' ? 'AWAITING_INPUT' : step;
+  const reached = STEPS.findIndex((one) => one === place);
+  if (reached === -1) return null;
+  return (
+    <ol className="steps">
+      {STEPS.map((one, index) => (
+        <li
+          key={one}
+          data-state={index > reached ? 'open' : index === reached && status !== 'SUCCESS' ? 'here' : 'done'}
+        >
+          {connectionTables.steps[index === reached && step === 'AWAITING_EXTERNAL_ACTION' ? step : one]}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const WAITS: ReadonlySet<FlowStep> = new Set<FlowStep>(['AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION']);
+const isWait = ({ step }: StepTime): boolean => WAITS.has(step);
+const kindOf = (step: StepTime): 'wait' | 'work' => (isWait(step) ? 'wait' : 'work');
+
+/** In milliseconds; an open step goes on until now. Clocks of page and service may differ. */
+function lengthOf({ started_at: from, ended_at: until }: StepTime, now: number): number {
+  return Math.max(0, (until === null ? now : Date.parse(until)) - Date.parse(from));
+}
+
+const secondsText = (ms: number): string => formatDuration(Math.max(0, ms) / 1000);
+
+/** Milliseconds since the epoch, counting each second while something is open. */
+function useNow(isOpen: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!isOpen) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [isOpen]);
+  return now;
+}

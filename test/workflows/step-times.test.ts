@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import type { FlowStatus, FlowStep, StepTime } from '../../contract/connections.ts';
+import { firstStep, stepTimesAfter } from '../../workflows/policy/step-times.ts';
+
+const at = (second: number): string => new Date(second * 1000).toISOString();
+
+/** The steps of a flow that came to each of these a second after the one before. */
+function walk(moves: readonly (readonly [FlowStep, FlowStatus])[]): StepTime[] {
+  return moves.reduce<StepTime[]>(
+    (steps, [flow_step, flow_status], index) => stepTimesAfter(steps, { flow_step, flow_status }, at(index + 1)),
+    firstStep('DISCOVERING', at(0)),
+  );
+}
+
+it('times each step from when it began to when the next one did, and is in none at the end', () => {
+  const steps = walk([
+    ['AWAITING_INPUT', 'IN_PROGRESS'],
+    ['AWAITING_INPUT', 'IN_PROGRESS'],
+    ['SUBMITTING', 'IN_PROGRESS'],
+    ['COMPLETED', 'SUCCESS'],
+  ]);
+  expect(steps).toEqual([
+    { step: 'DISCOVERING', started_at: at(0), ended_at: at(1) },
+    { step: 'AWAITING_INPUT', started_at: at(1), ended_at: at(3) },
+    { step: 'SUBMITTING', started_at: at(3), ended_at: at(4) },
+  ]);
+});
+
+it('ends the step that a flow failed in', () => {
+  expect(walk([['DISCOVERING', 'FAILED']])).toEqual([{ step: 'DISCOVERING', started_at: at(0), ended_at: at(1) }]);
+});
+
+it('stays of a size that a row can hold', () => {
+  const steps = walk(
+    Array.from({ length: 400 }, (_, index) => [index % 2 === 0 ? 'AWAITING_INPUT' : 'SUBMITTING', 'IN_PROGRESS']),
+  );
+  expect(steps).toHaveLength(100);
+  expect(steps.filter((step) => step.ended_at === null)).toHaveLength(1);
+});
