@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import Negotiator from 'negotiator';
+import { HoldfastError } from '../../contract/errors.ts';
+import { COMMON_HEADERS } from '../hosted/headers.ts';
+import { chooseLanguage } from '../hosted/shell.ts';
+import { loadConsoleAssets } from './assets.ts';
+import { ASSET_PATH, type ConsoleSettings, renderDocument } from './document.ts';
+
+/** How long a file may be kept, in seconds: its name changes with what is in it. */
+const KEPT_SECONDS = 31_536_000;
+
+/**
+ * The console for people who operate Holdfast: one document below `/console`, whose script shows each of its pages, and the
+ * files of that script. It knows nothing by itself and calls the public operations with the session of its person.
+ */
+export function consolePages(app: FastifyInstance, settings: ConsoleSettings): void {
+  app.get<{ Params: { name: string } }>(`${ASSET_PATH}:name`, async (request, reply) => {
+    const asset = (await loadConsoleAssets()).files.get(request.params.name);
+    if (asset === undefined) {
+      throw new HoldfastError('not_found', 'This file belongs to another version of the console; reload the page');
+    }
+    const accepted = new Negotiator(request).encodings();
+    const encoding = (['br', 'gzip'] as const).find((name) => accepted.includes(name));
+    void reply.headers({
+      ...COMMON_HEADERS,
+      'cache-control': `public, max-age=${KEPT_SECONDS}, immutable`,
+      'content-type': asset.type,
+      vary: 'accept-encoding',
+    });
+    if (encoding === undefined) return reply.send(asset.plain());
+    return reply.header('content-encoding', encoding).send(asset[encoding]);
+  });
+
+  for (const url of ['/console', '/console/*']) {
+    app.get(url, { exposeHeadRoute: true }, async (request, reply) => {
+      const assets = await loadConsoleAssets();
+      const nonce = randomBytes(16).toString('base64');
+      const language = chooseLanguage(request.headers['accept-language']);
+      return reply
+        .headers({
+          ...COMMON_HEADERS,
+          'x-frame-options': 'DENY',
+          'content-security-policy': consoleCsp(nonce),
+          'content-type': 'text/html; charset=utf-8',
+          'content-language': language,
+          vary: 'accept-language',
+        })
+        .send(renderDocument(assets, { language, nonce, settings }));
+    });
+  }
+}
+
+/**
+ * Own files and own calls alone. The nonce admits the style elements of the component kit; recordings are films of our own
+ * origin, and a live view is a frame of it.
+ */
+function consoleCsp(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}

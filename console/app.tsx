@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, Suspense, useEffect } from 'react';
+import { Route, Switch } from 'wouter';
+import { type LinkCodes, sessionQuery } from './calls/session.ts';
+import { useInvitation } from './invitation.ts';
+import { ConfirmIdentity } from './parts/confirm-identity.tsx';
+import { Frame } from './parts/frame.tsx';
+import { LinkButton } from './parts/button.tsx';
+import { Empty, Failed, Loading } from './parts/states.tsx';
+import { Toasts } from './parts/toasts.tsx';
+import { PAGES } from './pages.ts';
+import { Scoped } from './scope/scoped.tsx';
+import { SignIn } from './sign-in.tsx';
+import { shellWords as words } from './words/shell.ts';
+
+/** The console: the page of the address for whom is signed in, else the sign-in. `codes` are those of the link that was opened. */
+export function App({ codes }: { codes: LinkCodes }): ReactNode {
+  return (
+    <>
+      <Gate codes={codes} />
+      <Toasts />
+    </>
+  );
+}
+
+/** The page of a program that has sent somebody here to sign in; no other address is gone to. */
+function returnPath(): string | null {
+  const path = new URLSearchParams(location.search).get('return_to') ?? '';
+  return /^\/oauth\/[\w/-]+$/.test(path) ? path : null;
+}
+
+function Gate({ codes }: { codes: LinkCodes }): ReactNode {
+  const session = useQuery(sessionQuery);
+  useInvitation(codes.invitation, session.data);
+  const isSignedIn = session.data !== undefined && session.data !== null;
+  useEffect(() => {
+    const back = returnPath();
+    if (isSignedIn && back !== null) location.replace(back);
+  }, [isSignedIn]);
+  if (session.isPending) return <Loading />;
+  if (session.isError) return <Failed error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === null) return <SignIn linkCode={codes.signIn} />;
+  const person = session.data;
+  return (
+    <>
+      <Scoped key={person.organization.id} session={person}>
+        {(scope) => (
+          <Frame session={person} scope={scope}>
+            <Suspense fallback={<Loading />}>
+              <Switch>
+                {PAGES.map(({ path, page: PageOf }) => (
+                  <Route key={path} path={path}>
+                    {({ id }: { id?: string }) => <PageOf key={id ?? ''} id={id ?? ''} />}
+                  </Route>
+                ))}
+                <Route>
+                  <Empty
+                    title={words.notFound}
+                    text={words.notFoundText}
+                    action={<LinkButton href="/">{words.toOverview}</LinkButton>}
+                  />
+                </Route>
+              </Switch>
+            </Suspense>
+          </Frame>
+        )}
+      </Scoped>
+      <ConfirmIdentity session={person} />
+    </>
+  );
+}

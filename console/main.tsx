@@ -1,0 +1,31 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { I18nProvider } from 'react-aria-components';
+import { createRoot } from 'react-dom/client';
+import { App } from './app.tsx';
+import { CallError } from './calls/call.ts';
+import { takeLinkCodes } from './calls/session.ts';
+import { language } from './words/language.ts';
+
+const codes = takeLinkCodes();
+/** A refusal stays one; what had no answer, or failed on the way, is asked for again. */
+const mayPass = (error: unknown): boolean =>
+  error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
+const client = new QueryClient({
+  defaultOptions: {
+    queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && mayPass(error) },
+  },
+});
+
+const place = document.getElementById('console');
+if (place !== null) {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <I18nProvider locale={language === 'de' ? 'de-DE' : 'en-US'}>
+          <App codes={codes} />
+        </I18nProvider>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

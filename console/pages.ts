@@ -1,0 +1,57 @@
+import { type ComponentType, lazy } from 'react';
+import { shellWords } from './words/shell.ts';
+
+/**
+ * Every page of the console. To add one:
+ *
+ * 1. Write `pages/<name>.tsx`, whose default export is the page: `<Page title …>` around building blocks of `parts/`
+ *    (`ListTable`, `Detail` and `Facts`, `FormButton` with inputs, `ActionButton` and `ConfirmButton` over `useAction`). `pages/proxies.tsx` is a model of a
+ *    list with a form, `pages/proxy.tsx` of one resource. Parts of the path come in as properties by their names.
+ * 2. Put its words beside it, in both languages: `const words = inLanguage({ en: {…}, de: {…} })`. The types hold both tables to
+ *    the same keys.
+ * 3. Call the API by `call('POST', '/proxies', body)`; answers have types of `contract/`, imported as types alone. What a
+ *    call changes is read again by `client.invalidateQueries({ queryKey: ['/proxies'] })`: the key of a read begins with its path.
+ * 4. Add an entry here, with `nav` (a name in `words/shell.ts`) when the menu shall lead to it.
+ *
+ * A page is a part of the bundle that is fetched when it is opened. Everything it does is a public operation.
+ */
+export interface PageEntry {
+  /** Below `/console`; `:id` becomes the property `id`. */
+  path: string;
+  /** Its name in the menu. */
+  nav?: string;
+  page: ComponentType<{ id: string }>;
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: '/', nav: shellWords.overview, page: lazy(() => import('./pages/overview.tsx')) },
+  { path: '/account', page: lazy(() => import('./pages/account.tsx')) },
+  { path: '/connections', nav: shellWords.connections, page: lazy(() => import('./pages/connections.tsx')) },
+  { path: '/connections/:id', page: lazy(() => import('./pages/connection.tsx')) },
+  { path: '/connections/:id/settings', page: lazy(() => import('./pages/connection-settings.tsx')) },
+  { path: '/browsers', nav: shellWords.browsers, page: lazy(() => import('./pages/browsers.tsx')) },
+  { path: '/browsers/:id', page: lazy(() => import('./pages/browser.tsx')) },
+  { path: '/profiles', nav: shellWords.profiles, page: lazy(() => import('./pages/profiles.tsx')) },
+  { path: '/profiles/:id', page: lazy(() => import('./pages/profile.tsx')) },
+  { path: '/credentials', nav: shellWords.credentials, page: lazy(() => import('./pages/credentials.tsx')) },
+  { path: '/credentials/:id', page: lazy(() => import('./pages/credential.tsx')) },
+  { path: '/providers', nav: shellWords.providers, page: lazy(() => import('./pages/providers.tsx')) },
+  { path: '/proxies', nav: shellWords.proxies, page: lazy(() => import('./pages/proxies.tsx')) },
+  { path: '/proxies/:id', page: lazy(() => import('./pages/proxy.tsx')) },
+  { path: '/browser-pools', nav: shellWords.pools, page: lazy(() => import('./pages/browser-pools.tsx')) },
+  { path: '/extensions', nav: shellWords.extensions, page: lazy(() => import('./pages/extensions.tsx')) },
+  { path: '/apps', nav: shellWords.apps, page: lazy(() => import('./pages/apps.tsx')) },
+  { path: '/apps/:id', page: lazy(() => import('./pages/app.tsx')) },
+  { path: '/deployments', nav: shellWords.deployments, page: lazy(() => import('./pages/deployments.tsx')) },
+  { path: '/deployments/:id', page: lazy(() => import('./pages/deployment.tsx')) },
+  { path: '/invocations', nav: shellWords.invocations, page: lazy(() => import('./pages/invocations.tsx')) },
+  { path: '/invocations/:id', page: lazy(() => import('./pages/invocation.tsx')) },
+  { path: '/webhooks', nav: shellWords.webhooks, page: lazy(() => import('./pages/webhooks.tsx')) },
+  { path: '/webhooks/:id', page: lazy(() => import('./pages/webhook.tsx')) },
+  { path: '/keys', nav: shellWords.keys, page: lazy(() => import('./pages/keys.tsx')) },
+  { path: '/members', nav: shellWords.members, page: lazy(() => import('./pages/members.tsx')) },
+  { path: '/projects', nav: shellWords.projects, page: lazy(() => import('./pages/projects.tsx')) },
+  { path: '/programs', nav: shellWords.programs, page: lazy(() => import('./pages/programs.tsx')) },
+  { path: '/audit-log', nav: shellWords.auditLog, page: lazy(() => import('./pages/audit-log.tsx')) },
+  { path: '/audit-log/destinations', page: lazy(() => import('./pages/destinations.tsx')) },
+];

@@ -1,0 +1,143 @@
+import { useQueryClient } from '@tanstack/react-query';
+import encodeQR from 'qr';
+import { type ReactNode, useState } from 'react';
+import { call } from '../calls/call.ts';
+import { type Session, sessionQuery } from '../calls/session.ts';
+import { Detail, useRead } from '../parts/detail.tsx';
+import { Form, TextInput } from '../parts/form.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { Passkeys } from '../parts/passkeys.tsx';
+import { tellDone } from '../parts/toasts.tsx';
+import { inLanguage } from '../words/language.ts';
+
+const words = inLanguage({
+  en: {
+    title: 'Your account',
+    who: 'Who you are',
+    name: 'Name',
+    email: 'E-mail address',
+    save: 'Save',
+    saved: 'Your account was saved.',
+    password: 'Password and authenticator',
+    has: 'A password and an authenticator app sign you in. Setting them again replaces both.',
+    hasNot: 'Set a password and an authenticator app to sign in without a link.',
+    newPassword: 'New password',
+    passwordHint: 'Twelve characters or more',
+    next: 'Continue',
+    scan: 'Scan this with your authenticator app, or enter the key by hand, then enter the code that it shows.',
+    qr: 'QR code of the key below',
+    key: 'Key',
+    code: 'Code',
+    confirm: 'Set password',
+    done: 'The password and the authenticator were set.',
+  },
+  de: {
+    title: 'Dein Konto',
+    who: 'Wer du bist',
+    name: 'Name',
+    email: 'E-Mail-Adresse',
+    save: 'Speichern',
+    saved: 'Dein Konto ist gespeichert.',
+    password: 'Passwort und Authenticator',
+    has: 'Du meldest dich mit Passwort und Authenticator-App an. Neu gesetzt ersetzen sie die alten.',
+    hasNot: 'Setze ein Passwort und eine Authenticator-App, um dich ohne Link anzumelden.',
+    newPassword: 'Neues Passwort',
+    passwordHint: 'Zwölf Zeichen oder mehr',
+    next: 'Weiter',
+    scan: 'Scanne dies mit deiner Authenticator-App oder gib den Schlüssel von Hand ein, dann den Code, den sie zeigt.',
+    qr: 'QR-Code des Schlüssels darunter',
+    key: 'Schlüssel',
+    code: 'Code',
+    confirm: 'Passwort setzen',
+    done: 'Passwort und Authenticator sind gesetzt.',
+  },
+});
+
+/** What `POST /session/account/password` answers: the secret of a new authenticator, and the address for its QR code. */
+interface Enrolment {
+  totp_secret: string;
+  totp_url: string;
+}
+
+/** The account of whoever is signed in: name, address, and by what they sign in. */
+export default function AccountPage(): ReactNode {
+  return (
+    <Page title={words.title}>
+      <Detail read={useRead<Session>('/session')}>{(session) => <Account session={session} />}</Detail>
+    </Page>
+  );
+}
+
+function Account({ session }: { session: Session }): ReactNode {
+  const client = useQueryClient();
+  const [enrolment, setEnrolment] = useState<Enrolment | null>(null);
+  const reread = (): Promise<void> => client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+  return (
+    <>
+      <Section title={words.who}>
+        <Form
+          submit={words.save}
+          onSubmit={async ({ name = '', email }) => {
+            await call('PATCH', '/session/account', { email, ...(name === '' ? {} : { name }) });
+            await reread();
+            tellDone(words.saved);
+          }}
+        >
+          <TextInput name="name" label={words.name} initial={session.user.name ?? ''} autoComplete="name" />
+          <TextInput name="email" label={words.email} type="email" initial={session.user.email} required />
+        </Form>
+      </Section>
+      <Section title={words.password}>
+        {enrolment === null ? (
+          <Form
+            key="password"
+            submit={words.next}
+            onSubmit={async ({ password }) =>
+              setEnrolment(await call<Enrolment>('POST', '/session/account/password', { password }))
+            }
+          >
+            <p className="muted">{session.has_password ? words.has : words.hasNot}</p>
+            <TextInput
+              name="password"
+              label={words.newPassword}
+              hint={words.passwordHint}
+              type="password"
+              autoComplete="new-password"
+              required
+            />
+          </Form>
+        ) : (
+          <Form
+            key="code"
+            submit={words.confirm}
+            onSubmit={async ({ code }) => {
+              await call('POST', '/session/account/password/confirm', { code });
+              setEnrolment(null);
+              await reread();
+              tellDone(words.done);
+            }}
+          >
+            <p>{words.scan}</p>
+            <QrCode text={enrolment.totp_url} />
+            <p>
+              {words.key}: <code>{enrolment.totp_secret}</code>
+            </p>
+            <TextInput name="code" label={words.code} inputMode="numeric" autoComplete="one-time-code" required />
+          </Form>
+        )}
+      </Section>
+      <Passkeys />
+    </>
+  );
+}
+
+/** A QR code, dark on light in either scheme: cameras want it so. */
+function QrCode({ text }: { text: string }): ReactNode {
+  const rows = encodeQR(text, 'raw', { border: 2 });
+  const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+  return (
+    <svg className="qr" role="img" aria-label={words.qr} viewBox={`0 0 ${rows.length} ${rows.length}`}>
+      <path d={path} />
+    </svg>
+  );
+}

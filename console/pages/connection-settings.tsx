@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import type { ManagedAuth } from '../../contract/connections.ts';
+import { CodeSettings, CodeSources } from '../connection/code-settings.tsx';
+import { CredentialSettings } from '../connection/credential-settings.tsx';
+import { BrowserSettings, CheckSettings, SiteSettings } from '../connection/settings.tsx';
+import { Detail, useRead } from '../parts/detail.tsx';
+import { Page } from '../parts/page.tsx';
+import { settingsWords as words } from '../words/connection-settings.ts';
+import { fill } from '../words/language.ts';
+
+/** Everything of a connection that can be set, part by part. */
+export default function ConnectionSettingsPage({ id }: { id: string }): ReactNode {
+  const read = useRead<ManagedAuth>(`/auth/connections/${id}`);
+  return (
+    <Detail read={read}>
+      {(connection) => (
+        <Page
+          title={fill(words.title, { domain: connection.domain })}
+          back={{ href: `/connections/${id}`, label: connection.domain }}
+        >
+          <p className="lead">{words.text}</p>
+          <div className="settings">
+            <CheckSettings connection={connection} />
+            <CredentialSettings connection={connection} />
+            <SiteSettings connection={connection} />
+            <BrowserSettings connection={connection} />
+            <CodeSettings connection={connection} />
+            <CodeSources />
+          </div>
+        </Page>
+      )}
+    </Detail>
+  );
+}

@@ -1,0 +1,117 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ManagedAuth } from '../../contract/connections.ts';
+import { call } from '../calls/call.ts';
+import { workflowUrl } from '../calls/settings.ts';
+import { useLive } from '../connection/live.ts';
+import { LoginButton } from '../connection/start-login.tsx';
+import { ConnectionBadge, gateSentence, isWaiting } from '../connection/state.tsx';
+import { Timeline } from '../connection/timeline.tsx';
+import { ActionButton, useAction } from '../parts/action.tsx';
+import { LinkButton } from '../parts/button.tsx';
+import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
+import { When } from '../parts/when.tsx';
+import { connectionTables, connectionWords as words } from '../words/connections.ts';
+import { formatDuration } from '../words/format.ts';
+import { fill } from '../words/language.ts';
+
+const REFRESH_MS = 15_000;
+
+/** One connection: how it is, what happened, and what can be done. Live while a login runs. */
+export default function ConnectionPage({ id }: { id: string }): ReactNode {
+  const path = `/auth/connections/${id}`;
+  const read = useRead<ManagedAuth>(path, REFRESH_MS);
+  useLive(path, read.data?.flow_status === 'IN_PROGRESS');
+  return <Detail read={read}>{(connection) => <ConnectionDetail connection={connection} />}</Detail>;
+}
+
+function ConnectionDetail({ connection }: { connection: ManagedAuth }): ReactNode {
+  const { id, domain } = connection;
+  return (
+    <Page
+      title={domain}
+      back={{ href: '/connections', label: words.title }}
+      actions={<ConnectionActions connection={connection} />}
+    >
+      <Section
+        title={sentence(connection)}
+        actions={
+          <span aria-live="polite">
+            <ConnectionBadge connection={connection} />
+          </span>
+        }
+      >
+        <Facts
+          facts={[
+            [
+              words.profile,
+              <Link key="profile" href={`/connections?profile=${encodeURIComponent(connection.profile_name)}`}>
+                {connection.profile_name}
+              </Link>,
+            ],
+            [words.checked, <When key="checked" at={connection.last_auth_check_at} />],
+            [words.nextCheck, checksSentence(connection)],
+            [words.credential, connection.credential?.name ?? connection.credential?.provider],
+            [words.landing, connection.post_login_url],
+            [words.outlook, connection.status === 'AUTHENTICATED' ? gateSentence(connection) : null],
+            [words.liveView, outwardLink(connection.live_view_url, words.liveView)],
+            [words.workflow, outwardLink(workflowUrl(id), 'Temporal')],
+          ]}
+        />
+      </Section>
+      <Timeline connectionId={id} liveViewUrl={connection.live_view_url ?? null} />
+    </Page>
+  );
+}
+
+function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNode {
+  const path = `/auth/connections/${connection.id}`;
+  const isPaused = connection.health_checks === false && connection.auto_reauth === false;
+  const perform = useAction([path]);
+  return (
+    <>
+      <LoginButton connection={connection} isFirst={connection.status === 'NEEDS_AUTH'} />
+      <ActionButton label={words.check} onAct={() => perform(words.checkedDone, () => call('POST', `${path}/check`))} />
+      <ActionButton
+        label={isPaused ? words.resume : words.pause}
+        onAct={() =>
+          perform(isPaused ? words.resumed : words.pausedDone, () =>
+            call('PATCH', path, { health_checks: isPaused, auto_reauth: isPaused }),
+          )
+        }
+      />
+      <LinkButton href={`/connections/${connection.id}/settings`}>{words.settings}</LinkButton>
+      <RemoveButton path={path} list="/auth/connections" leadsTo="/connections" words={words} />
+    </>
+  );
+}
+
+/** How it is, in a sentence. */
+function sentence(connection: ManagedAuth): string {
+  const { flow_status: status, flow_step: step, external_action_message: message } = connection;
+  if (status === 'IN_PROGRESS' && step !== null && step !== undefined) {
+    const asked = isWaiting(connection) && typeof message === 'string' ? ` (${message})` : '';
+    return fill(words.running, { step: connectionTables.steps[step] }) + asked;
+  }
+  return capitalized(connection.status === 'AUTHENTICATED' ? words.loggedIn : gateSentence(connection));
+}
+
+function checksSentence({ health_checks: checks, health_check_interval: interval }: ManagedAuth): string {
+  if (checks === false || interval === null || interval === undefined) return words.paused;
+  return fill(words.every, { time: formatDuration(interval) });
+}
+
+function outwardLink(href: string | null | undefined, label: string): ReactNode {
+  if (href === null || href === undefined) return null;
+  return (
+    <a href={href} target="_blank" rel="noopener noreferrer">
+      {label} <span aria-hidden="true">↗</span>
+    </a>
+  );
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,128 @@
+import type { ReactNode } from 'react';
+import type { z } from 'zod';
+import type { Extension } from '../../contract/extensions.ts';
+import { call } from '../calls/call.ts';
+import { useAction } from '../parts/action.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { FormButton } from '../parts/form-button.tsx';
+import { FileInput, TextInput } from '../parts/form.tsx';
+import { SearchedTable } from '../parts/list.tsx';
+import { Page } from '../parts/page.tsx';
+import { When } from '../parts/when.tsx';
+import { formatNumber } from '../words/format.ts';
+import { inLanguage } from '../words/language.ts';
+
+const words = inLanguage({
+  en: {
+    title: 'Extensions',
+    text: 'Browser extensions that browsers and pools can be opened with, by name or id.',
+    search: 'Name',
+    name: 'Name',
+    nameHint: 'Unique in its project; empty to go by the id alone',
+    unnamed: 'without a name',
+    id: 'Id',
+    size: 'Size',
+    kilobytes: 'kB',
+    used: 'Last used',
+    made: 'Uploaded',
+    actions: 'Actions',
+    upload: 'Upload an extension',
+    uploaded: 'The extension was uploaded.',
+    file: 'File',
+    fileHint: 'A ZIP file with its manifest.json at the top, or a .crx',
+    emptyTitle: 'No extensions yet',
+    emptyText: 'Upload one, then name it in `extensions` when a browser or a pool is made.',
+    download: 'Download',
+    remove: 'Delete',
+    removeText: 'Browsers that run keep it; new ones cannot be opened with it.',
+    removed: 'The extension was deleted.',
+  },
+  de: {
+    title: 'Erweiterungen',
+    text: 'Browser-Erweiterungen, mit denen Browser und Pools geöffnet werden können, nach Name oder Id.',
+    search: 'Name',
+    name: 'Name',
+    nameHint: 'Einmalig in ihrem Projekt; leer, wenn die Id genügt',
+    unnamed: 'ohne Namen',
+    id: 'Id',
+    size: 'Größe',
+    kilobytes: 'kB',
+    used: 'Zuletzt benutzt',
+    made: 'Hochgeladen',
+    actions: 'Aktionen',
+    upload: 'Erweiterung hochladen',
+    uploaded: 'Die Erweiterung ist hochgeladen.',
+    file: 'Datei',
+    fileHint: 'Eine ZIP-Datei mit der manifest.json auf oberster Ebene, oder eine .crx',
+    emptyTitle: 'Noch keine Erweiterungen',
+    emptyText: 'Lade eine hoch und nenne sie in `extensions`, wenn ein Browser oder ein Pool entsteht.',
+    download: 'Herunterladen',
+    remove: 'Löschen',
+    removeText: 'Laufende Browser behalten sie; neue lassen sich nicht mehr mit ihr öffnen.',
+    removed: 'Die Erweiterung ist gelöscht.',
+  },
+});
+
+const PATH = '/extensions';
+
+/** Extensions that are kept for browsers. */
+export default function Extensions(): ReactNode {
+  const perform = useAction([PATH]);
+  return (
+    <Page title={words.title} actions={<Upload />}>
+      <p className="lead">{words.text}</p>
+      <SearchedTable<z.infer<typeof Extension>>
+        label={words.title}
+        search={words.search}
+        path={PATH}
+        empty={{ title: words.emptyTitle, text: words.emptyText, action: <Upload /> }}
+        columns={[
+          { label: words.name, cell: ({ name }) => name ?? <span className="muted">{words.unnamed}</span> },
+          { label: words.id, cell: ({ id }) => <code>{id}</code> },
+          {
+            label: words.size,
+            cell: ({ size_bytes: bytes }) => `${formatNumber(Math.ceil(bytes / 1000))} ${words.kilobytes}`,
+          },
+          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
+          {
+            label: words.actions,
+            cell: ({ id, name }) => (
+              <div className="actions">
+                <a className="button button-plain" href={`${PATH}/${id}`} download={`${name ?? id}.zip`}>
+                  {words.download}
+                </a>
+                <ConfirmButton
+                  label={words.remove}
+                  title={`${words.remove}: ${name ?? id}`}
+                  text={words.removeText}
+                  onConfirm={() => perform(words.removed, () => call('DELETE', `${PATH}/${id}`))}
+                />
+              </div>
+            ),
+          },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function Upload(): ReactNode {
+  return (
+    <FormButton
+      kind="primary"
+      label={words.upload}
+      done={words.uploaded}
+      rereads={[PATH]}
+      onSubmit={({ name = '' }, { file }) => {
+        const form = new FormData();
+        if (name !== '') form.set('name', name);
+        if (file !== undefined) form.set('file', file);
+        return call('POST', PATH, form).then(() => undefined);
+      }}
+    >
+      <FileInput name="file" label={words.file} hint={words.fileHint} accept=".zip,.crx" />
+      <TextInput name="name" label={words.name} hint={words.nameHint} />
+    </FormButton>
+  );
+}

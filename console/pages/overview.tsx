@@ -1,0 +1,140 @@
+import { lazy, type ReactNode, Suspense } from 'react';
+import { Link } from 'wouter';
+import type { ConnectionSummary } from '../../contract/connection-summary.ts';
+import { FirstVisit } from '../connection/first-visit.tsx';
+import { Detail, useRead } from '../parts/detail.tsx';
+import { RowTable } from '../parts/list.tsx';
+import { Page, Section } from '../parts/page.tsx';
+import { Loading } from '../parts/states.tsx';
+import { connectionTables } from '../words/connections.ts';
+import { formatDuration, formatNumber, formatTime } from '../words/format.ts';
+import { overviewWords as words } from '../words/overview.ts';
+
+const ActivityChart = lazy(() => import('../connection/activity-chart.tsx'));
+const REFRESH_MS = 15_000;
+
+/** How the installation is: each number leads to its list. */
+export default function Overview(): ReactNode {
+  const read = useRead<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
+  return (
+    <Page title={words.title}>
+      <Detail read={read}>{(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}</Detail>
+    </Page>
+  );
+}
+
+function Figures({ summary }: { summary: ConnectionSummary }): ReactNode {
+  return (
+    <>
+      <ul className="figures">
+        <Figure count={summary.waiting} label={words.waiting} state="waiting" tone="wait" />
+        <Figure count={summary.needs_person} label={words.needsPerson} state="person" tone="bad" />
+        <Figure count={summary.will_log_in} label={words.byItself} state="itself" tone="idle" />
+        <Figure count={summary.authenticated} label={words.healthy} state="in" tone="good" />
+      </ul>
+      <Activity activity={summary.activity} />
+      <div className="columns">
+        <Section title={words.why}>
+          <Ranking
+            none={words.none}
+            entries={summary.reasons.map(({ reason, count }) => ({
+              label: connectionTables.reasons[reason],
+              href: `/connections?state=person&reason=${reason}`,
+              value: formatNumber(count),
+            }))}
+          />
+        </Section>
+        <Section title={words.where}>
+          <Ranking
+            none={words.none}
+            entries={summary.domains.map(({ domain, count }) => ({
+              label: domain,
+              href: `/connections?state=person&domain=${encodeURIComponent(domain)}`,
+              value: formatNumber(count),
+            }))}
+          />
+        </Section>
+        <Section title={words.slowest}>
+          <Ranking
+            none={words.slowestNone}
+            entries={summary.slowest.map(({ domain, seconds }) => ({
+              label: domain,
+              href: `/connections?domain=${encodeURIComponent(domain)}`,
+              value: formatDuration(seconds),
+            }))}
+          />
+        </Section>
+      </div>
+    </>
+  );
+}
+
+function Figure({
+  count,
+  label,
+  state,
+  tone,
+}: {
+  count: number;
+  label: string;
+  state: string;
+  tone: string;
+}): ReactNode {
+  return (
+    <li>
+      <Link href={`/connections?state=${state}`} className={`figure figure-${count === 0 ? 'idle' : tone}`}>
+        <strong>{formatNumber(count)}</strong> {label}
+      </Link>
+    </li>
+  );
+}
+
+function Ranking({
+  entries,
+  none,
+}: {
+  entries: readonly { label: string; href: string; value: string }[];
+  none: string;
+}): ReactNode {
+  if (entries.length === 0) return <p className="muted">{none}</p>;
+  return (
+    <ol className="ranking">
+      {entries.map(({ label, href, value }) => (
+        <li key={label}>
+          <Link href={href}>{label}</Link>
+          <span>{value}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Activity({ activity }: Pick<ConnectionSummary, 'activity'>): ReactNode {
+  return (
+    <Section title={words.activity}>
+      {activity.length === 0 ? (
+        <p className="muted">{words.activityNone}</p>
+      ) : (
+        <>
+          <Suspense fallback={<Loading />}>
+            <ActivityChart activity={activity} />
+          </Suspense>
+          <details>
+            <summary>{words.table}</summary>
+            <RowTable
+              label={words.activity}
+              rows={activity.map((hour) => ({ ...hour, id: hour.hour }))}
+              columns={[
+                { label: words.hour, cell: ({ hour }) => formatTime(hour) },
+                { label: words.checks, cell: ({ checks }) => formatNumber(checks) },
+                { label: words.expired, cell: ({ expired }) => formatNumber(expired) },
+                { label: words.logins, cell: ({ logins }) => formatNumber(logins) },
+                { label: words.failedLogins, cell: ({ failed_logins: failed }) => formatNumber(failed) },
+              ]}
+            />
+          </details>
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,78 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Profile } from '../../contract/profiles.ts';
+import { call } from '../calls/call.ts';
+import { useAction } from '../parts/action.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { FormButton } from '../parts/form-button.tsx';
+import { TextInput } from '../parts/form.tsx';
+import { SearchedTable } from '../parts/list.tsx';
+import { Page } from '../parts/page.tsx';
+import { When } from '../parts/when.tsx';
+import { profileWords as words } from '../words/profiles.ts';
+
+const PATH = '/profiles';
+
+/** Browser profiles: whose logins are kept, and when a browser last used them. */
+export default function Profiles(): ReactNode {
+  return (
+    <Page title={words.title} actions={<CreateProfile />}>
+      <p className="lead">{words.text}</p>
+      <SearchedTable<Profile>
+        label={words.title}
+        search={words.search}
+        path={PATH}
+        empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreateProfile /> }}
+        columns={[
+          { label: words.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
+          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: words.actions, cell: (profile) => <ProfileActions profile={profile} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function CreateProfile(): ReactNode {
+  return (
+    <FormButton
+      kind="primary"
+      label={words.create}
+      done={words.created}
+      rereads={[PATH]}
+      onSubmit={({ name }) => call('POST', PATH, { name })}
+    >
+      <TextInput name="name" label={words.name} hint={words.nameHint} required />
+    </FormButton>
+  );
+}
+
+/** What can be done with a profile. `onRemoved` leads away from what is gone. */
+export function ProfileActions({ profile, onRemoved }: { profile: Profile; onRemoved?: () => void }): ReactNode {
+  const path = `${PATH}/${profile.id}`;
+  const perform = useAction([PATH]);
+  return (
+    <div className="actions">
+      <FormButton
+        label={words.rename}
+        done={words.renamed}
+        rereads={[PATH, path]}
+        onSubmit={({ name }) => call('PATCH', path, { name })}
+      >
+        <TextInput name="name" label={words.name} initial={profile.name ?? ''} required />
+      </FormButton>
+      <ConfirmButton
+        label={words.remove}
+        title={words.removeTitle}
+        text={words.removeText}
+        onConfirm={() =>
+          perform(words.removed, async () => {
+            await call('DELETE', path);
+            onRemoved?.();
+          })
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import type { ReactNode } from 'react';
+import type { z } from 'zod';
+import type { OAuthGrant } from '../../contract/oauth.ts';
+import { call } from '../calls/call.ts';
+import { useAction } from '../parts/action.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { ListTable } from '../parts/list.tsx';
+import { Page } from '../parts/page.tsx';
+import { When } from '../parts/when.tsx';
+import { inLanguage } from '../words/language.ts';
+
+const words = inLanguage({
+  en: {
+    title: 'Programs let in',
+    text: 'Programs, such as MCP clients, that act for a person who has allowed it.',
+    name: 'Program',
+    person: 'Acts for',
+    access: 'May',
+    read: 'read',
+    all: 'do everything but administer',
+    used: 'Last used',
+    until: 'Until',
+    actions: 'Actions',
+    emptyTitle: 'No program is let in',
+    emptyText: 'Add the address of this installation with /mcp behind it to an MCP client: it asks here.',
+    revoke: 'Revoke',
+    revokeText: 'The program is refused from its next call.',
+    revoked: 'The program is out.',
+  },
+  de: {
+    title: 'Zugelassene Programme',
+    text: 'Programme wie MCP-Clients, die für einen Menschen handeln, der es erlaubt hat.',
+    name: 'Programm',
+    person: 'Handelt für',
+    access: 'Darf',
+    read: 'lesen',
+    all: 'alles außer verwalten',
+    used: 'Zuletzt benutzt',
+    until: 'Bis',
+    actions: 'Aktionen',
+    emptyTitle: 'Kein Programm ist zugelassen',
+    emptyText: 'Trage die Adresse dieser Installation mit /mcp dahinter in einen MCP-Client ein: Er fragt hier.',
+    revoke: 'Widerrufen',
+    revokeText: 'Das Programm wird ab seinem nächsten Aufruf abgewiesen.',
+    revoked: 'Das Programm ist draußen.',
+  },
+});
+
+const PATH = '/oauth/grants';
+
+/** The programs that act for people, and the way to stop them. */
+export default function Programs(): ReactNode {
+  const perform = useAction([PATH]);
+  return (
+    <Page title={words.title}>
+      <p className="lead">{words.text}</p>
+      <ListTable<z.infer<typeof OAuthGrant>>
+        label={words.title}
+        path={PATH}
+        empty={{ title: words.emptyTitle, text: words.emptyText }}
+        columns={[
+          { label: words.name, cell: ({ client: { name } }) => name },
+          { label: words.person, cell: ({ user }) => user.email },
+          { label: words.access, cell: ({ access }) => words[access] },
+          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
+          {
+            label: words.actions,
+            cell: ({ id, client: { name } }) => (
+              <ConfirmButton
+                label={words.revoke}
+                title={`${words.revoke}: ${name}`}
+                text={words.revokeText}
+                onConfirm={() => perform(words.revoked, () => call('DELETE', `${PATH}/${id}`))}
+              />
+            ),
+          },
+        ]}
+      />
+    </Page>
+  );
+}

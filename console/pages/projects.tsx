@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Project } from '../../contract/projects.ts';
+import { call } from '../calls/call.ts';
+import { sessionQuery } from '../calls/session.ts';
+import { ActionButton, useAction } from '../parts/action.tsx';
+import { ConfirmButton } from '../parts/dialog.tsx';
+import { FormButton } from '../parts/form-button.tsx';
+import { TextInput } from '../parts/form.tsx';
+import { SearchedTable } from '../parts/list.tsx';
+import { Page } from '../parts/page.tsx';
+import { Badge, When } from '../parts/when.tsx';
+import { PROJECTS } from '../scope/projects.ts';
+import { scopeWords as words } from '../words/scope.ts';
+
+/** The projects of the organization, archived ones too. Owners change them. */
+export default function Projects(): ReactNode {
+  const isOwner = useQuery(sessionQuery).data?.role === 'owner';
+  return (
+    <Page title={words.title} actions={isOwner ? <CreateProject /> : undefined}>
+      <p className="lead">
+        {words.text} {isOwner ? null : words.ownersText}
+      </p>
+      <SearchedTable<Project>
+        label={words.title}
+        search={words.search}
+        path={PROJECTS}
+        empty={{ title: words.emptyTitle, text: words.emptyText }}
+        columns={[
+          { label: words.name, cell: ({ name }) => name },
+          {
+            label: words.state,
+            cell: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'idle'}>{words[status]}</Badge>,
+          },
+          { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
+          ...(isOwner
+            ? [{ label: words.actions, cell: (project: Project) => <ProjectActions project={project} /> }]
+            : []),
+        ]}
+      />
+    </Page>
+  );
+}
+
+function CreateProject(): ReactNode {
+  return (
+    <FormButton
+      kind="primary"
+      label={words.create}
+      done={words.created}
+      rereads={[PROJECTS]}
+      onSubmit={(values) => call<Project>('POST', PROJECTS, values)}
+    >
+      <TextInput name="name" label={words.name} required />
+    </FormButton>
+  );
+}
+
+function ProjectActions({ project: { id, name, status } }: { project: Project }): ReactNode {
+  const path = `${PROJECTS}/${id}`;
+  const perform = useAction([PROJECTS]);
+  const setStatus = (next: Project['status'], done: string): Promise<void> =>
+    perform(done, () => call('PATCH', path, { status: next }));
+  return (
+    <div className="actions">
+      <FormButton
+        kind="quiet"
+        label={words.rename}
+        title={`${words.rename}: ${name}`}
+        done={words.renamed}
+        rereads={[PROJECTS]}
+        onSubmit={(values) => call('PATCH', path, values)}
+      >
+        <TextInput name="name" label={words.name} initial={name} required />
+      </FormButton>
+      {status === 'archived' ? (
+        <ActionButton label={words.takeBack} onAct={() => setStatus('active', words.takenBack)} />
+      ) : (
+        <ConfirmButton
+          kind="plain"
+          label={words.archive}
+          title={`${words.archive}: ${name}`}
+          text={words.archiveText}
+          onConfirm={() => setStatus('archived', words.archivedDone)}
+        />
+      )}
+      <ConfirmButton
+        label={words.remove}
+        title={`${words.remove}: ${name}`}
+        text={words.removeText}
+        onConfirm={() => perform(words.removed, () => call('DELETE', path))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { Proxy } from '../../contract/proxies.ts';
+import { call } from '../calls/call.ts';
+import { FormButton, given } from '../parts/form-button.tsx';
+import { SelectInput, TextInput } from '../parts/form.tsx';
+import { SearchedTable } from '../parts/list.tsx';
+import { Page } from '../parts/page.tsx';
+import { Badge, When } from '../parts/when.tsx';
+import { proxyWords as words } from '../words/proxies.ts';
+
+/** The proxies of the caller's own. */
+export default function Proxies(): ReactNode {
+  return (
+    <Page title={words.title} actions={<AddProxy />}>
+      <p className="lead">{words.text}</p>
+      <SearchedTable<Proxy>
+        label={words.title}
+        search={words.search}
+        path="/proxies"
+        empty={{ title: words.emptyTitle, text: words.emptyText, action: <AddProxy /> }}
+        columns={[
+          {
+            label: words.name,
+            cell: ({ id, name, config }) => <Link href={`/proxies/${id}`}>{name ?? config.host}</Link>,
+          },
+          { label: words.address, cell: proxyAddress },
+          { label: words.status, cell: ({ status }) => <ProxyState status={status} /> },
+          { label: words.checked, cell: ({ last_checked: at }) => <When at={at} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function AddProxy(): ReactNode {
+  return (
+    <FormButton
+      kind="primary"
+      label={words.add}
+      done={words.added}
+      rereads={['/proxies']}
+      onSubmit={(values) =>
+        call<Proxy>('POST', '/proxies', {
+          type: 'custom',
+          protocol: values['protocol'],
+          ...given('name', values['name']),
+          config: {
+            host: values['config.host'],
+            port: Number(values['config.port']),
+            ...given('username', values['config.username']),
+            ...given('password', values['config.password']),
+          },
+        })
+      }
+    >
+      <TextInput name="name" label={words.name} />
+      <SelectInput
+        name="protocol"
+        label={words.protocol}
+        options={['http', 'https'].map((value) => ({ value, label: value }))}
+      />
+      <TextInput name="config.host" label={words.host} hint={words.hostHint} required />
+      <TextInput name="config.port" label={words.port} inputMode="numeric" required />
+      <TextInput name="config.username" label={words.username} />
+      <TextInput
+        name="config.password"
+        label={words.password}
+        hint={words.passwordHint}
+        type="password"
+        autoComplete="new-password"
+      />
+    </FormButton>
+  );
+}
+
+/** Where a proxy is. */
+export function proxyAddress({ protocol, config }: Proxy): string {
+  return `${protocol}://${config.host}:${config.port}`;
+}
+
+/** What its last check found. */
+export function ProxyState({ status }: Pick<Proxy, 'status'>): ReactNode {
+  if (status === undefined) return <Badge tone="idle">{words.unchecked}</Badge>;
+  return <Badge tone={status === 'available' ? 'good' : 'bad'}>{words[status]}</Badge>;
+}

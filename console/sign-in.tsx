@@ -1,0 +1,110 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { z } from 'zod';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { SignInMethods } from '../contract/people.ts';
+import { call, CallError } from './calls/call.ts';
+import { linkCodeOf, sessionQuery, signInByLink, signInByPassword } from './calls/session.ts';
+import { signInByPasskey } from './calls/passkeys.ts';
+import { Form, TextInput } from './parts/form.tsx';
+import { PasskeyButton } from './parts/passkeys.tsx';
+import { Loading, messageOf } from './parts/states.tsx';
+import { inLanguage } from './words/language.ts';
+
+const words = inLanguage({
+  en: {
+    title: 'Sign in to Holdfast',
+    signIn: 'Sign in',
+    email: 'E-mail address',
+    password: 'Password',
+    code: 'Code from your authenticator app',
+    oidc: 'Sign in by your identity provider',
+    or: 'Or by a link',
+    open: 'Sign in by the link',
+    link: 'Sign-in link',
+    linkHint: '`npm start` and `npm run sign-in` print one; it is good once, for an hour.',
+    noCode: 'This is no sign-in link',
+  },
+  de: {
+    title: 'Bei Holdfast anmelden',
+    signIn: 'Anmelden',
+    email: 'E-Mail-Adresse',
+    password: 'Passwort',
+    code: 'Code aus deiner Authenticator-App',
+    oidc: 'Über den Identitätsanbieter anmelden',
+    or: 'Oder mit einem Link',
+    open: 'Mit dem Link anmelden',
+    link: 'Anmeldelink',
+    linkHint: '`npm start` und `npm run sign-in` zeigen einen; er gilt einmal, eine Stunde lang.',
+    noCode: 'Das ist kein Anmeldelink',
+  },
+});
+
+const readMethods = (): Promise<z.infer<typeof SignInMethods>> => call('GET', '/session/methods');
+
+/** Signs a person in: by the link that was opened, at once; else by password and authenticator, or a link that is pasted. */
+export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
+  const client = useQueryClient();
+  const [linkError, setLinkError] = useState<unknown>(null);
+  const [isByLink, setByLink] = useState(linkCode !== null);
+  const methods = useQuery({ queryKey: ['/session/methods'], queryFn: readMethods });
+  const tried = useRef(false);
+  useEffect(() => {
+    document.title = `${words.title} · Holdfast`;
+    // A code is good once, and an effect may run twice.
+    if (linkCode === null || tried.current) return;
+    tried.current = true;
+    signInByLink(linkCode)
+      .then(() => client.refetchQueries({ queryKey: sessionQuery.queryKey }))
+      .catch(setLinkError)
+      .finally(() => setByLink(false));
+  }, [client, linkCode]);
+  if (isByLink) return <Loading />;
+  return (
+    <main className="sign-in card">
+      <h1>{words.title}</h1>
+      {linkError === null ? null : (
+        <p className="form-error" role="alert">
+          {messageOf(linkError)}
+        </p>
+      )}
+      <Form
+        submit={words.signIn}
+        onSubmit={async ({ email = '', password = '', code = '' }) => {
+          await signInByPassword({ email, password, code });
+          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+        }}
+      >
+        <TextInput name="email" label={words.email} type="email" required autoComplete="username" />
+        <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+        <TextInput name="code" label={words.code} inputMode="numeric" required autoComplete="one-time-code" />
+      </Form>
+      <div className="or">
+        <PasskeyButton
+          prove={async () => {
+            await signInByPasskey();
+            await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+          }}
+        />
+      </div>
+      {methods.data?.oidc === true ? (
+        <div className="or">
+          <a className="button button-plain" href="/session/oidc">
+            {words.oidc}
+          </a>
+        </div>
+      ) : null}
+      <h2>{words.or}</h2>
+      <Form
+        submit={words.open}
+        onSubmit={async ({ link = '' }) => {
+          const code = linkCodeOf(link);
+          if (code === null) throw new CallError(400, { code: 'invalid_input', message: words.noCode });
+          await signInByLink(code);
+          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+        }}
+      >
+        <TextInput name="link" label={words.link} hint={words.linkHint} type="password" required />
+      </Form>
+    </main>
+  );
+}

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ManagedAuth } from '../../contract/connections.ts';
+import { useService } from '../api/service-fixture.ts';
+import { DESKTOP, PHONE } from '../hosted/visit.ts';
+import { axeComplaints } from './axe.ts';
+import { type ConsoleVisits, openConsole } from './visit.ts';
+
+const fixture = useService();
+let visits: ConsoleVisits;
+let path: string;
+let address: string;
+beforeAll(async () => {
+  visits = await openConsole(fixture());
+  const { call } = fixture();
+  const { id } = (
+    await call('POST', '/auth/connections', { domain: 'shop.example', profile_name: 'ann' })
+  ).json<ManagedAuth>();
+  path = `/auth/connections/${id}`;
+  address = `${visits.base}/console/connections/${id}`;
+  await call('POST', '/proxies', { type: 'custom', name: 'Office', config: { host: 'proxy.example', port: 8080 } });
+});
+afterAll(() => visits.close());
+
+const read = async (): Promise<ManagedAuth> => (await fixture().call('GET', path)).json<ManagedAuth>();
+
+test('every setting is changed in its part, and a fault stands at its field', async () => {
+  const { page, finish } = await visits.begin(DESKTOP);
+  await page.goto(address);
+  await page.getByRole('link', { name: 'Settings', exact: true }).click();
+  await page.getByRole('heading', { name: 'Settings of shop.example' }).waitFor();
+  const part = (name: string) => page.getByRole('group', { name, exact: true });
+  const save = async (name: string): Promise<void> => {
+    await part(name).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The settings were saved.').last().waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).first().click();
+  };
+  await part('Its browser').getByLabel('Way to the site').waitFor();
+  expect(await axeComplaints(page)).toEqual([]);
+
+  const checks = part('Checks and logins');
+  await checks.getByLabel('Check the session', { exact: true }).selectOption('86400');
+  await checks.getByRole('switch', { name: 'Log in again by itself' }).press('Space');
+  await checks.getByRole('switch', { name: 'Record logins as a film' }).press('Space');
+  await save('Checks and logins');
+  expect(await read()).toMatchObject({ health_check_interval: 86_400, auto_reauth: false, record_session: true });
+
+  const site = part('The site');
+  await site.getByLabel('Address of the login page').fill('https://127.0.0.1/login');
+  await site.getByRole('button', { name: 'Save' }).click();
+  await site
+    .getByText(/is a private address/)
+    .first()
+    .waitFor();
+  expect(await site.getByLabel('Address of the login page').getAttribute('aria-invalid')).toBe('true');
+  await site.getByLabel('Address of the login page').fill('https://shop.example/login');
+  const domains = site.getByLabel('More sites that a password may be typed into');
+  await domains.fill('accounts.example.com\nno host!');
+  await site.getByRole('button', { name: 'Save' }).click();
+  await site.getByText(/Entry 2: must be a hostname/).waitFor();
+  expect(await axeComplaints(page)).toEqual([]);
+  await visits.shot(page, 'settings-fault');
+  await domains.fill('accounts.example.com\n\nlogin.example.com');
+  await save('The site');
+  expect(await read()).toMatchObject({
+    login_url: 'https://shop.example/login',
+    allowed_domains: ['accounts.example.com', 'login.example.com'],
+  });
+
+  const browser = part('Its browser');
+  await browser.getByLabel('Way to the site').selectOption({ label: 'Office' });
+  await browser.getByRole('switch', { name: /telemetry/ }).press('Space');
+  await save('Its browser');
+  const chosen = await read();
+  expect(chosen.browser).toMatchObject({ proxy: { id: chosen.proxy_id }, telemetry: { enabled: true } });
+  await browser.getByLabel('Way to the site').selectOption('');
+  await save('Its browser');
+  expect((await read()).proxy_id).toBeUndefined();
+
+  const codes = part('Codes that come by themselves');
+  await codes.getByLabel('Text messages to this number').fill('0171 555');
+  await codes.getByRole('button', { name: 'Save' }).click();
+  await codes
+    .getByText(/must be a number with its country/)
+    .first()
+    .waitFor();
+  await codes.getByLabel('Text messages to this number').fill('+1 555 010 9999');
+  await codes.getByLabel('E-mails to this address').fill('codes@example.com');
+  await codes.getByRole('switch', { name: 'Your program hands over codes of calls' }).press('Space');
+  await save('Codes that come by themselves');
+  const all = { phone_number: '+15550109999', email_address: 'codes@example.com', api: ['call'] };
+  expect((await read()).codes).toEqual(all);
+  await codes.getByLabel('Text messages to this number').fill('');
+  await codes.getByLabel('E-mails to this address').fill('');
+  await codes.getByRole('switch', { name: 'Your program hands over codes of calls' }).press('Space');
+  await save('Codes that come by themselves');
+  expect((await read()).codes).toBeUndefined();
+  await finish();
+});
+
+test('a credential is entered, attached, replaced and detached; its values are shown nowhere', async () => {
+  const { page, finish } = await visits.begin(DESKTOP);
+  await page.goto(`${address}/settings`);
+  const part = page.getByRole('group', { name: 'What it logs in with' });
+  const dialog = page.getByRole('dialog');
+  const password = 'correct horse battery';
+  await part.getByRole('button', { name: 'Enter a new one' }).click();
+  await dialog.getByLabel('Name', { exact: true }).fill('Shop');
+  await dialog.getByLabel('User name').fill('ann');
+  await dialog.getByRole('textbox', { name: 'Password' }).fill(password);
+  await dialog.getByRole('button', { name: 'Enter a new one' }).click();
+  await part.getByRole('link', { name: 'Replace what Shop holds' }).waitFor();
+  expect((await read()).credential).toEqual({ name: 'Shop' });
+  expect(await part.getByRole('combobox').inputValue()).toBe('stored:Shop');
+  expect(await page.content()).not.toContain(password);
+  await part.getByRole('link', { name: 'Replace what Shop holds' }).click();
+  await page.getByRole('heading', { name: 'Shop', level: 1 }).waitFor();
+  await page.goBack();
+  await part.getByRole('combobox').selectOption('');
+  await part.getByRole('button', { name: 'Save' }).click();
+  await part.getByRole('link', { name: 'Replace what Shop holds' }).waitFor({ state: 'detached' });
+  expect((await read()).credential).toBeUndefined();
+  expect(await axeComplaints(page)).toEqual([]);
+  await finish();
+});
+
+test('who passes codes on is added and deleted, on a phone in the dark and in German', async () => {
+  const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
+  await page.goto(`${address}/settings`);
+  await page.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Geheimnis').fill('short');
+  await dialog.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
+  await dialog.locator('.field-error').filter({ hasText: /\w/ }).waitFor();
+  await dialog.getByLabel('Geheimnis').fill('a-twilio-auth-token');
+  await dialog.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
+  await page.getByText(/\/code_sources\/.*\/messages/).waitFor();
+  expect(await page.content()).not.toContain('a-twilio-auth-token');
+  await page.getByRole('button', { name: 'Schließen' }).first().click();
+  await visits.shot(page, 'settings-phone');
+  expect(await axeComplaints(page)).toEqual([]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  await page.getByRole('button', { name: 'Löschen' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Löschen' }).click();
+  await page.getByText('Noch keiner.').waitFor();
+  await finish();
+});
