@@ -4,7 +4,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { Extension, MAX_EXTENSION_BYTES } from '../contract/extensions.ts';
 import type { ExtensionRecord } from '../store/queries/extensions.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf, type KeyCaller } from './caller.ts';
+import { principalCallerOf, type PrincipalCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -47,13 +47,13 @@ function uploadExtension(app: ApiServer, { store }: ApiParts): void {
         tags,
         consumes: ['multipart/form-data'],
         body: z.object({ file: Archive, name: z.string().optional() }),
-        response: { 201: Extension, ...refusals(400, 401, 409, 413, 415) },
+        response: { 201: Extension, ...refusals(409) },
       },
       // For the document alone: the form is read by the handler, part by part.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
         const upload = await receiveExtension(request);
-        const scope = await writeScope(store, keyCallerOf(request).scope);
+        const scope = await writeScope(store, principalCallerOf(request).scope);
         return reply.code(201).send(presentExtension(await store.extensions.create(scope, upload)));
       },
     });
@@ -69,13 +69,13 @@ function listExtensions(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listExtensions',
       tags,
       querystring: Query,
-      response: { 200: z.array(Extension), ...refusals(400, 401) },
+      response: { 200: z.array(Extension) },
     },
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
       const filter = defined({ name, query: query === '' ? undefined : query });
-      const page = await store.extensions.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      const page = await store.extensions.list(principalCallerOf(request).scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(presentExtension);
     },
@@ -91,9 +91,10 @@ function retrieveExtension(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveExtension',
       tags,
       params: IdOrNameParams,
-      response: { 200: Extension, ...refusals(401, 404) },
+      response: { 200: Extension },
     },
-    handler: async (request) => presentExtension(await find(store, keyCallerOf(request), request.params.id_or_name)),
+    handler: async (request) =>
+      presentExtension(await find(store, principalCallerOf(request), request.params.id_or_name)),
   });
 }
 
@@ -107,10 +108,10 @@ function downloadExtension(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdOrNameParams,
       produces: ['application/zip'],
-      response: { 200: Archive, ...refusals(401, 404) },
+      response: { 200: Archive },
     },
     handler: async (request, reply) => {
-      const caller = keyCallerOf(request);
+      const caller = principalCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
       const archive = found(await store.extensions.archive(caller.scope, id), NOT_FOUND);
       return reply
@@ -126,7 +127,7 @@ function fetchFromChromeStore(app: ApiServer): void {
   app.route({
     method: 'GET',
     url: '/extensions/from_chrome_store',
-    schema: { operationId: 'downloadExtensionFromChromeStore', tags, response: refusals(401, 404) },
+    schema: { operationId: 'downloadExtensionFromChromeStore', tags, response: {} },
     handler: () => {
       throw new HoldfastError(
         'not_found',
@@ -145,10 +146,10 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteExtension',
       tags,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(401, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const caller = keyCallerOf(request);
+      const caller = principalCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
       found(await store.extensions.remove(caller.scope, id), NOT_FOUND);
       return reply.code(204).send();
@@ -156,7 +157,7 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-async function find({ projects, extensions }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
+async function find({ projects, extensions }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
   const record = found(
     await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName)),
     NOT_FOUND,

@@ -20,7 +20,7 @@ export const MANIFEST = 'manifest.json';
 const DROPPED: ReadonlySet<string> = new Set(['key', 'update_url', 'differential_fingerprint']);
 /**
  * Rights that an extension may ask for. Not among them, because they lead out of the session: `proxy` and `privacy` (past
- * the guarded way out), `debugger`, `nativeMessaging`, `management`, devices and files.
+ * the guarded way out), `nativeMessaging`, `management`, devices and files.
  */
 const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['activeTab', 'alarms', 'bookmarks', 'browsingData', 'clipboardRead', 'clipboardWrite', 'contextMenus', 'cookies'],
@@ -29,6 +29,11 @@ const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['sessions', 'sidePanel', 'storage', 'tabGroups', 'tabs', 'topSites', 'unlimitedStorage', 'webNavigation'],
   ...['webRequest', 'webRequestAuthProvider', 'webRequestBlocking'],
 ]);
+/**
+ * Left out of what the browser reads: it leads past the checks of the CDP connection, and an unpacked extension may read files
+ * by it. Its worker gets the one harmless part of it instead. Asked for at run time, it would be missed then: that is refused.
+ */
+const DEBUGGER = 'debugger';
 /** The browser lets an unpacked extension read files, too, where `<all_urls>` says so: every site is meant by this. */
 const EVERY_SITE = '*://*/*';
 
@@ -42,11 +47,19 @@ const Manifest = z.looseObject({
   content_scripts: z.array(z.looseObject({ matches: Texts })).optional(),
 });
 
+/** A manifest that was judged. */
+export interface JudgedManifest {
+  /** The one that the browser is to read instead. */
+  text: string;
+  /** It asks for the permission `debugger`, which {@link JudgedManifest.text} leaves out. */
+  asksForDebugger: boolean;
+}
+
 /**
- * Judges the manifest of an extension and gives the text of the one that the browser is to read instead. Throws
- * `invalid_request` naming what keeps the extension out; `subject` is what the caller calls the manifest, its field first.
+ * Judges the manifest of an extension. Throws `invalid_request` naming what keeps the extension out; `subject` is what the
+ * caller calls the manifest, its field first.
  */
-export function judgeManifest(text: string, subject: string): string {
+export function judgeManifest(text: string, subject: string): JudgedManifest {
   const refuse = (why: string): HoldfastError => new HoldfastError('invalid_request', `${subject}: ${why}`);
   const parsed = Manifest.safeParse(jsonOf(text));
   if (!parsed.success) {
@@ -56,7 +69,8 @@ export function judgeManifest(text: string, subject: string): string {
   const manifest = parsed.data;
   const unknown = Object.keys(manifest).find((key) => !KEYS.has(key) && !DROPPED.has(key));
   if (unknown !== undefined) throw refuse(`${unknown.slice(0, 100)} is not for extensions of a session`);
-  for (const permission of [...(manifest.permissions ?? []), ...(manifest.optional_permissions ?? [])]) {
+  const permissions = manifest.permissions?.filter((permission) => permission !== DEBUGGER);
+  for (const permission of [...(permissions ?? []), ...(manifest.optional_permissions ?? [])]) {
     if (PERMISSIONS.has(permission)) continue;
     throw refuse(`the permission ${permission.slice(0, 100)} is not given to extensions of a session`);
   }
@@ -67,8 +81,9 @@ export function judgeManifest(text: string, subject: string): string {
       throw refuse(`the pattern ${pattern.slice(0, 100)} is refused: only http and https sites may be named`);
     });
   const kept = Object.entries(manifest).filter(([key]) => !DROPPED.has(key));
-  return JSON.stringify({
+  const judged = JSON.stringify({
     ...Object.fromEntries(kept),
+    ...defined('permissions', permissions),
     ...defined('host_permissions', sites(manifest.host_permissions)),
     ...defined('optional_host_permissions', sites(manifest.optional_host_permissions)),
     ...defined(
@@ -76,6 +91,7 @@ export function judgeManifest(text: string, subject: string): string {
       manifest.content_scripts?.map((script) => ({ ...script, ...defined('matches', sites(script.matches)) })),
     ),
   });
+  return { text: judged, asksForDebugger: permissions?.length !== manifest.permissions?.length };
 }
 
 function defined(key: string, value: unknown): Record<string, unknown> {

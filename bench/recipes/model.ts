@@ -23,6 +23,7 @@ type Question = z.infer<typeof Question>;
 
 /** What the account page greets its owner with. */
 const GREETING = /Hello, ([A-Z][a-z]+ [A-Z][a-z]+)/;
+const FIRST_LINK = /\[(\d+-\d+)\] link:/;
 const ADDRESS = /https?:\/\/[^\s"'<>)]+\/account/;
 
 /** A stand-in for a language model. Close it. */
@@ -88,10 +89,18 @@ function replyTo({ messages, tools, response_format: format }: Question): Reply 
 
 /** An object by the names of its members: an agent's next action, what was read, or whether that is all. */
 function objectOf(wanted: Members, name: string | undefined, shown: string): unknown {
+  if ('twoStep' in wanted) return { action: clickOf(shown), twoStep: false };
   if ('action' in wanted) return nextAction(wanted, name, shown);
   if ('completed' in wanted) return { progress: 'all is read', completed: true };
   if ('name' in wanted && name !== undefined) return { name };
   throw new Error(`no answer is known with ${Object.keys(wanted).join(', ')}, or no page was shown`);
+}
+
+/** A click on the first link of a page that is shown as a tree with numbers. */
+function clickOf(shown: string): unknown {
+  const elementId = FIRST_LINK.exec(shown)?.[1];
+  if (elementId === undefined) throw new Error('no page with a link was shown');
+  return { elementId, description: 'the first link', method: 'click', arguments: [] };
 }
 
 function nextAction(wanted: Members, name: string | undefined, shown: string): unknown {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, readFile } from 'node:fs/promises';
+import { access, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
@@ -14,7 +14,10 @@ const FOREIGN =
 /** A recipe brings no browser of its own: it uses that of Holdfast. */
 const NO_DOWNLOADS = { PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1', PUPPETEER_SKIP_DOWNLOAD: '1' };
 
-const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
+const Manifest = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  engines: z.object({ node: z.string() }).optional(),
+});
 
 /** How a recipe in a folder of its own is installed and started. */
 export interface Program {
@@ -28,16 +31,31 @@ export interface Program {
 export async function install(folder: string): Promise<Program> {
   const env = { ...surroundings(), ...NO_DOWNLOADS };
   if (await exists(join(folder, 'package.json'))) {
-    const { dependencies } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
+    const { dependencies, engines } = Manifest.parse(JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')));
     await run('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder, env });
     const packages = Object.entries(dependencies).map(([name, version]) => `${name} ${version}`);
-    return { packages, command: process.execPath, args: ['index.mjs'] };
+    return { packages, command: await nodeFor(engines?.node, folder), args: ['index.mjs'] };
   }
   const python = join(folder, '.venv', 'bin', 'python');
   const pinned = (await readFile(join(folder, 'requirements.txt'), 'utf8')).trim().split('\n');
   await run('python3', ['-m', 'venv', '.venv'], { cwd: folder, env });
   await run(python, ['-m', 'pip', 'install', '--quiet', '-r', 'requirements.txt'], { cwd: folder, env });
   return { packages: pinned.map((line) => line.replace('==', ' ')), command: python, args: ['main.py'] };
+}
+
+/** The running Node.js where it is new enough for `engines` (`>=22.18.0`), else one of that generation from the registry. */
+async function nodeFor(engines: string | undefined, folder: string): Promise<string> {
+  const wanted = (engines ?? '>=0').replace('>=', '').split('.').map(Number);
+  const running = process.versions.node.split('.').map(Number);
+  const differing = wanted.findIndex((part, index) => part !== running[index]);
+  if (differing === -1 || (running[differing] ?? 0) > (wanted[differing] ?? 0)) return process.execPath;
+  const home = join(folder, '.node');
+  await mkdir(home);
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', home, `node@${String(wanted[0])}`], {
+    cwd: home,
+    env: surroundings(),
+  });
+  return join(home, 'node_modules', 'node', 'bin', 'node');
 }
 
 /** A recipe that runs. */

@@ -17,6 +17,8 @@ export type Verdict =
 export interface GuardContext {
   /** The only folder of the host that downloads may be written to. */
   downloadFolder: string;
+  /** True for an id of an extension that was loaded for the session: its pages may be opened, for its worker can be driven. */
+  hasExtension(id: string): boolean;
 }
 
 /** Schemes that a client may send a page to. Everything else shows the host or the browser's own insides. */
@@ -51,10 +53,10 @@ export function judgeCommand(command: ClientCommand, context: GuardContext): Ver
   const domain = method.split('.')[0] ?? '';
   const refused = REFUSED.get(method) ?? REFUSED_DOMAINS.get(domain);
   if (refused !== undefined) return { kind: 'refuse', message: `${method} is refused: ${refused}` };
-  if (URL_PARAMETERS.has(method) && !mayOpen(params['url'])) {
+  if (URL_PARAMETERS.has(method) && !mayOpen(params['url'], context)) {
     return {
       kind: 'refuse',
-      message: `${method} is refused: only http, https, about, data and blob URLs may be opened`,
+      message: `${method} is refused: only http, https, about, data and blob URLs and pages of the session's extensions may be opened`,
     };
   }
   switch (method) {
@@ -89,10 +91,13 @@ function refuseHostFiles(method: string): Verdict {
   };
 }
 
-function mayOpen(url: unknown): boolean {
+function mayOpen(text: unknown, context: GuardContext): boolean {
   // Empty means about:blank, and what is no URL is refused by the browser.
-  if (typeof url !== 'string' || !URL.canParse(url)) return true;
-  return ALLOWED_SCHEMES.has(new URL(url).protocol);
+  if (typeof text !== 'string' || !URL.canParse(text)) return true;
+  const url = new URL(text);
+  return (
+    ALLOWED_SCHEMES.has(url.protocol) || (url.protocol === 'chrome-extension:' && context.hasExtension(url.hostname))
+  );
 }
 
 function isGiven(value: unknown): boolean {

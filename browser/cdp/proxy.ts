@@ -1,15 +1,18 @@
-import path from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
+import { describeLoaded } from '../extensions/loaded.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
 import { createFlow } from './flow.ts';
+import { CdpError } from './connection.ts';
+import type { ClientCommand } from './guard.ts';
 import { judgeCommand } from './guard.ts';
+import { guardContextOf } from './guard-context.ts';
 import { keepAlive, allowInvalidWebSocketKey, noPlaceFor } from './client-socket.ts';
 import { answerCommand, readCommand, toText, isInternalWorldEvent } from './messages.ts';
 
@@ -22,8 +25,17 @@ const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Lets clients of the protocol into sessions. The caller has checked the token. */
 export interface CdpProxy {
-  /** Takes over the socket of an upgrade request. */
-  accept(session: Session, request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /**
+   * Takes over the socket of an upgrade request. One that comes from the session's own browser does not keep the session: it
+   * would outlive everybody.
+   */
+  accept(
+    session: Session,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    options?: { fromWithin: boolean },
+  ): void;
 }
 
 /** Each connection is a pair of websockets: the client's, and one to the session's browser on loopback. */
@@ -33,14 +45,14 @@ export function createCdpProxy(): CdpProxy {
   const connections = new WeakMap<Session, number>();
 
   return {
-    accept: (session, request, socket, head) => {
+    accept: (session, request, socket, head, { fromWithin } = { fromWithin: false }) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
         refuseUpgrade(socket, noPlaceFor('CDP connections'));
         return;
       }
       connections.set(session, open + 1);
-      const endUse = session.activity.begin();
+      const endUse = fromWithin ? (): void => undefined : session.activity.begin();
       const browser = new WebSocket(session.chromium.wsEndpoint, {
         perMessageDeflate: false,
         maxPayload: MAX_MESSAGE_BYTES,
@@ -94,7 +106,16 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   keepAlive(client);
 
   const flow = createFlow(client, browser);
-  const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
+  const context = guardContextOf(session);
+  const answerExtensions = (command: ClientCommand): void => {
+    describeLoaded(session.chromium).then(
+      (extensions) => flow.answer(answerCommand(command, { result: { extensions } })),
+      (error: unknown) => {
+        const message = error instanceof CdpError ? error.message : 'the browser does not answer';
+        flow.answer(answerCommand(command, { error: { code: -32_000, message } }));
+      },
+    );
+  };
   client.on('message', (data, isBinary) => {
     telemetry.carried();
     const command = isBinary ? null : readCommand(toText(data).toString('utf8'));
@@ -104,6 +125,10 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
           error: { code: -32_700, message: 'A message must be a JSON command with an id and a method' },
         }),
       );
+      return;
+    }
+    if (command.method === 'Extensions.getExtensions') {
+      answerExtensions(command);
       return;
     }
     const verdict = judgeCommand(command, context);

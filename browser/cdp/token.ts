@@ -13,8 +13,8 @@ export const TOKEN_LIFETIME_S = 3600;
 
 /** Makes and checks the tokens in the URLs of sessions. */
 export interface SessionTokens {
-  /** `subject` is the session's id; a replay's for that purpose. */
-  sign(subject: string, purpose: TokenPurpose): Promise<string>;
+  /** `subject` is the session's id; a replay's for that purpose. Its project is for the audit log of who passes the URL on. */
+  sign(subject: string, purpose: TokenPurpose, project: string): Promise<string>;
   /** True when the token is ours, not expired, and made for this subject and purpose. */
   verify(token: string, subject: string, purpose: TokenPurpose): Promise<boolean>;
 }
@@ -22,8 +22,8 @@ export interface SessionTokens {
 /** The key lives and dies with the service, as its sessions do. */
 export function createSessionTokens(key: Uint8Array = randomBytes(32)): SessionTokens {
   return {
-    sign: (subject, purpose) =>
-      new SignJWT()
+    sign: (subject, purpose, project) =>
+      new SignJWT({ project })
         .setProtectedHeader({ alg: 'HS256' })
         .setIssuer(ISSUER)
         .setAudience(purpose)

@@ -1,19 +1,18 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { HoldfastError } from '../../contract/errors.ts';
+import { extensionsFolderOf, MAX_EXTENSIONS } from '../chromium/user-data.ts';
 import { CdpError } from '../cdp/connection.ts';
 import { createSessionFiles } from '../files/session-files.ts';
 import { unzipInto } from '../files/unzip.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
 import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
+import { loadedInto } from './loaded.ts';
+import { giveTabTargets } from './tab-targets.ts';
 
-/** Extensions that one session has at most. */
-const MAX_EXTENSIONS = 10;
 /** What one extension may unpack to. */
 const UNPACKED = { entries: 10_000, bytes: 256 * 1024 * 1024 };
-/** Folder beside the browser's own. The session's processes and files operations do not reach it: what was judged stays. */
-const FOLDER_NAME = 'Unpacked';
 
 /** An extension as it was sent. */
 export interface UploadedExtension {
@@ -21,55 +20,61 @@ export interface UploadedExtension {
   archive: ReceivedFile;
 }
 
-/** Names of the extensions that browsers have; one of a pool keeps them from session to session. */
-const loaded = new WeakMap<Session['chromium'], Set<string>>();
-
 /**
  * Loads extensions into the running browser; pages get them as they are loaded next. All of them or none: each is unpacked
  * and judged before the first is loaded, and when the browser refuses one, those before it go again. Throws
  * `invalid_request` for what cannot be an extension of a session, `already_exists` for a name that it has.
  */
 export async function loadExtensions(session: Session, sent: UploadedExtension[]): Promise<void> {
-  const names = loaded.get(session.chromium) ?? new Set<string>();
-  loaded.set(session.chromium, names);
-  assertRoom(names, sent);
-  const { chromium, space } = session;
-  const root = path.join(chromium.userDataDir, FOLDER_NAME);
+  const { chromium, space, record } = session;
+  if (record.managedAuth) throw new HoldfastError('invalid_request', 'extensions: the session of a login takes none');
+  const known = loadedInto(chromium);
+  assertRoom(known, sent);
+  const root = extensionsFolderOf(chromium.userDataDir);
   await mkdir(root, { recursive: true, mode: 0o700 });
   const { work: workFolder, logs: logsFolder } = space.folder;
   const files = createSessionFiles({ root, workFolder, logsFolder, systemFolders: new Set(), owner: null });
-  const ids: string[] = [];
+  const ids = new Map<string, string>();
+  const asking = new Set<string>();
+  const numbered = sent.map(({ name, archive }, index) => ({ name, archive, number: String(known.size + index) }));
   try {
-    for (const { name, archive } of sent) {
-      await unzipInto(files, archive, `/${name}`, UNPACKED);
-      await replaceManifest(path.join(root, name), name);
+    for (const { name, archive, number } of numbered) {
+      await unzipInto(files, archive, `/${number}`, UNPACKED);
+      if (await replaceManifest(path.join(root, number), name)) asking.add(name);
     }
-    for (const { name } of sent) ids.push(await load(session, path.join(root, name), name));
-    for (const { name } of sent) names.add(name);
+    for (const { name, number } of numbered) ids.set(name, await load(session, path.join(root, number), name));
+    for (const [name, id] of ids) if (asking.has(name)) await giveTabTargets(chromium, id);
+    for (const [name, id] of ids) known.set(name, id);
   } catch (error) {
-    await Promise.allSettled(ids.map((id) => chromium.cdp.send('Extensions.uninstall', { id })));
-    await Promise.all(sent.map(({ name }) => rm(path.join(root, name), { recursive: true, force: true })));
+    const undone = [...ids.values()].map((id) => chromium.cdp.send('Extensions.uninstall', { id }));
+    await Promise.allSettled(undone);
+    await Promise.all(numbered.map(({ number }) => rm(path.join(root, number), { recursive: true, force: true })));
     throw error;
   }
 }
 
-function assertRoom(names: ReadonlySet<string>, sent: UploadedExtension[]): void {
+function assertRoom(known: ReadonlyMap<string, string>, sent: UploadedExtension[]): void {
   const wanted = sent.map(({ name }) => name);
-  const taken = wanted.find((name, index) => names.has(name) || wanted.indexOf(name) !== index);
+  const taken = wanted.find((name, index) => known.has(name) || wanted.indexOf(name) !== index);
   if (taken !== undefined) throw new HoldfastError('already_exists', `name: the session has an extension ${taken}`);
-  if (names.size + sent.length > MAX_EXTENSIONS) {
+  if (known.size + sent.length > MAX_EXTENSIONS) {
     throw new HoldfastError('operation_failed', `A session allows at most ${String(MAX_EXTENSIONS)} extensions`);
   }
 }
 
-/** The browser reads what was judged, not what was sent: comments, say, mean something to its reader alone. */
-async function replaceManifest(folder: string, name: string): Promise<void> {
+/**
+ * The browser reads what was judged, not what was sent: comments, say, mean something to its reader alone. True when the
+ * extension asks for `debugger`.
+ */
+async function replaceManifest(folder: string, name: string): Promise<boolean> {
   const file = path.join(folder, MANIFEST);
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) {
     throw new HoldfastError('invalid_request', `extensions: ${name} must have ${MANIFEST} at the root of its archive`);
   }
-  await writeFile(file, judgeManifest(text, `extensions: ${MANIFEST} of ${name}`));
+  const judged = judgeManifest(text, `extensions: ${MANIFEST} of ${name}`);
+  await writeFile(file, judged.text);
+  return judged.asksForDebugger;
 }
 
 async function load({ chromium }: Session, folder: string, name: string): Promise<string> {

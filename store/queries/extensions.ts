@@ -15,6 +15,7 @@ import {
   type ProjectScope,
   type Scope,
 } from '../scope.ts';
+import { whileActive } from './projects.ts';
 
 /** An extension without its archive. */
 export interface ExtensionRecord {
@@ -67,23 +68,25 @@ export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQuer
 
   return {
     create: async (scope, { name, archive }) => {
-      const row = await db
-        .insertInto('extensions')
-        .values({
-          id: newId('ext'),
-          organization_id: scope.organizationId,
-          project_id: scope.projectId,
-          name,
-          size_bytes: archive.length,
-          checksum: createHash('sha256').update(archive).digest('hex'),
-          archive,
-          search: searchText(name ?? ''),
-          created_at: clock(),
-          last_used_at: null,
-        })
-        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-        .returning(FACTS)
-        .executeTakeFirst();
+      const row = await whileActive(db, scope.projectId, (trx) =>
+        trx
+          .insertInto('extensions')
+          .values({
+            id: newId('ext'),
+            organization_id: scope.organizationId,
+            project_id: scope.projectId,
+            name,
+            size_bytes: archive.length,
+            checksum: createHash('sha256').update(archive).digest('hex'),
+            archive,
+            search: searchText(name ?? ''),
+            created_at: clock(),
+            last_used_at: null,
+          })
+          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+          .returning(FACTS)
+          .executeTakeFirst(),
+      );
       if (row === undefined) {
         throw new HoldfastError('already_exists', 'name: the project has an extension of this name; choose another');
       }

@@ -130,7 +130,8 @@ describe('extensions', () => {
       [formOf(packed(Buffer.alloc(0))), /^file: /],
       [formOf(await zip({ 'a/manifest.json': '{}' })), /^file: .*manifest\.json at the root/],
       [formOf(await zip({ 'manifest.json': '{' })), /^file: manifest\.json/],
-      [formOf(await manifest({ permissions: ['debugger'] })), /^file: manifest\.json: .*debugger/],
+      [formOf(await manifest({ optional_permissions: ['debugger'] })), /^file: manifest\.json: .*debugger/],
+      [formOf(await manifest({ permissions: ['proxy'] })), /^file: manifest\.json: .*proxy/],
       [formOf(await zip(), '..'), /^name: /],
       [extra, /^colour: /],
     ];
