@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { BASE_STYLES, document, html, nothing } from '../markup.ts';
+import type { SiteState } from '../state.ts';
 import { posted, show } from '../visit.ts';
+import { captchaBeside } from './captcha-beside.ts';
 
 const PAGE = '/login/captcha-widget';
 
@@ -35,7 +37,7 @@ interface Task {
  * Widgets that look as those of captcha vendors do to who reads the page, and whose answers the site checks; and a solver that speaks
  * `createTask` and `getTaskResult`, at `/captcha-solver`. An answer is good once, for the key that it was made for.
  */
-export function captchaWidgets(app: FastifyInstance): void {
+export function captchaWidgets(app: FastifyInstance, state: SiteState): void {
   const answers = new Map<string, string>();
   const tasks: Task[] = [];
   const asked: unknown[] = [];
@@ -45,15 +47,21 @@ export function captchaWidgets(app: FastifyInstance): void {
     return answer;
   };
 
+  const redeem = (answer: string, siteKey: string): boolean => {
+    const isRight = answers.get(answer) === siteKey;
+    answers.delete(answer);
+    return isRight;
+  };
+
   for (const [path, widget] of Object.entries(WIDGETS)) {
     app.get(path, (_request, reply) => show(reply, page(path, widget, '')));
     app.post(path, (request, reply) => {
-      const answer = posted(request, widget.field);
-      const isRight = answers.get(answer) === widget.key;
-      answers.delete(answer);
-      return isRight ? reply.redirect('/login', 303) : show(reply, page(path, widget, 'That did not work. Try again.'));
+      return redeem(posted(request, widget.field), widget.key)
+        ? reply.redirect('/login', 303)
+        : show(reply, page(path, widget, 'That did not work. Try again.'));
     });
   }
+  captchaBeside(app, state, `${PAGE}/tick`, redeem);
   app.post(`${PAGE}/tick`, (request) => ({ answer: issue(posted(request, 'key')) }));
 
   app.post('/captcha-solver/createTask', (request, reply) => {

@@ -74,7 +74,7 @@ async function open(telemetry: object): Promise<{ id: string; page: Page; close:
   await context.route(/google\.com|hcaptcha\.com|arkoselabs\.com/, (route) =>
     route.fulfill({ contentType: 'text/html', body: `I am not a robot${REFUSALS}` }),
   );
-  await page.goto(`${site.origin}/guarded?case=4711`);
+  await page.goto(`${site.origin}/guarded?case=47zq11`);
   return {
     id: session.session_id,
     page,
@@ -96,9 +96,9 @@ const visit = (page: Page, html: string, answer?: string): Promise<unknown> =>
 describe('a challenge that comes into sight', () => {
   it('is told once it is solved or gone, by vendor, without its answer', { timeout: 120_000 }, async () => {
     const { id, page, close } = await open({ enabled: true });
-    for (const html of Object.values(WIDGETS)) await visit(page, html, 'tok-4711');
+    for (const html of Object.values(WIDGETS)) await visit(page, html, 'tok-47zq11');
     for (const html of Object.values(UNSOLVED)) await visit(page, html);
-    await visit(page, UNSEEN, 'tok-4711');
+    await visit(page, UNSEEN, 'tok-47zq11');
     await eventually(async () => {
       const told = await toldBy(id);
       expect(told.map(({ captcha_type: type, status }) => [type, status])).toEqual([
@@ -110,7 +110,7 @@ describe('a challenge that comes into sight', () => {
         expect(data['duration_ms']).toBeGreaterThan(0);
       }
       expect(new Set(told.map(({ challenge_id: challenge }) => challenge)).size).toBe(told.length);
-      expect(JSON.stringify(told)).not.toContain('4711');
+      expect(JSON.stringify(told)).not.toContain('47zq11');
     });
     await close();
   });
@@ -129,7 +129,7 @@ describe('a challenge that comes into sight', () => {
       await eventually(async () => {
         expect((await toldBy(id)).slice(before)).toMatchObject([{ captcha_type: type, status: 'failure' }]);
       });
-      await page.evaluate('for (const field of part.querySelectorAll("[name]")) field.value = "tok-4711"');
+      await page.evaluate('for (const field of part.querySelectorAll("[name]")) field.value = "tok-47zq11"');
       await eventually(async () => {
         const [first, second, ...others] = (await toldBy(id)).slice(before);
         expect(second).toMatchObject({ captcha_type: type, status: 'solved' });
@@ -145,7 +145,7 @@ describe('a challenge that comes into sight', () => {
     const { id, page, close } = await open({ enabled: true });
     await page.evaluate(`document.head.append(Object.assign(document.createElement('script'), {
       src: 'https://www.google.com/recaptcha/api.js?render=site-key', type: 'text/plain' }))`);
-    await visit(page, SCORED, 'tok-4711');
+    await visit(page, SCORED, 'tok-47zq11');
     await visit(page, SCORED);
     await eventually(async () => {
       expect((await toldBy(id)).map(({ captcha_type: type, status }) => [type, status])).toEqual([
@@ -159,7 +159,7 @@ describe('a challenge that comes into sight', () => {
   it('is abandoned where an answer cannot be told to be its own, and when its page goes', async () => {
     const { id, page, close } = await open({ enabled: true });
     await page.evaluate(`mount(${JSON.stringify(WIDGETS.hcaptcha)})`);
-    await visit(page, WIDGETS.hcaptcha, 'tok-4711');
+    await visit(page, WIDGETS.hcaptcha, 'tok-47zq11');
     await eventually(async () => {
       expect((await toldBy(id)).map(({ status }) => status)).toEqual(['abandoned']);
     });
@@ -172,7 +172,7 @@ describe('a challenge that comes into sight', () => {
 
   it('is not looked for where captchas are not captured', async () => {
     const { id, page, close } = await open({ browser: { captcha: { enabled: false }, page: { enabled: true } } });
-    await visit(page, WIDGETS.recaptcha_v2, 'tok-4711');
+    await visit(page, WIDGETS.recaptcha_v2, 'tok-47zq11');
     expect(await toldBy(id)).toEqual([]);
     await close();
   });

@@ -91,6 +91,7 @@ describe('a look', () => {
       says({ errorId: 0, status: 'ready', solution: { token: 'a\nb' } }),
       { error: 'solver_answer_unusable' },
     ],
+    ['is asked too much', (response) => void response.writeHead(429).end(), { state: 'processing' }],
     ['is away for a moment', (response) => void response.writeHead(503).end(), { state: 'processing' }],
   ])('at one that %s', async (_what, how, wanted) => {
     answer = how;

@@ -2,7 +2,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { answerWidget, seeWidget } from '../../activities/login/captcha/page-widget.ts';
-import { askSolver, solvableBy, takeSolution } from '../../activities/login/captcha/solve.ts';
+import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
 import { createCaptchaSolver } from '../../activities/login/captcha/solver.ts';
 import { readLogin } from '../../activities/login/read-login.ts';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
@@ -51,7 +51,7 @@ async function before(path: string, key: string, solverUrl = `${site.url}/captch
   const on = { target, sessionId: 'brw_1' };
   const deps = { pages, service, captchas: createCaptchaSolver({ url: solverUrl, key }) };
   return {
-    solvable: async () => solvableBy(deps, on, await readLogin(page)),
+    solvable: async () => aboutCaptcha(deps, on, await readLogin(page)),
     ask: () => askSolver(deps, on, signal),
     take: (task: { id: string | number }, isLast = false) => takeSolution(deps, { ...on, task, isLast }, signal),
   };

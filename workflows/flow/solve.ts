@@ -3,8 +3,7 @@ import type { Observation } from '../../contract/activities.ts';
 import { pageShape } from '../policy/login-plan.ts';
 import { targetNow, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
-import { goOnFrom } from './pause.ts';
-import { discover } from './session.ts';
+import { discover, goOnFrom } from './session.ts';
 
 /** Captchas that a solver is asked about in one flow: a site that shows ever new ones takes none of its answers. */
 const MAX_ASKED = 3;
@@ -24,14 +23,19 @@ export function mayAskSolver({ askedSolver, sessions }: Progress, { reading }: O
 export async function solve(context: FlowContext, progress: Progress, observation: Observation): Promise<Observation> {
   const { sessionId } = progress;
   if (sessionId === null) return await discover(context, progress);
-  progress.askedSolver.push(placeOf(progress.sessions, observation.reading.url));
-  const answered = await untilAnswered(context, progress, sessionId);
+  const answered = await haveAnswered(context, progress, sessionId, observation);
   if (answered !== null) return await goOnFrom(context, progress, sessionId, answered);
   return progress.sessionId === null ? await discover(context, progress) : observation;
 }
 
 /** What the page shows that was given the solver's answer; null when there is none, or the session is gone. */
-async function untilAnswered(context: FlowContext, progress: Progress, sessionId: string): Promise<Observation | null> {
+export async function haveAnswered(
+  context: FlowContext,
+  progress: Progress,
+  sessionId: string,
+  { reading }: Observation,
+): Promise<Observation | null> {
+  progress.askedSolver.push(placeOf(progress.sessions, reading.url));
   const on = { target: targetNow(context, progress), sessionId };
   try {
     const task = await context.browser.askSolver(on);

@@ -1,4 +1,4 @@
-import type { LoginTarget, SolverTask, TakeSolutionInput } from '../../../contract/activities.ts';
+import type { LoginTarget, Observation, SolverTask, TakeSolutionInput } from '../../../contract/activities.ts';
 import type { CaptchaSolve } from '../../../contract/captcha-solves.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { noteCaptchaSolve } from '../../../browser-client/captcha-solves.ts';
@@ -6,6 +6,7 @@ import type { LoginDeps } from '../deps.ts';
 import { withoutQuery } from '../landing-url.ts';
 import { readLogin } from '../read-login.ts';
 import { waitForRequestsToSettle } from '../reaction.ts';
+import { isUnproved } from './beside-fields.ts';
 import { answerWidget, seeWidget } from './page-widget.ts';
 
 type SolveDeps = Pick<LoginDeps, 'pages' | 'service' | 'captchas' | 'model'>;
@@ -15,15 +16,18 @@ type OnSession = Pick<TakeSolutionInput, 'target' | 'sessionId'>;
 const ACCEPTED_WITHIN_MS = 8_000;
 const LOOK_EVERY_MS = 500;
 
-/** What a reading of a captcha says beside: whether a solver may be asked about it. */
-export async function solvableBy(
+/** What a reading says beside of captchas: whether one beside the fields has no answer, and whether a solver may be asked about what stands in the way. */
+export async function aboutCaptcha(
   { pages, captchas }: Pick<SolveDeps, 'pages' | 'captchas'>,
   { target, sessionId }: OnSession,
   reading: PageReading,
-): Promise<{ solvable?: true }> {
-  if (captchas === undefined || reading.kind !== 'captcha') return {};
-  const seen = await seeWidget(await pages.of(target.projectId, sessionId), target);
-  return seen === null ? {} : { solvable: true };
+): Promise<Pick<Observation, 'unproved' | 'solvable'>> {
+  if (reading.kind !== 'captcha' && reading.kind !== 'form') return {};
+  const page = await pages.of(target.projectId, sessionId);
+  const unproved = await isUnproved(page, reading);
+  const isInTheWay = reading.kind === 'captcha' || unproved;
+  const isSolvable = isInTheWay && captchas !== undefined && (await seeWidget(page, target)) !== null;
+  return { ...(unproved ? { unproved } : {}), ...(isSolvable ? { solvable: true } : {}) };
 }
 
 /**

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { ConnectionDocument } from '../../contract/document.ts';
+import { startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { ended, loginByCredential, STORED, submitAll, until } from './scenarios.ts';
+import { fault, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
+
+let tests: WorkflowTests;
+
+beforeAll(async () => {
+  tests = await startWorkflowTests();
+});
+
+afterAll(async () => {
+  await tests.close();
+});
+
+beforeEach(async () => {
+  await tests.removeAll();
+  tests.reset();
+});
+
+const EXPIRED = { outcome: 'expired', errorCode: 'session_expired', credential: null } as const;
+const WANTS_PROOF = {
+  ...LOGIN_PAGE,
+  website_error: 'Please confirm that you are not a robot.',
+  wants_proof: true,
+} as const;
+const onPage = ({ flow }: ConnectionDocument): boolean =>
+  flow?.flow_step === 'AWAITING_EXTERNAL_ACTION' && flow.interaction?.acts_on_page === true;
+const entries = (): string[] => tests.world.entered.map(({ entryId }) => entryId);
+const reauths = () => [...tests.world.timeline.values()].filter(({ type }) => type === 'reauth');
+
+it('has a person answer it on the page, and then enters what the person gave before, once', async () => {
+  const id = await tests.create();
+  tests.world.unproved = true;
+  tests.world.answers = [fault('captcha_unanswered'), INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  const waiting = await until(tests, id, onPage);
+  expect(waiting.flow).toMatchObject({ passwords_typed: 0, interaction: { fields: [], choices: [] } });
+  expect(waiting.flow?.external_action_message).toContain('the fields are filled in after that');
+  tests.world.unproved = false;
+  expect((await until(tests, id, ended)).flow).toMatchObject({ flow_status: 'SUCCESS', passwords_typed: 1 });
+  expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_1']);
+  expect(new Set(entries()).size).toBe(1);
+  expect(tests.world.abandoned).toEqual([]);
+});
+
+it('ends as blocked when nobody answers it, and what was to be typed is destroyed', async () => {
+  const id = await tests.create();
+  tests.world.unproved = true;
+  tests.world.answers = [fault('captcha_unanswered')];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  await until(tests, id, onPage);
+  await tests.env.sleep('11 minutes');
+  expect((await until(tests, id, ended)).flow).toMatchObject({
+    flow_status: 'FAILED',
+    error_code: 'captcha_blocked',
+    passwords_typed: 0,
+  });
+  expect(tests.world.abandoned).toEqual(entries());
+});
+
+it('is answered by itself in the moment that the page is read again: nobody is asked', async () => {
+  const id = await tests.create();
+  tests.world.answers = [fault('captcha_unanswered'), INSIDE];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
+  expect(tests.world.states.some(onPage)).toBe(false);
+});
+
+it('that comes up anew each time is given up', async () => {
+  const id = await tests.create();
+  tests.world.answers = [fault('captcha_unanswered')];
+  await tests.client.login(id);
+  await submitAll(tests, id, 'sub_1');
+  expect((await until(tests, id, ended)).flow?.error_code).toBe('captcha_blocked');
+  expect(entries()).toHaveLength(4);
+});
+
+it('ends a REAUTH that has nobody to ask, and the password is not sent', async () => {
+  const id = await loginByCredential(tests);
+  tests.world.health = [EXPIRED];
+  tests.world.unproved = true;
+  tests.world.answers = [fault('captcha_unanswered')];
+  await tests.client.check(id);
+  await until(tests, id, () => reauths()[0]?.status === 'FAILED');
+  expect(reauths()[0]?.error_code).toBe('captcha_blocked');
+  expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: true, flow: { passwords_typed: 0 } });
+});
+
+it('is answered by a solver at a REAUTH', async () => {
+  const id = await loginByCredential(tests);
+  tests.world.health = [EXPIRED];
+  tests.world.unproved = 'until_solved';
+  tests.world.solvable = true;
+  tests.world.solver = [];
+  tests.world.solutions = [LOGIN_PAGE];
+  tests.world.answers = [fault('captcha_unanswered'), INSIDE];
+  await tests.client.check(id);
+  await until(tests, id, () => reauths().some(({ status }) => status !== 'IN_PROGRESS'));
+  expect(reauths()[0]).toMatchObject({ status: 'SUCCESS' });
+  expect(tests.world.solver).toEqual(['asked', 'look']);
+});
+
+it('that a solver answers in vain is for nobody at a REAUTH, which ends', async () => {
+  const id = await loginByCredential(tests);
+  tests.world.health = [EXPIRED];
+  tests.world.unproved = true;
+  tests.world.solvable = true;
+  tests.world.solver = [];
+  tests.world.solutions = [LOGIN_PAGE];
+  tests.world.answers = [fault('captcha_unanswered')];
+  await tests.client.check(id);
+  await until(tests, id, () => reauths()[0]?.status === 'FAILED');
+  expect(reauths()[0]?.error_code).toBe('captcha_blocked');
+  expect(tests.world.solver).toEqual(['asked', 'look']);
+});
+
+it('that joins the form after a first try has the saved password tried again, and not counted as refused', async () => {
+  const id = await tests.create({ credential: { name: 'saved' } });
+  tests.world.credential = STORED;
+  tests.world.unproved = true;
+  tests.world.answers = [WANTS_PROOF, fault('captcha_unanswered'), INSIDE];
+  await tests.client.login(id);
+  await until(tests, id, onPage);
+  expect(tests.world.rows.get(id)?.flow?.passwords_typed).toBe(1);
+  tests.world.unproved = false;
+  expect((await until(tests, id, ended)).flow).toMatchObject({ flow_status: 'SUCCESS', passwords_typed: 2 });
+});
+
+it('of which the site says again and again that it has no answer takes no password for wrong', async () => {
+  const id = await loginByCredential(tests);
+  tests.world.health = [EXPIRED];
+  tests.world.answers = [WANTS_PROOF];
+  await tests.client.check(id);
+  await until(tests, id, () => reauths()[0]?.status === 'FAILED');
+  expect(reauths()[0]?.error_code).toBe('captcha_blocked');
+  // Out of sight there is nothing to answer: it is tried once.
+  expect(tests.world.entered).toHaveLength(2);
+  expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: true });
+});
