@@ -12,7 +12,7 @@ import { SecretStoreError } from '../credential-providers/secret-store.ts';
 import type { CredentialProviderRecord } from '../store/queries/credential-providers.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { checkServerUrl } from './auth-connections/address-rules.ts';
-import { keyCallerOf, organizationWideCallerOf } from './caller.ts';
+import { principalCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -39,11 +39,12 @@ function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): voi
   app.route({
     method: 'POST',
     url: PATH,
+    config: { needsConfirmation: true },
     schema: {
       operationId: 'createCredentialProvider',
       tags,
       body: CredentialProviderCreate,
-      response: { 201: CredentialProvider, ...refusals(400, 401, 403, 409) },
+      response: { 201: CredentialProvider, ...refusals(409) },
     },
     handler: async (request, reply) => {
       const organizationId = organizationWide(request);
@@ -70,13 +71,13 @@ function listProviders(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listCredentialProviders',
       tags,
       querystring: Query,
-      response: { 200: z.array(CredentialProvider), ...refusals(400, 401) },
+      response: { 200: z.array(CredentialProvider) },
     },
     handler: async (request, reply) => {
       const { query } = request.query;
       const asked = pageOf(request.query);
       const filter = defined({ query: query === '' ? undefined : query });
-      const { organizationId } = keyCallerOf(request).scope;
+      const { organizationId } = principalCallerOf(request).scope;
       const page = await store.credentialProviders.list(organizationId, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(present);
@@ -93,10 +94,10 @@ function retrieveProvider(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveCredentialProvider',
       tags,
       params: IdParams,
-      response: { 200: CredentialProvider, ...refusals(401, 404) },
+      response: { 200: CredentialProvider },
     },
     handler: async (request) => {
-      const { organizationId } = keyCallerOf(request).scope;
+      const { organizationId } = principalCallerOf(request).scope;
       const record = found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return present(record);
     },
@@ -108,12 +109,13 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
   app.route({
     method: 'PATCH',
     url: `${PATH}/:id`,
+    config: { needsConfirmation: true },
     schema: {
       operationId: 'updateCredentialProvider',
       tags,
       params: IdParams,
       body: CredentialProviderUpdate,
-      response: { 200: CredentialProvider, ...refusals(400, 401, 403, 404, 409) },
+      response: { 200: CredentialProvider, ...refusals(409) },
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
@@ -152,7 +154,7 @@ function deleteProvider(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteCredentialProvider',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 403, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
       const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
@@ -171,7 +173,7 @@ function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts):
       operationId: 'testCredentialProvider',
       tags,
       params: IdParams,
-      response: { 200: CredentialProviderTest, ...refusals(401, 403, 404) },
+      response: { 200: CredentialProviderTest },
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
@@ -190,7 +192,7 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
       operationId: 'listCredentialProviderItems',
       tags,
       params: IdParams,
-      response: { 200: CredentialProviderItems, ...refusals(401, 403, 404, 422) },
+      response: { 200: CredentialProviderItems, ...refusals(422) },
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
@@ -208,7 +210,7 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
 /** The organization of a caller that may see all of it: providers reach what no single project should. */
 function organizationWide(request: FastifyRequest): string {
   const refusal = 'Credential providers belong to the organization; use an organization-wide key';
-  return organizationWideCallerOf(request, refusal).key.organizationId;
+  return organizationWideCallerOf(request, refusal).scope.organizationId;
 }
 
 /** A provider as it is answered: never its token. */

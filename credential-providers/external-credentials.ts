@@ -87,7 +87,7 @@ export function createExternalCredentials(deps: ExternalCredentialsDeps): Extern
     if (found === null || !found.enabled) throw new SecretStoreError('credential_provider_unknown');
     return found;
   };
-  const storeOf = (account: OpenedProvider): SecretStore => createSecretStore(account, dispatcher);
+  const storeOf = (account: OpenedProvider): SecretStore => createSecretStore(account, dispatcher, clock);
 
   const itemsOf = (account: OpenedProvider) => items.recall(account, '', () => storeOf(account).items());
   const itemIdOf = async (account: OpenedProvider, domain: string, { path }: ExternalReference): Promise<string> => {
@@ -181,14 +181,14 @@ export function isExternalId(credentialId: string): boolean {
   return credentialId.includes('/');
 }
 
-function createSecretStore(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
+function createSecretStore(account: ProviderAccount, dispatcher: Dispatcher, clock: () => number): SecretStore {
   switch (account.type) {
     case 'onepassword':
       return createOnePassword(account, dispatcher);
     case 'vault':
       return createVault(account, dispatcher);
     case 'bitwarden':
-      return createBitwarden(account, dispatcher);
+      return createBitwarden(account, dispatcher, clock);
     case 'aws_secrets_manager':
       return createAwsSecretsManager(account, dispatcher);
     default:

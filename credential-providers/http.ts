@@ -8,7 +8,7 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** Largest answer that is read, in bytes. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
-type Method = 'GET' | 'POST' | 'PATCH';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
 /** One question to a secret store. */
 export interface Question {
@@ -23,7 +23,7 @@ export interface Question {
 /**
  * Asks a secret store and reads its answer by `schema`. Redirects are not followed: a token goes to the address that was
  * configured alone. Null for 404. Throws {@link SecretStoreError}: `refused` for 401, 403, 405 and what the store calls a bad
- * request, {@link ItemChanged} where it says so, `unavailable` for all else. What the store says in an error is dropped: it may hold a secret.
+ * request, {@link ItemChanged} for 409 and where it says so, `unavailable` for all else. What the store says in an error is dropped: it may hold a secret.
  */
 export async function ask<Schema extends z.ZodType>(
   dispatcher: Dispatcher,
@@ -35,7 +35,7 @@ export async function ask<Schema extends z.ZodType>(
   const why = answer.status === 400 ? refusal(answer.body) : null;
   if (why === 'missing') return null;
   if (why === 'busy') throw unavailable();
-  if (why === 'changed') throw new ItemChanged();
+  if (why === 'changed' || answer.status === 409) throw new ItemChanged();
   if (REFUSALS.has(answer.status)) throw refused();
   if (answer.status < 200 || answer.status > 299) throw unavailable();
   const parsed = schema.safeParse(answer.body);

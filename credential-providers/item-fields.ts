@@ -46,6 +46,24 @@ export function secretsOf(
   return secrets;
 }
 
+/** The passkeys in all fields of an item that may have a name more than once. Throws as {@link secretsOf} does. */
+export function passkeysIn(fields: readonly (readonly [name: string, text: string])[]): Passkey[] {
+  const texts = fields.filter(([name, text]) => PASSKEY_NAMES.has(plainName(name)) && isJson(text));
+  return texts.flatMap(([, text]) => passkeysOf(text));
+}
+
+/** True for an item that has this passkey. */
+export function holds({ passkeys }: Pick<ItemSecrets, 'passkeys'>, { credential_id }: Passkey): boolean {
+  return passkeys.some((held) => held.credential_id === credential_id);
+}
+
+/** Each passkey once: two that write the same one at the same time may have written it twice. */
+export function distinct(passkeys: readonly Passkey[]): Passkey[] {
+  const firsts = new Map<string, Passkey>();
+  for (const passkey of passkeys) if (!firsts.has(passkey.credential_id)) firsts.set(passkey.credential_id, passkey);
+  return [...firsts.values()];
+}
+
 /**
  * What adds a passkey to an item: the field that holds them, with what it holds then; null where the item has that passkey. Undefined
  * where the item's passkeys are in a form that a list cannot be made of without losing something of it, or are as many as may be. Pure.

@@ -1,8 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
+import { MAX_PASSKEYS, type Passkey } from '../contract/passkeys.ts';
 import { ask, baseUrl, noSuchItem, refused } from './http.ts';
-import { secretsOf } from './item-fields.ts';
-import type { ProviderAccount, SecretStore } from './secret-store.ts';
+import { distinct, holds, passkeysIn, secretsOf } from './item-fields.ts';
+import { ItemChanged, type ItemSecrets, type ProviderAccount, type SecretStore } from './secret-store.ts';
 
 /** Categories of items that a login can be filled from. */
 const CATEGORIES = new Set(['LOGIN', 'PASSWORD']);
@@ -26,12 +27,19 @@ const Item = z.object({
 
 /**
  * 1Password by a Connect server (its REST interface, version 1). Paths are a vault and an item, by title or id, joined by a
- * slash.
+ * slash. A new passkey is a field of its own that is added: whatever somebody else changes in the item meanwhile stays as they
+ * have it, passkeys that others add too, so that nothing has to be held against a version.
  */
 export function createOnePassword(account: ProviderAccount, dispatcher: Dispatcher): SecretStore {
   const headers = { authorization: `Bearer ${account.token}`, accept: 'application/json' };
   const get = <Schema extends z.ZodType>(path: string, schema: Schema) =>
     ask(dispatcher, { url: new URL(`v1/${path}`, baseUrl(account)), headers }, schema);
+  const patch = (path: string, changes: readonly object[]) => {
+    const url = new URL(`v1/${path}`, baseUrl(account));
+    const content = { 'content-type': 'application/json' };
+    const body = JSON.stringify(changes);
+    return ask(dispatcher, { method: 'PATCH', url, headers: { ...headers, ...content }, body }, Item);
+  };
 
   const vaults = async () => (await get('vaults', Vaults)) ?? [];
   return {
@@ -59,13 +67,33 @@ export function createOnePassword(account: ProviderAccount, dispatcher: Dispatch
     idOf: () => null,
     open: async (id) => {
       const [vault = '', item = ''] = id.split('/').map(encodeURIComponent);
-      const found = await get(`vaults/${vault}/items/${item}`, Item);
+      const place = `vaults/${vault}/items/${item}`;
+      const found = await get(place, Item);
       if (found === null) throw noSuchItem();
-      const urls = found.urls.map(({ href }) => href);
-      const named = found.fields.map((field) => [nameOf(field), field.value ?? ''] as const);
-      return secretsOf(Object.fromEntries(named.filter(([name]) => name !== '')), found.version, urls);
+      const secrets = read(found);
+      if (secrets.passkeys.length >= MAX_PASSKEYS) return secrets;
+      const addPasskey = async (passkey: Passkey): Promise<void> => {
+        if (holds(secrets, passkey)) return;
+        const written = await patch(place, [{ op: 'add', path: '/fields', value: fieldOf(passkey) }]);
+        if (written === null) throw noSuchItem();
+        // An answer without it is no proof that it was written: it is read again, and written where it is not there.
+        if (!holds(read(written), passkey)) throw new ItemChanged();
+      };
+      return { ...secrets, addPasskey };
     },
   };
+}
+
+function read({ fields, version, urls }: z.infer<typeof Item>): ItemSecrets {
+  const named = fields.map((field) => [nameOf(field), field.value ?? ''] as const);
+  const sites = urls.map(({ href }) => href);
+  const secrets = secretsOf(Object.fromEntries(named.filter(([name]) => name !== '')), version, sites);
+  return { ...secrets, passkeys: distinct(passkeysIn(named)) };
+}
+
+/** A field that shows as dots, as passwords do. */
+function fieldOf(passkey: Passkey) {
+  return { label: 'passkey', type: 'CONCEALED', value: JSON.stringify(passkey) };
 }
 
 /** What a field is for, in the name that items elsewhere have for it; empty for notes and what has no name. */

@@ -1,6 +1,7 @@
 import Kernel from '@onkernel/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { onePasswordAnswers, startStandIn, TOKEN, type StandIn } from '../credential-providers/stand-ins.ts';
+import { onePasswordAnswers } from '../credential-providers/connect-stand-in.ts';
+import { startStandIn, TOKEN, type StandIn } from '../credential-providers/stand-ins.ts';
 import { API_KEY, useService } from './service-fixture.ts';
 
 const fixture = useService();

@@ -1,33 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_PASSKEYS, type Passkey } from '../../contract/passkeys.ts';
-import type { ExternalCredentials } from '../../credential-providers/external-credentials.ts';
+import { MAX_PASSKEYS } from '../../contract/passkeys.ts';
 import { passkeyAdder } from '../../credential-providers/item-fields.ts';
 import { newPasskey } from '../setup/passkey.ts';
+import { connectAnswers, connectItem } from './connect-stand-in.ts';
 import { connectTo, TARGET } from './connected-store.ts';
-import {
-  bitwardenAnswers,
-  onePasswordAnswers,
-  SHOP_PASSKEY,
-  vaultAnswers,
-  writableAwsAnswers,
-  type AwsSecret,
-  type VaultSecrets,
-} from './stand-ins.ts';
+import { add, readAgain, REFERENCE, told, TITLED } from './new-passkeys.ts';
+import { SHOP_PASSKEY, vaultAnswers, writableAwsAnswers, type AwsSecret, type VaultSecrets } from './stand-ins.ts';
 
 const NEW = newPasskey('made by the site');
-const REFERENCE = { provider: 'store', path: 'shop' };
-
-async function add(external: ExternalCredentials, ...passkeys: Passkey[]): Promise<void> {
-  const { facts } = await external.find(TARGET, REFERENCE);
-  await external.addPasskeys(TARGET, facts.id, passkeys);
-}
-
-/** All that an error could tell to whoever catches it. */
-async function told(failing: Promise<unknown>): Promise<{ code: string; text: string }> {
-  const error: unknown = await failing.catch((thrown: unknown) => thrown);
-  const code = String(Reflect.get(Object(error), 'code'));
-  return { code, text: JSON.stringify(error, Object.getOwnPropertyNames(error)) };
-}
 
 describe('a new passkey in Vault', () => {
   const item = { login: 'ann', password: 'pw', pin: 1234, nested: { kept: [1, null] } };
@@ -122,12 +102,62 @@ describe('a new passkey in AWS Secrets Manager', () => {
   });
 });
 
-it.each([
-  ['onepassword', onePasswordAnswers, 'Team/Shop'],
-  ['bitwarden', bitwardenAnswers, 'Work/Shop'],
-] as const)('no passkey is offered to be kept in %s', async (type, answers, path) => {
-  const { external } = await connectTo(type, answers);
-  expect((await external.find(TARGET, { provider: 'store', path })).facts.takesPasskeys).toBeUndefined();
+describe('a new passkey in 1Password', () => {
+  it('is a field more, once, and is there for the next login', async () => {
+    const item = connectItem();
+    const { external, stand } = await connectTo('onepassword', connectAnswers(item));
+    await add(external, NEW, TITLED);
+    await add(external, NEW, TITLED);
+    const { fields: before } = connectItem();
+    expect(item.fields.slice(0, before.length)).toEqual(before);
+    expect(item.fields.slice(before.length)).toMatchObject([{ type: 'CONCEALED', value: JSON.stringify(NEW) }]);
+    expect(stand.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1);
+    expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
+  });
+
+  it('leaves what somebody else changes meanwhile, and is written once where its answer is lost', async () => {
+    const item = connectItem();
+    const answers = connectAnswers(item);
+    const other = newPasskey('another login');
+    let lost = 1;
+    const { external } = await connectTo('onepassword', (call) => {
+      if (call.method !== 'PATCH') return answers(call);
+      item.fields = item.fields.map((field) => (field.id === 'password' ? { ...field, value: 'changed' } : field));
+      item.fields.push({ id: 'other', type: 'CONCEALED', label: 'passkey', value: JSON.stringify(other) });
+      const answer = answers(call);
+      return lost-- > 0 ? [500, { status: 500, message: 'lost' }] : answer;
+    });
+    const { code, text } = await told(add(external, NEW, TITLED));
+    expect(code).toBe('credential_provider_unavailable');
+    expect(text).not.toContain(NEW.private_key);
+    await add(external, NEW, TITLED);
+    expect(item.fields.filter(({ value }) => value === JSON.stringify(NEW))).toHaveLength(1);
+    expect(item.fields.find(({ id }) => id === 'password')?.value).toBe('changed');
+    expect(await readAgain(external)).toEqual([SHOP_PASSKEY, other, NEW]);
+  });
+
+  it('that two logins write at the same moment is read as one', async () => {
+    const item = connectItem();
+    const { external } = await connectTo('onepassword', connectAnswers(item));
+    const { fields } = connectItem();
+    const twice = ['a', 'b'].map((id) => ({ id, label: 'passkey', value: JSON.stringify(NEW) }));
+    item.fields = [...fields, ...twice];
+    expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
+  });
+
+  it('is written once more after a conflict, and is refused where the token may only read', async () => {
+    const item = connectItem();
+    const answers = connectAnswers(item);
+    let conflicts = 1;
+    const { external } = await connectTo('onepassword', (call) =>
+      call.method === 'PATCH' && conflicts-- > 0 ? [409, { status: 409, message: 'conflict' }] : answers(call),
+    );
+    await add(external, NEW, TITLED);
+    item.readOnly = true;
+    const { code } = await told(add(external, newPasskey('another'), TITLED));
+    expect(code).toBe('credential_provider_refused');
+    expect(await readAgain(external)).toEqual([SHOP_PASSKEY, NEW]);
+  });
 });
 
 describe('the field that holds the passkeys', () => {

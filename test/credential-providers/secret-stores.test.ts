@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { bitwardenAnswers } from './bitwarden-stand-in.ts';
+import { onePasswordAnswers } from './connect-stand-in.ts';
 import { connectTo, TARGET } from './connected-store.ts';
-import {
-  awsAnswers,
-  bitwardenAnswers,
-  onePasswordAnswers,
-  SHOP_PASSKEY,
-  TOKEN,
-  vaultAnswers,
-  type VaultSecrets,
-} from './stand-ins.ts';
+import { awsAnswers, SHOP_PASSKEY, TOKEN, vaultAnswers, type VaultSecrets } from './stand-ins.ts';
 
 let now = 0;
 

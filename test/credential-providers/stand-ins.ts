@@ -19,7 +19,8 @@ export interface StandIn {
   close(): Promise<void>;
 }
 
-type Answer = [status: number, body: unknown, headers?: Record<string, string>];
+/** What a stand-in says: status, JSON, headers. */
+export type Answer = [status: number, body: unknown, headers?: Record<string, string>];
 
 /** Starts a server on a free port of this machine. */
 export async function startStandIn(answer: (call: Call) => Answer): Promise<StandIn> {
@@ -96,81 +97,6 @@ export function vaultAnswers(secrets: () => VaultSecrets): (call: Call) => Answe
     }
     return [200, { data: { data: found.data, metadata: { version: found.version ?? 1 } } }];
   };
-}
-
-/** A 1Password Connect server with one vault. */
-export const onePasswordAnswers = ({ path, headers }: Call): Answer => {
-  if (headers.authorization !== `Bearer ${TOKEN}`) return [401, { status: 401, message: 'Invalid bearer token' }];
-  if (path === '/v1/vaults') return [200, [{ id: 'v1', name: 'Team' }]];
-  const summary = { id: 'i1', title: 'Shop', category: 'LOGIN', urls: [{ href: 'https://www.shop.example/login' }] };
-  if (path === '/v1/vaults/v1/items')
-    return [
-      200,
-      [
-        summary,
-        { id: 'i2', title: 'Note', category: 'SECURE_NOTE' },
-        { ...summary, id: 'i3', title: 'Bank', urls: [] },
-      ],
-    ];
-  if (path !== '/v1/vaults/v1/items/i1') return [404, { status: 404, message: 'item not found' }];
-  const fields = [
-    { id: 'username', type: 'STRING', purpose: 'USERNAME', label: 'username', value: 'ann@shop.example' },
-    { id: 'password', type: 'CONCEALED', purpose: 'PASSWORD', label: 'password', value: 'pw-1p' },
-    { id: 'notes', type: 'STRING', purpose: 'NOTES', label: 'notesPlain', value: 'nothing to type' },
-    { id: 'x', type: 'OTP', label: 'one-time password', value: 'otpauth://totp/x?secret=JBSWY3DPEHPK3PXP' },
-    { id: 'y', type: 'STRING', label: 'customer_number', value: '4711' },
-    { id: 'z', type: 'CONCEALED', label: 'Passkeys', value: JSON.stringify([SHOP_PASSKEY]) },
-  ];
-  return [200, { ...summary, version: 7, fields }];
-};
-
-/** `bw serve` with an unlocked vault. */
-export const bitwardenAnswers = ({ path, headers }: Call): Answer => {
-  if (headers.authorization !== `Bearer ${TOKEN}`) return [401, {}];
-  const folders = [
-    { object: 'folder', id: null, name: 'No Folder' },
-    { object: 'folder', id: 'f1', name: 'Work' },
-  ];
-  if (path === '/list/object/folders') return [200, { success: true, data: { object: 'list', data: folders } }];
-  const item = {
-    object: 'item',
-    id: 'b1',
-    name: 'Shop',
-    type: 1,
-    folderId: 'f1',
-    revisionDate: '2026-01-02T03:04:05.000Z',
-    login: {
-      username: 'ann',
-      password: 'pw-bw',
-      totp: 'JBSWY3DPEHPK3PXP',
-      uris: [{ match: null, uri: 'https://shop.example' }],
-      fido2Credentials: [
-        bitwardenPasskey(),
-        { ...bitwardenPasskey(), credentialId: 'b64.ZnJvbSBlbHNld2hlcmU', counter: 9 },
-        { ...bitwardenPasskey(), keyValue: 'bm90IGEga2V5' },
-      ],
-    },
-    fields: [{ name: 'sso_provider', value: 'github', type: 0 }],
-  };
-  if (path === '/list/object/items')
-    return [
-      200,
-      {
-        success: true,
-        data: { object: 'list', data: [item, { ...item, id: 'b2', name: 'Card', type: 3, login: null }] },
-      },
-    ];
-  if (path === '/object/item/b1') return [200, { success: true, data: item }];
-  return [400, { success: false, message: 'Not found.' }];
-};
-
-/** As Bitwarden's clients write it, whose ids are UUIDs and whose numbers are texts. */
-function bitwardenPasskey() {
-  const { rp_id: rpId, user_handle: userHandle, private_key: keyValue, user_name: userName } = SHOP_PASSKEY;
-  const id = Buffer.from(SHOP_PASSKEY.credential_id, 'base64url').toString('hex');
-  const credentialId = id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  const kind = { keyType: 'public-key', keyAlgorithm: 'ECDSA', keyCurve: 'P-256', discoverable: 'true' };
-  return { credentialId, ...kind, keyValue, rpId, userHandle, userName, counter: '0', userDisplayName: null };
 }
 
 /** AWS Secrets Manager, which checks signatures by the published steps of Signature Version 4. */

@@ -13,3 +13,11 @@ export function newPasskey(name: string, more: Partial<Passkey> = {}): Passkey {
     ...more,
   };
 }
+
+/** A passkey whose key is of the curve that some sites ask for first. */
+export function newEd25519Passkey(name: string): Passkey {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  return newPasskey(name, {
+    private_key: privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64url'),
+  });
+}
