@@ -20,6 +20,7 @@ import { rememberFields } from '../policy/field-refs.ts';
 import { backOffAfter, withBackOff } from '../policy/intervals.ts';
 import { fieldsOf, isPlanFailure, notePlanFailure, rememberPlan, stepsOf } from '../policy/login-plan.ts';
 import { followablePlans, obstacleOf } from '../policy/reauth-gate.ts';
+import { firstStep, stepTimesAfter } from '../policy/step-times.ts';
 import {
   flowEvent,
   gateInputOf,
@@ -49,6 +50,7 @@ export function newFlow(flowType: FlowType, flowId: string, now: number): FlowSt
     flow_step: 'DISCOVERING',
     flow_expires_at: new Date(now + FLOW_LIFETIME_MS).toISOString(),
     started_at: new Date(now).toISOString(),
+    steps: firstStep('DISCOVERING', new Date(now).toISOString()),
     passwords_typed: 0,
     browser_session_id: null,
     live_view_url: null,
@@ -75,8 +77,11 @@ export function patchFlow(state: ConnectionState, flowId: string, patch: Partial
   if (flow?.flow_id !== flowId || flow.flow_status !== 'IN_PROGRESS') return;
   // A step that says what is known already makes no new state.
   if (Object.entries(patch).every(([name, value]) => Reflect.get(flow, name) === value)) return;
+  const now = new Date().toISOString();
   const next = { ...flow, ...patch };
-  touch(state, { flow: next }, [flowEvent(next, new Date().toISOString())]);
+  // A flow that began before steps were timed has none to tell.
+  if (flow.steps !== undefined) next.steps = stepTimesAfter(flow.steps, next, now);
+  touch(state, { flow: next }, [flowEvent(next, now)]);
 }
 
 /** Ends the flow in progress, if there is one: callers see it at once, its child is told and closes its browser. */

@@ -40,6 +40,9 @@ export function registerHandlers(state: ConnectionState): void {
 
   setHandler(createUpdate, async (request) => {
     await condition(() => state.inserted || state.existingId !== null || state.broken !== null);
+    if (state.broken === 'project_gone') refuse('not_found', 'The project was archived or deleted meanwhile');
+    if (state.broken === 'limit_reached')
+      refuse('limit_reached', 'The organization has as many connections as its limits allow');
     if (!state.inserted && state.existingId === null) refuse('internal_error', 'The connection could not be stored');
     if (state.removeRequested) return { outcome: 'ending', document: state.document };
     const ours = state.existingId === null && request.connectionId === state.document.id;

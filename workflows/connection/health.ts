@@ -1,10 +1,11 @@
 import { condition, isCancellation, log, patched, uuid4 } from '@temporalio/workflow';
-import type { HealthOutcome } from '../../contract/activities.ts';
+import type { HealthOutcome, QuickCheckMiss } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
 import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
+import { checkEvent, checkQuickly } from './quick-check.ts';
 import { nextCheckAtMs, randomDelayMs } from '../policy/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
 import { newFlowId, requestFlow } from './flows.ts';
@@ -79,17 +80,16 @@ function plannedCheck({ document: { settings }, checkSlot }: ConnectionState): n
  * through the reauth gate.
  */
 async function runHealthCheck(state: ConnectionState, checkId: string): Promise<void> {
-  const found = await lookAtSession(state, checkId);
+  const quick = await checkQuickly(state, checkId);
+  if (quick === 'recorded') return;
+  const found = typeof quick === 'string' ? await lookAtSession(state, checkId, quick) : quick;
   const previous = state.document.status;
   const nowIso = new Date().toISOString();
   if (found.credential !== null) state.credential = found.credential;
   const status = statusAfter(previous, found.outcome);
   const backOff = backOffNow(state);
   const event: TimelineEvent = {
-    id: `evt_${checkId.replaceAll('-', '')}`,
-    type: 'health_check',
-    status,
-    timestamp: nowIso,
+    ...checkEvent(checkId, status, nowIso),
     previous_status: previous,
     ...(found.errorCode === null ? {} : { error_code: found.errorCode }),
     ...(found.outcome === 'inconclusive'
@@ -107,10 +107,17 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
   if (found.outcome === 'expired') requestReauth(state);
 }
 
-async function lookAtSession(state: ConnectionState, checkId: string): Promise<HealthOutcome> {
+async function lookAtSession(
+  state: ConnectionState,
+  checkId: string,
+  quick: QuickCheckMiss | 'not asked',
+): Promise<HealthOutcome> {
   try {
     const browser = createBrowserActivities('checks', state.document.organization_id);
-    return await browser.checkHealth({ target: targetOf(state), checkId });
+    const { requestCheck, ...target } = targetOf(state);
+    // A request that has just been made and told nothing is not made again.
+    const mayAsk = quick !== 'unsure' && requestCheck !== undefined;
+    return await browser.checkHealth({ target: { ...target, ...(mayAsk ? { requestCheck } : {}) }, checkId });
   } catch (error) {
     if (isCancellation(error)) throw error;
     // No browser, no network, no answer: nothing is known of the session, so nothing is said of it.

@@ -53,7 +53,7 @@ async function record(state: ConnectionState): Promise<void> {
 }
 
 /** Lets operators find the workflow by its status, and see what it does. Nothing here is encrypted: words of a closed list. */
-function showStatus({ document: { status, flow } }: ConnectionState): void {
+export function showStatus({ document: { status, flow } }: ConnectionState): void {
   setCurrentDetails(flow === null ? status : `${status}; ${flow.flow_type} ${flow.flow_status}, ${flow.flow_step}`);
   const shown = workflowInfo().typedSearchAttributes.get(STATUS_ATTRIBUTE);
   // Without the attribute from its start, the server does not know it.

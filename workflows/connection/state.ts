@@ -43,6 +43,8 @@ export interface CarriedState {
   checkSlot?: CheckSlot | null;
   /** Timeline events that are not recorded yet, by id. */
   pendingTimeline: [string, TimelineEvent][];
+  /** True in runs whose checks may be quick ones. Absent in runs that began before there were any, and in first runs. */
+  quickChecks?: true;
   credentialStale: boolean;
   requestedFlow: RequestedFlow | null;
   running: RunningFlow | null;
@@ -82,6 +84,10 @@ export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   /** Failure code of an insertion or a removal that did not come about. */
   broken: string | null;
   recordedRevision: number;
+  /** Revision that a quick check may write by itself: no other state may have it. 0 before the first. */
+  quickRevision: number;
+  /** A site that was too slow for one is asked at leisure for the rest of the run. */
+  tooSlowToAskQuickly: boolean;
   recording: boolean;
   startingFlow: boolean;
   /** True while a child that this run has started is open. */
@@ -112,6 +118,8 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
     existingId: null,
     broken: null,
     recordedRevision: begin.how === 'new' ? 0 : revision,
+    quickRevision: 0,
+    tooSlowToAskQuickly: false,
     recording: false,
     startingFlow: false,
     childOpen: false,
@@ -194,6 +202,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     nextCheckAt: state.nextCheckAt,
     checkSlot: state.checkSlot ?? null,
     pendingTimeline: [...state.pendingTimeline],
+    quickChecks: true,
     credentialStale: state.credentialStale,
     requestedFlow: state.requestedFlow,
     running: state.running,
@@ -221,15 +230,20 @@ export function gateInputOf(state: ConnectionState, document: ConnectionDocument
 
 /** Applies a change to the document: the gate is asked again and the revision grows. */
 export function touch(state: ConnectionState, change: Partial<ConnectionDocument>, events: TimelineEvent[] = []): void {
+  state.document = documentAfter(state, change);
+  for (const event of events) state.pendingTimeline.set(event.id, event);
+}
+
+/** The document after a change, under the next revision that is free. */
+export function documentAfter(state: ConnectionState, change: Partial<ConnectionDocument>): ConnectionDocument {
   const document = { ...state.document, ...change };
   const verdict = evaluateReauthGate(gateInputOf(state, document));
-  state.document = {
+  return {
     ...document,
     can_reauth: verdict.canReauth,
     can_reauth_reason: verdict.reason,
-    revision: state.document.revision + 1,
+    revision: Math.max(state.document.revision, state.quickRevision) + 1,
   };
-  for (const event of events) state.pendingTimeline.set(event.id, event);
 }
 
 /** Has the health timer start over: an interval from now. */
@@ -287,6 +301,7 @@ export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
     ...(flow.website_error === null ? {} : { website_error: flow.website_error }),
     ...(typeof flow.evidence === 'string' ? { evidence: flow.evidence } : {}),
     ...(flow.passwords_typed === undefined ? {} : { passwords_typed: flow.passwords_typed }),
+    ...(flow.steps === undefined ? {} : { steps: flow.steps }),
     ...(flow.browser_session_id === null ? {} : { browser_session_id: flow.browser_session_id }),
     ...(flow.telemetry_captured === true ? { telemetry_captured: true } : {}),
     ...(typeof flow.replay_id === 'string' ? { replay_id: flow.replay_id } : {}),

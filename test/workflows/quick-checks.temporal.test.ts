@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type { TimelineEvent } from '../../contract/connections.ts';
+import { workflowIdOf } from '../../client/identity.ts';
+import { startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { checkedQuickly, loginByCredential, until } from './scenarios.ts';
+import { fault } from './scripted-world.ts';
+
+let tests: WorkflowTests;
+
+beforeAll(async () => {
+  tests = await startWorkflowTests();
+});
+afterAll(async () => {
+  await tests.close();
+});
+beforeEach(async () => {
+  await tests.removeAll();
+  tests.reset();
+});
+
+const checks = (): TimelineEvent[] => [...tests.world.timeline.values()].filter(({ type }) => type === 'health_check');
+const historyLength = async (id: string): Promise<number> =>
+  (await tests.env.client.workflow.getHandle(workflowIdOf(id)).describe()).historyLength;
+
+it('takes one task of the workflow and one local activity, each on the timeline', async () => {
+  const { world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await tests.env.sleep('30 minutes');
+  const [checksBefore, eventsBefore] = [world.quickly, await historyLength(id)];
+  await tests.env.sleep('90 minutes');
+  const made = world.quickly - checksBefore;
+  expect(made).toBeGreaterThanOrEqual(15);
+  // A timer, its end, a task and what the activity found. One check may stand half on either side of a count.
+  expect((await historyLength(id)) - eventsBefore).toBeLessThanOrEqual(6 * (made + 1));
+  expect(world.checksBegun).toBe(1);
+  expect(checks()).toHaveLength(world.checks);
+  expect(checks().at(-1)).toMatchObject({ status: 'AUTHENTICATED', check: { method: 'request', status: 200 } });
+  expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
+  // No two states have one revision, and none is written before an older one.
+  const revisions = world.states.map(({ revision }) => revision);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
+});
+
+it('tells of a password that has gone, and has a browser look where the request says nothing', async () => {
+  const id = await checkedQuickly(tests);
+  const { world } = tests;
+  expect(checks()).toHaveLength(world.checks);
+  expect(checks().map(({ check, error_code: code }) => check?.method ?? code ?? 'browser')).toEqual([
+    ...['browser', 'request', 'request', 'network_error', 'request'],
+  ]);
+  expect(world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: false });
+});
+
+it('loses no check to a store that is away', async () => {
+  const { world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await tests.client.check(id);
+  world.storeFault = fault('unavailable');
+  const before = world.writes;
+  const [checked] = await Promise.all([
+    tests.client.check(id),
+    until(tests, id, () => world.writes > before).then(() => (world.storeFault = null)),
+  ]);
+  await until(tests, id, ({ revision }) => revision >= (checked?.document.revision ?? Infinity));
+  expect(checks()).toHaveLength(2);
+  expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
+});
+
+it('shows a check once whose row was written and whose worker never said so', async () => {
+  const { world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await tests.client.check(id);
+  const recordConnection = world.records.recordConnection.bind(world.records);
+  const written = vi.spyOn(world.records, 'recordConnection').mockImplementationOnce(async (record) => {
+    await recordConnection(record);
+    throw fault('unavailable');
+  });
+  const checked = await tests.client.check(id);
+  expect(written).toHaveBeenCalledOnce();
+  await until(tests, id, ({ revision }) => revision >= (checked?.document.revision ?? Infinity));
+  expect(checks()).toHaveLength(2);
+  expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
+  // What the lost write said is not said again under another revision, nor another thing under its own.
+  const revisions = world.states.map(({ revision }) => revision);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
+});
