@@ -1,26 +1,49 @@
 import { z } from 'zod';
+import type { FastifyContextConfig } from 'fastify';
 
 /** The error body of every refusal (interface.md, "Errors"). */
-const ErrorBody = z
-  .object({
+export const ErrorBody = z
+  .strictObject({
     code: z.string(),
     message: z.string(),
-    details: z.array(z.object({ code: z.string(), message: z.string() })).optional(),
-    inner_error: z.object({ code: z.string(), message: z.string() }).optional(),
+    details: z.array(z.strictObject({ code: z.string(), message: z.string() })).optional(),
+    inner_error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
     existing_id: z.string().optional(),
   })
   .describe('Error');
 
-/** Error answers of a route, for its schema and the OpenAPI document. 401, 429 and 500 may come from every route. */
-export function refusals<const Status extends number>(
-  ...statuses: Status[]
-): Record<Status | '4xx' | '5xx', typeof ErrorBody> {
-  const entries = [...statuses.map(String), '4xx', '5xx'].map((status) => [status, ErrorBody] as const);
-  return Object.fromEntries(entries) as Record<Status | '4xx' | '5xx', typeof ErrorBody>;
+/** Error answers of a route beside its {@link commonRefusals}, for its schema and the OpenAPI document. */
+export function refusals<const Status extends number>(...statuses: Status[]): Record<Status, typeof ErrorBody> {
+  const entries = statuses.map((status) => [status, ErrorBody] as const);
+  return Object.fromEntries(entries) as Record<Status, typeof ErrorBody>;
+}
+
+/** What of a route decides how it may refuse a request before its handler is asked. */
+export interface RouteOutline {
+  method: string | string[];
+  access: FastifyContextConfig['access'];
+}
+
+/**
+ * Statuses that a route may refuse with whatever it does: malformed text, too many calls, a fault, a store that is away; a
+ * credential that is wrong, may not do this, or is for a project that is not there; and a body that is too large or no JSON.
+ */
+export function commonRefusals({ method, access = 'api_key' }: RouteOutline): number[] {
+  const ofCredential = access === 'public' ? [] : [401, 403, 404];
+  const ofBody = [method].flat().some((one) => one !== 'GET' && one !== 'HEAD') ? [413, 415] : [];
+  // The token of a flow that a newer one has replaced.
+  const ofFlow = access === 'hosted' ? [410] : [];
+  return [400, ...ofCredential, ...ofFlow, ...ofBody, 429, 500, 503];
 }
 
 /** An answer without a body. */
 export const NoContent = z.undefined().describe('No body');
+
+/** An answer of server-sent events. */
+export const EventStreamAnswer = {
+  description: 'Server-sent events',
+  content: { 'text/event-stream': { schema: z.string() } },
+} as const;
 
 /** `{id}` in a path. */
 export const IdParams = z.object({ id: z.string().min(1).max(200) });

@@ -1,9 +1,16 @@
-import swagger, { type SwaggerTransformObject } from '@fastify/swagger';
+import swagger from '@fastify/swagger';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
+import { commonRefusals, refusals } from './answer-schemas.ts';
 import type { ApiServer } from './context.ts';
+import { completeDocument } from './document/complete-document.ts';
 
 /** Describes every route from its own schemas. Register before the routes. */
 export async function describeRoutes(app: ApiServer, publicUrl: string): Promise<void> {
+  app.addHook('onRoute', ({ method, config, schema }) => {
+    if (schema?.hide === true || !isRecord(schema?.response)) return;
+    const common = refusals(...commonRefusals({ method, access: config?.access }));
+    schema.response = { ...common, ...schema.response };
+  });
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -18,23 +25,9 @@ export async function describeRoutes(app: ApiServer, publicUrl: string): Promise
       security: [{ bearer: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: withOptionalBodies,
+    transformObject: completeDocument,
   });
 }
-
-/** A body whose schema takes null may be left out (the document would call every body required). */
-const withOptionalBodies: SwaggerTransformObject = (described) => {
-  if (!('openapiObject' in described)) return described.swaggerObject;
-  for (const path of Object.values(described.openapiObject.paths ?? {})) {
-    for (const body of [path?.post?.requestBody, path?.patch?.requestBody]) {
-      if (body === undefined || !('content' in body)) continue;
-      const schema = body.content['application/json']?.schema;
-      const kinds: readonly object[] = schema !== undefined && 'anyOf' in schema ? (schema.anyOf ?? []) : [];
-      body.required = !kinds.some((kind) => 'type' in kind && kind.type === 'null');
-    }
-  }
-  return described.openapiObject;
-};
 
 /** `GET /openapi.json`, without a key: the document says nothing about anyone's data. */
 export function registerOpenApi(app: ApiServer): void {
@@ -45,4 +38,8 @@ export function registerOpenApi(app: ApiServer): void {
     schema: { hide: true },
     handler: () => app.swagger(),
   });
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }

@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 import Kernel, { APIError } from '@onkernel/sdk';
 import { z } from 'zod';
-import { onePasswordAnswers, startStandIn } from '../../test/credential-providers/stand-ins.ts';
+import { onePasswordAnswers } from '../../test/credential-providers/connect-stand-in.ts';
+import { startStandIn } from '../../test/credential-providers/stand-ins.ts';
 import { startProcessTree, type ProcessTree } from '../../test/e2e/process-tree.ts';
 import { CALLS, type Visit } from './calls.ts';
 import { operationsOf } from './operations.ts';
@@ -56,6 +57,10 @@ export function compatibilityReport(rows: readonly Row[]): string {
     '',
     `Each operation of \`@onkernel/sdk\` ${version}, called on a running installation by \`npm run bench -- compatibility --save\`:`,
     `${String(works)} of ${String(rows.length)} work. The list is read from the SDK, so that a new operation shows as missing.`,
+    '',
+    'The Python client has the same operations, whole logins among them (0.96.0 and 0.131.0 run unchanged). Its newest groups, `vaults`,',
+    '`vault_provider_configs`, `search`, `config_registry`, `telemetry.destinations`, and `repl`, `webmcp` and `playwright.executors` of browsers,',
+    'are 404 with a message that says what there is instead.',
     '',
     '| operation | |',
     '| --- | --- |',

@@ -79,7 +79,19 @@ describe('the OpenAPI document', () => {
         .filter(({ isPublic }) => isPublic)
         .map(({ path }) => path)
         .toSorted(),
-    ).toEqual(['/auth/connections/{id}/exchange', '/code_sources/{id}/messages', '/health']);
+    ).toEqual([
+      '/auth/connections/{id}/exchange',
+      '/code_sources/{id}/messages',
+      '/health',
+      '/session/invitation',
+      '/session/link',
+      '/session/methods',
+      '/session/oidc',
+      '/session/oidc/callback',
+      '/session/passkey',
+      '/session/passkey/options',
+      '/session/password',
+    ]);
   });
 
   it('describes the operations on browser sessions that the browser service serves, and no other', () => {
@@ -92,6 +104,19 @@ describe('the OpenAPI document', () => {
     expect(listed.toSorted()).toEqual(served.toSorted());
   });
 
+  it('is shown to people by a page that brings all its parts, and asks nobody else', async () => {
+    const { app } = fixture();
+    const page = await app.inject('/docs');
+    expect([page.statusCode, page.headers['content-security-policy']]).toEqual([
+      200,
+      expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self'; /),
+    ]);
+    const parts = [...page.body.matchAll(/(?:src|href)="([^"]+)"/g)].flatMap(([, part]) => part ?? []);
+    expect(parts.length).toBeGreaterThan(4);
+    for (const part of [...parts, '/docs/json'])
+      expect([part, (await app.inject(part)).statusCode]).toEqual([part, 200]);
+  });
+
   it('tells a method that a path does not have from a path that nobody knows', async () => {
     const { app } = fixture();
     const headers = { authorization: 'Bearer an-operator-chosen-key-of-the-tests' };
@@ -101,9 +126,31 @@ describe('the OpenAPI document', () => {
     expect((await app.inject({ method: 'PUT', url: '/auth/connections/x' })).statusCode).toBe(401);
   });
 
+  it('names the methods of every path to who calls it by another', async () => {
+    const { app } = fixture();
+    const headers = { authorization: 'Bearer an-operator-chosen-key-of-the-tests' };
+    for (const path of new Set(operations.map((one) => one.path))) {
+      // What a newer browser service knows beside is passed on.
+      if (path.startsWith('/browsers')) continue;
+      const url = path.replaceAll(/\{\w+\}/g, 'x');
+      // A word in one path may stand for a name in another.
+      const isMeant = (one: Operation) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(url);
+      const allowed = [...new Set(operations.filter(isMeant).map(({ method }) => method))].toSorted();
+      const others = (['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).filter(
+        (method) => !allowed.some((one) => one === method),
+      );
+      for (const method of others) {
+        const answer = await app.inject({ method, url, headers });
+        const { statusCode, headers: answered } = answer;
+        expect([method, path, statusCode, answered['allow']]).toEqual([method, path, 405, allowed.join(', ')]);
+      }
+    }
+  });
+
   it('says which bodies may be left out', () => {
     const optional = operations.filter(({ body, isBodyRequired }) => body !== null && !isBodyRequired);
     expect(optional.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
+      'DELETE /browser_pools/{id_or_name}',
       'PATCH /browser_pools/{id_or_name}',
       'PATCH /browsers/{id}',
       'POST /auth/connections/{id}/codes/tokens',
