@@ -12,6 +12,7 @@ import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
 import { approvalInstruction, outsideInstruction, speaksOfMailedLink } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
+import { wantsProof } from './wants-proof.ts';
 import { readWebsiteError } from './website-error.ts';
 
 /** One decision, with where it lies on the page. */
@@ -69,6 +70,7 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
     submit: takesValues ? submit : choices.some((each) => each.needs_submit) ? readChoiceSubmit(frames) : null,
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
+    ...(isForm && error !== null && wantsProof(error) ? { wants_proof: true } : {}),
     ...(lockOut === undefined ? {} : { lock_out: lockOut }),
     external_action_message: instruction,
     ...(instruction !== null && speaksOfMailedLink(instruction) ? { mailed_link: true } : {}),

@@ -2,6 +2,7 @@ import type { Cluster, SeenFrame } from './clusters.ts';
 import type { TextFacts } from './facts.ts';
 import { ASKS_LOGIN, COMPLAINT, GOOD_NEWS, REFUSAL } from './error-words.ts';
 import { normalize } from './normalize.ts';
+import { speaksOfProof } from './wants-proof.ts';
 
 const ALERT = /role=alert(?!dialog)|live=assertive/;
 const ERROR_MARK =
@@ -53,7 +54,7 @@ function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): num
   if (text.red) points += 2.5;
   if (CALLED_ERROR.test(said)) points += 1.5;
   if (refuses) points += 4;
-  else if (COMPLAINT.test(said)) points += 2;
+  else if (COMPLAINT.test(said) || speaksOfProof(said)) points += 2;
   else points -= 1;
   if (form !== undefined && frame === form.frame && (isInForm(text, form) || isClose(text, form))) points += 1;
   if (form === undefined) points -= 1;

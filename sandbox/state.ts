@@ -26,6 +26,14 @@ export type LinkOpens = 'there' | 'here';
 /** Whether the page of a mailed link waits for a press before it does that, as sites do against programs that look at links. */
 export type LinkPress = 'none' | 'button';
 
+/**
+ * How the captcha beside the fields of `/login/captcha-beside` behaves: a box to tick; one whose key is not on the page, so that no solver
+ * can be asked; one that comes up while the password is typed, or after a first try; one that answers itself, in sight or (as it is
+ * sent) out of it; or a box to tick in a frame, with the form.
+ */
+export const CAPTCHAS_BESIDE = ['tick', 'keyless', 'typed', 'later', 'itself', 'unseen', 'framed'] as const;
+export type CaptchaBeside = (typeof CAPTCHAS_BESIDE)[number];
+
 /** How long a code of an authenticator stands at most sites (RFC 6238), in seconds. */
 const USUAL_PERIOD_S = 30;
 
@@ -104,6 +112,7 @@ export class SiteState {
   mode: SiteMode = 'ok';
   layout: LoginLayout = 'usual';
   keyShown: KeyShown = 'text';
+  captchaBeside: CaptchaBeside = 'tick';
   linkOpens: LinkOpens = 'there';
   linkPress: LinkPress = 'none';
   /** Milliseconds that every page waits in mode `slow`. */
@@ -372,6 +381,7 @@ export class SiteState {
     this.mode = 'ok';
     this.layout = 'usual';
     this.keyShown = 'text';
+    this.captchaBeside = 'tick';
     this.linkOpens = 'there';
     this.linkPress = 'none';
     this.#save();

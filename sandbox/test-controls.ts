@@ -1,6 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { readDelivery } from './deliver.ts';
-import type { KeyShown, LinkOpens, LinkPress, LockOut, LoginLayout, SiteMode, SiteState } from './state.ts';
+import {
+  CAPTCHAS_BESIDE,
+  type KeyShown,
+  type LinkOpens,
+  type LinkPress,
+  type LockOut,
+  type LoginLayout,
+  type SiteMode,
+  type SiteState,
+} from './state.ts';
 import { findUser } from './users.ts';
 import { asked, posted } from './visit.ts';
 
@@ -21,6 +30,8 @@ const KEYS_SHOWN: readonly KeyShown[] = ['text', 'img', 'canvas', 'svg'];
  * - `POST /test/layout {layout}`: how `/login` looks: usual, renamed (its fields have other names), steps (the password has a page of its own),
  *   dead_end (a right password leads to a page that asks for nothing and signs nobody in)
  * - `POST /test/enrolment {key}`: `/login/enrol` shows its key as text, or as a QR code alone (img, canvas or svg)
+ * - `POST /test/captcha {beside}`: how the captcha of `/login/captcha-beside` behaves: tick, keyless (no solver can be asked), typed (it comes
+ *   up while the password is typed), later (after a first try), itself (it answers itself), unseen (out of sight), framed (in a frame)
  * - `POST /test/mail-link {opens, press?}`: a mailed link lets the page that waits go on (there), or signs in the browser that opens it,
  *   which must be the one that waits (here); with `press` (button) its page waits for a press first (none, as ever: it does not)
  * - `POST /test/refuse-codes {user, times}`: so many authenticator codes are refused, right ones too
@@ -78,6 +89,13 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     if (!layout) return reply.code(400).send({ error: `layout is one of ${LAYOUTS.join(', ')}` });
     state.layout = layout;
     return { layout };
+  });
+
+  app.post('/test/captcha', (request, reply) => {
+    const beside = CAPTCHAS_BESIDE.find((each) => each === posted(request, 'beside'));
+    if (!beside) return reply.code(400).send({ error: `beside is one of ${CAPTCHAS_BESIDE.join(', ')}` });
+    state.captchaBeside = beside;
+    return { beside };
   });
 
   app.post('/test/mail-link', (request, reply) => {

@@ -3,15 +3,17 @@ import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { authConnection } from './connection/connection.ts';
 import { login, reauth } from './flow/flow-workflows.ts';
 import { deployApp, invokeAction } from './apps/app-workflows.ts';
+import { exportAuditLog } from './audit-export/export-audit-log.ts';
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
 /** The workflows that a worker bundles; names are those of messages.ts. */
-export { authConnection, login, reauth, deliverWebhooks, deployApp, invokeAction };
+export { authConnection, login, reauth, deliverWebhooks, deployApp, exportAuditLog, invokeAction };
 
-// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on, and what retries
-// deliveries for days goes with it.
+// A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on, and what
+// delivers for days goes with it.
 setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), authConnection);
 setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), deliverWebhooks);
+setWorkflowOptions(movesBetweenVersions('AUTO_UPGRADE'), exportAuditLog);
 setWorkflowOptions(movesBetweenVersions('PINNED'), login);
 setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
 setWorkflowOptions(movesBetweenVersions('PINNED'), deployApp);

@@ -26,6 +26,7 @@ export const flowWithdrawsSignal = defineSignal<[FlowInteraction]>(SIGNALS.flowW
 export const flowEndedSignal = defineSignal<[FlowEnded]>(SIGNALS.flowEnded);
 export const answerSignal = defineSignal<[AnswerToFlow]>(SIGNALS.answer);
 export const webhookWokenSignal = defineSignal(SIGNALS.webhookWoken);
+export const exportWokenSignal = defineSignal(SIGNALS.exportWoken);
 export const documentQuery = defineQuery<ConnectionView>(QUERIES.document);
 
 /** What a flow tells the entity of its steps. */

@@ -2,7 +2,7 @@ import type { ManagedAuthBrowser } from '../contract/connections.ts';
 import type { ConnectionDocument, ConnectionSettings } from '../contract/document.ts';
 import type { TelemetryRequest } from '../contract/telemetry.ts';
 
-/** Names of workflows: the entity of a connection; its children, the flows that log in with and without a person; deliveries; programs. */
+/** Names of workflows: the entity of a connection; its children, the flows that log in with and without a person; deliveries; programs; exports. */
 export const WORKFLOWS = {
   connection: 'authConnection',
   login: 'login',
@@ -10,6 +10,7 @@ export const WORKFLOWS = {
   webhooks: 'deliverWebhooks',
   deploy: 'deployApp',
   invoke: 'invokeAction',
+  auditExport: 'exportAuditLog',
 } as const;
 
 /** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}; `flow*` and `answer` are between entity and flow. */
@@ -28,6 +29,7 @@ export const SIGNALS = {
   flowEnded: 'flowEnded',
   answer: 'answer',
   webhookWoken: 'webhookWoken',
+  exportWoken: 'exportWoken',
 } as const;
 export const QUERIES = { document: 'document' } as const;
 
@@ -53,6 +55,11 @@ export function appQueue(taskQueue: string): string {
   return `${taskQueue}-apps`;
 }
 
+/** The task queue of exports of the audit log: a large object holds up no login. */
+export function exportQueue(taskQueue: string): string {
+  return `${taskQueue}-exports`;
+}
+
 /** Types of the failures a message is refused with; each is a code of contract/errors.ts. */
 export type RefusalCode =
   | 'not_found'
@@ -64,6 +71,7 @@ export type RefusalCode =
   | 'not_awaiting_input'
   | 'flow_in_progress'
   | 'check_in_progress'
+  | 'limit_reached'
   | 'internal_error';
 
 /** What a new connection starts with. */

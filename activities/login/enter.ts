@@ -4,7 +4,8 @@ import type { Page } from 'playwright-core';
 import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
 import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
-import { solvableBy } from './captcha/solve.ts';
+import { isProvedSoon } from './captcha/beside-fields.ts';
+import { aboutCaptcha } from './captcha/solve.ts';
 import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
@@ -34,6 +35,10 @@ export async function enterAnswer(
     service: deps.service,
     computer: { projectId: target.projectId, sessionId: input.sessionId },
   };
+  // Nobody acts on the page any more, and the site's answer may lead anywhere.
+  await keepOnSite(page, target, false);
+  const [first] = answer.entries;
+  if (first !== undefined && !(await isProvedSoon(page, first.field, false, signal))) throw unproved();
   const values = await openValues(deps, input, page, signal);
   const origins: string[] = [];
   for (const value of values) origins.push(await refuseWrongSite(deps, page, value, target));
@@ -45,9 +50,6 @@ export async function enterAnswer(
   });
   if (!claimed)
     throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
-  const typedId = await keepTyped(deps, input, values, origins);
-  // From here on nobody needs the submission: what is kept for the credential is kept apart.
-  if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
   for (const value of values) {
     await refuseWrongSite(deps, page, value, target);
     refuseWhenLate(signal);
@@ -58,6 +60,13 @@ export async function enterAnswer(
     countInputs(page),
   ]);
   if (!isMine) throw abandoned();
+  if (first !== undefined && !(await isProvedSoon(page, first.field, true, signal))) {
+    await takeBack(deps, hands, input, signal);
+    throw unproved();
+  }
+  const typedId = await keepTyped(deps, input, values, origins);
+  // From here on nobody needs the submission: what is kept for the credential is kept apart.
+  if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
   const before = page.url();
   if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
   await waitForRequestsToSettle(
@@ -82,7 +91,7 @@ export async function enterAnswer(
   return {
     reading,
     credential: await credentialFactsFor(deps, target, now, reading.fields),
-    ...(await solvableBy(deps, input, reading)),
+    ...(await aboutCaptcha(deps, input, reading)),
     keptId,
   };
 }
@@ -105,6 +114,22 @@ async function untilLedOn(page: Page, before: string): Promise<void> {
 /** The workflow has given this run up (a stall of seconds is enough): it may have asked the person again by now. */
 function refuseWhenLate(signal: AbortSignal): void {
   if (signal.aborted) throw abandoned();
+}
+
+function unproved(): Error {
+  return failure('captcha_unanswered', 'a captcha beside the fields has no answer; nothing was sent', true);
+}
+
+/**
+ * Leaves a form that was filled in and cannot be sent: a captcha has come up, or its answer has expired. Whoever gives it that answer
+ * finds no password in the form, to be sent by another press than the one that the ledger counts.
+ */
+async function takeBack(deps: LoginDeps, hands: Hands, input: EnterInput, signal: AbortSignal): Promise<void> {
+  for (const { field } of input.answer.entries) {
+    refuseWhenLate(signal);
+    if (field.type === 'password') await fillField(hands, field, '');
+  }
+  if (!(await deps.store.typingLedger.release(input.flowId, input.entryId))) throw abandoned();
 }
 
 function abandoned(): Error {

@@ -37,7 +37,7 @@ export async function frameOf(page: Page, place: Place): Promise<Frame> {
   return frame;
 }
 
-/** Puts `value` into a field by mouse and keyboard, replacing what is there. */
+/** Puts `value` into a field by mouse and keyboard, replacing what is there; an empty one clears it. */
 export async function fillField(hands: Hands, field: ReadField, value: string): Promise<void> {
   const locator = (await frameOf(hands.page, field)).locator(field.selector).first();
   // Asked all at once: on a fast site what a login takes is the questions that it asks.
@@ -56,7 +56,7 @@ export async function fillField(hands: Hands, field: ReadField, value: string): 
     await pressKey(hands.service, hands.computer, { keys: ['Ctrl+a'] });
     await pressKey(hands.service, hands.computer, { keys: ['BackSpace'] });
   }
-  await typeText(hands.service, hands.computer, { text: value });
+  if (value !== '') await typeText(hands.service, hands.computer, { text: value });
 }
 
 /**

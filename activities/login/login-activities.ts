@@ -1,6 +1,6 @@
 import type { FlowSession, LoginActivities, LoginTarget, Observation } from '../../contract/activities.ts';
 import { deleteSession } from '../../browser-client/sessions.ts';
-import { askSolver, solvableBy, takeSolution } from './captcha/solve.ts';
+import { aboutCaptcha, askSolver, takeSolution } from './captcha/solve.ts';
 import { credentialFactsFor } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { findLoginPage } from './discover.ts';
@@ -40,12 +40,9 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
     reading: Observation['reading'],
   ): Promise<Observation> => {
     const page = await deps.pages.of(target.projectId, sessionId);
-    await keepOnSite(page, target, reading.kind === 'captcha');
-    return {
-      reading,
-      credential: await credentialFactsFor(deps, target, page, reading.fields),
-      ...(await solvableBy(deps, { target, sessionId }, reading)),
-    };
+    const captcha = await aboutCaptcha(deps, { target, sessionId }, reading);
+    await keepOnSite(page, target, reading.kind === 'captcha' || captcha.unproved === true);
+    return { reading, credential: await credentialFactsFor(deps, target, page, reading.fields), ...captcha };
   };
 
   return {
@@ -67,6 +64,8 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
       withHeartbeat(() =>
         withPasskeys({ target, sessionId }, async () => {
           const page = await deps.pages.of(target.projectId, sessionId);
+          // Nobody acts on a page that a flow leads on.
+          await keepOnSite(page, target, false);
           const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps));
           await blameProxy(deps, target, sessionId, reading);
           return await observe(target, sessionId, reading);

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { failure } from './faults.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
@@ -38,6 +38,7 @@ export function createPages(service: BrowserService): Pages {
 
   const connect = async (projectId: string, sessionId: string, cdpUrl: string | undefined): Promise<Browser> => {
     const url = cdpUrl ?? (await retrieveSession(service, projectId, sessionId)).cdp_ws_url;
+    const { chromium } = await import('playwright-core');
     try {
       const browser = await chromium.connectOverCDP(url, {
         timeout: CONNECT_TIMEOUT_MS,

@@ -1,9 +1,10 @@
 import type { EntryReach, RecordActivities } from '../../contract/activities.ts';
+import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { storedFacts } from '../login/credential-facts.ts';
 import { keptUnder } from '../login/enter.ts';
-import { guard } from '../login/faults.ts';
+import { failure, guard } from '../login/faults.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */
 export function createRecordActivities(store: Store): RecordActivities {
@@ -12,7 +13,7 @@ export function createRecordActivities(store: Store): RecordActivities {
       // Whoever creates a connection, its profile is there: also for a creator that knows only Temporal.
       const scope = { organizationId: document.organization_id, projectId: document.project_id };
       await store.profiles.findOrCreate(scope, document.settings.profile_name);
-      const outcome = await store.connections.insert({
+      const row = {
         id: document.id,
         organizationId: document.organization_id,
         projectId: document.project_id,
@@ -21,6 +22,12 @@ export function createRecordActivities(store: Store): RecordActivities {
         document,
         revision: document.revision,
         createdAt: new Date(document.created_at),
+      };
+      const outcome = await store.connections.insert(row).catch((error: unknown) => {
+        if (!(error instanceof HoldfastError)) throw error;
+        if (error.code === 'not_found') throw failure('project_gone', error.message, true);
+        if (error.code === 'limit_reached') throw failure('limit_reached', error.message, true);
+        throw error;
       });
       return { existingId: outcome.outcome === 'exists' ? outcome.existingId : null };
     }),

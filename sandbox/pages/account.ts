@@ -129,6 +129,10 @@ const LOGIN_PAGES: readonly (readonly [string, string])[] = [
     '/login/captcha-widget',
     'A widget with a key of the site, which a solver answers where one is set (HOLDFAST_CAPTCHA_URL=http://localhost:8081/captcha-solver for a practice one; as HOLDFAST_CAPTCHA_KEY, wrong, slow, refused or nonsense have it fail), else a person by a tick; then the form. /captcha-solver/asked shows what it was told',
   ],
+  [
+    '/login/captcha-beside',
+    'A box to tick beside user name and password: a solver answers it where one is set, else a person on the page itself; the password goes out once, after that',
+  ],
   ['/login/captcha-widget/form', 'The same with a button to send it'],
   ['/login/press-and-hold', 'A button that is to be held for a moment, before the form'],
   [
@@ -152,6 +156,10 @@ const SWITCHES: readonly (readonly [string, string])[] = [
   [
     '/test/enrolment {key}',
     '"img", "canvas" or "svg" shows the key of /login/enrol as a QR code alone; it is offered to be kept all the same ("text" puts it back)',
+  ],
+  [
+    '/test/captcha {beside}',
+    'how the box of /login/captcha-beside behaves: "keyless" (no solver can be asked: a person ticks it, and logging in again with nobody there ends with captcha_blocked before the password is sent), "typed" (it comes up while the password is typed), "later" (after a first try, of which the site says that it has not looked at the password), "itself" and "unseen" (it answers itself, in and out of sight: nobody is asked), "framed" (in a frame, with the form); "tick" puts it back',
   ],
   [
     '/test/lock {user, why}',

@@ -36,6 +36,7 @@ describe('the page behind a mailed link', () => {
     ['an application that asks for access', button('Continue', 'Portal wants to access your account')],
     ['an offer of a passkey', button('Continue', 'Create a passkey')],
     ['a button that says something else', button('Send a new link')],
+    ['a button of another document', [...drawPage([]), ...button('Continue')]],
     ['a button of the site’s frame', drawPage([{ fields: [], button: 'Sign in', region: 'header' }])],
   ])('is left alone where it has %s', (_what, frames) => {
     expect(readLoneStep(frames)).toBeNull();

@@ -38,7 +38,31 @@ describe('a login with a person', () => {
     await until(tests, id, () => tests.world.rows.get(id)?.flow?.flow_status === 'SUCCESS');
     const steps = tests.world.states.map((state) => state.flow?.flow_step);
     expect(steps).toEqual(expect.arrayContaining(['DISCOVERING', 'AWAITING_INPUT', 'SUBMITTING', 'COMPLETED']));
-    expect([...tests.world.timeline.values()]).toEqual([expect.objectContaining({ type: 'login', status: 'SUCCESS' })]);
+    const [event, ...more] = tests.world.timeline.values();
+    expect(more).toEqual([]);
+    expect(event).toMatchObject({ type: 'login', status: 'SUCCESS' });
+    const times = event?.steps ?? [];
+    expect(times.map(({ step }) => step)).toEqual([
+      'DISCOVERING',
+      ...['AWAITING_INPUT', 'SUBMITTING', 'AWAITING_INPUT', 'SUBMITTING'],
+    ]);
+    // Each begins where the one before it ends: together they are the whole login.
+    expect(times.map(({ started_at: from }) => from)).toEqual([
+      event?.timestamp,
+      ...times.slice(0, -1).map(({ ended_at: end }) => end),
+    ]);
+    expect(times.at(-1)?.ended_at).toBe(event?.updated_at);
+  });
+
+  it.each([
+    ['whose project was archived as it was made', 'project_gone', 'not_found'],
+    ['that is one more than there may be', 'limit_reached', 'limit_reached'],
+  ])('is of no connection %s; it can be made later', async (_which, type, code) => {
+    tests.world.storeFault = fault(type);
+    await expect(tests.create()).rejects.toMatchObject({ code });
+    expect(tests.world.rows.size).toBe(0);
+    tests.world.storeFault = null;
+    expect(tests.world.rows.has(await tests.create())).toBe(true);
   });
 
   it('asks again with reason rejected when the site shows the same form', async () => {

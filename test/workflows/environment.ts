@@ -58,6 +58,7 @@ export async function startWorkflowTests(
   concurrency: NonNullable<WorkersOptions['concurrency']> = {},
   webhooks: WorkersOptions['webhooks'] = { deliverNext: () => Promise.resolve({ next: 'none' }) },
   apps?: WorkersOptions['apps'],
+  auditExports?: WorkersOptions['auditExports'],
 ): Promise<WorkflowTests> {
   const options = { client: { dataConverter: createDataConverter(PAYLOAD_KEY) } };
   const env =
@@ -75,9 +76,11 @@ export async function startWorkflowTests(
       payloadKey: PAYLOAD_KEY,
       records: world.records,
       browsing: world.browsing,
+      quickChecks: world.quickChecks,
       webhooks,
       concurrency,
       ...(apps === undefined ? {} : { apps }),
+      ...(auditExports === undefined ? {} : { auditExports }),
     });
   let worker = await start();
   const created: string[] = [];
@@ -127,7 +130,7 @@ export async function startWorkflowTests(
       worker = await start();
     },
     reset() {
-      const { records: _records, browsing: _browsing, ...fresh } = createScriptedWorld();
+      const { records: _records, browsing: _browsing, quickChecks: _quickChecks, ...fresh } = createScriptedWorld();
       Object.assign(world, fresh);
     },
     async removeAll() {

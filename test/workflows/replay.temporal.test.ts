@@ -4,11 +4,13 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createAuditExportsClient } from '../../client/audit-exports-client.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
 import { PAYLOAD_KEY, startWorkflowTests, type WorkflowTests } from './environment.ts';
+import { createExportWorld, exportUntilDeleted } from './export-scenarios.ts';
 import * as appScenarios from './app-scenarios.ts';
 import * as scenarios from './scenarios.ts';
 
@@ -25,6 +27,7 @@ const SCENARIOS = {
   reauthThatIsRefused: scenarios.reauthThatIsRefused,
   removedWhileWaiting: scenarios.removedWhileWaiting,
   continuedAsNew: scenarios.continuedAsNew,
+  checkedQuickly: scenarios.checkedQuickly,
 };
 
 /** What becomes of programs of users: the workflows of each, by what its activities come to. */
@@ -37,6 +40,9 @@ const APP_SCENARIOS = {
   invocationOutOfTime: appScenarios.invocationOutOfTime,
 };
 
+/** What becomes of an export destination. */
+const EXPORT_SCENARIO = 'exportUntilDeleted';
+
 /** Every run of every workflow of a scenario; payloads are bound to their workflow's id, so it is kept beside them. */
 const SavedRuns = z.array(z.object({ workflowId: z.string(), history: z.unknown() }));
 
@@ -47,7 +53,7 @@ const SavedRuns = z.array(z.object({ workflowId: z.string(), history: z.unknown(
 describe('saved histories', () => {
   it('replay on the workflow code of today', async () => {
     const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.json'));
-    for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS)])
+    for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS), EXPORT_SCENARIO])
       expect(files.filter((file) => file.includes(`.${name}.`))).not.toEqual([]);
     const options = { workflowBundle: await workflowBundle(), dataConverter: createDataConverter(PAYLOAD_KEY) };
     for (const file of files) {
@@ -64,9 +70,10 @@ function describeRecording(release: string): void {
     let tests: WorkflowTests;
 
     const world = appScenarios.createAppWorld();
+    const exportWorld = createExportWorld();
 
     beforeAll(async () => {
-      tests = await startWorkflowTests('time-skipping', {}, undefined, world.apps);
+      tests = await startWorkflowTests('time-skipping', {}, undefined, world.apps, exportWorld.exports);
     });
 
     afterAll(async () => {
@@ -87,6 +94,11 @@ function describeRecording(release: string): void {
     it.each(Object.entries(APP_SCENARIOS))('saves %s', async (name, scenario) => {
       const client = createAppsClient({ temporal: tests.env.client, taskQueue: 'test' });
       await save(name, await runsOf(tests, await scenario(tests, client, world)));
+    });
+
+    it(`saves ${EXPORT_SCENARIO}`, async () => {
+      const client = createAuditExportsClient({ temporal: tests.env.client, taskQueue: 'test' });
+      await save(EXPORT_SCENARIO, await runsOf(tests, await exportUntilDeleted(tests, client, exportWorld)));
     });
 
     async function save(name: string, runs: z.infer<typeof SavedRuns>): Promise<void> {

@@ -182,3 +182,21 @@ export async function loginByMailedLink(tests: WorkflowTests): Promise<string> {
   }
   return id;
 }
+
+/** Checks by one request alone, one that finds that the password has gone, and one that a browser has to make. */
+export async function checkedQuickly(tests: WorkflowTests): Promise<string> {
+  const { world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await tests.client.check(id);
+  await tests.client.check(id);
+  world.credential = { ...STORED, version: 2, valueKeys: ['username'] };
+  await tests.client.check(id);
+  world.health = [
+    { outcome: 'inconclusive', errorCode: 'network_error', credential: null },
+    { outcome: 'authenticated', errorCode: null, credential: null },
+  ];
+  await tests.client.check(id);
+  await tests.client.check(id);
+  return id;
+}

@@ -7,10 +7,12 @@ import type {
   LoginActivities,
   Observation,
   OpenLinkInput,
+  QuickCheckActivities,
   RecordActivities,
 } from '../../contract/activities.ts';
+import { createQuickCheck } from '../../activities/login/quick-check.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
-import type { ConnectionDocument } from '../../contract/document.ts';
+import type { ConnectionDocument, RequestCheck } from '../../contract/document.ts';
 import type { PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';
 
 /** A page as a reader would give it; tests name only what matters. */
@@ -57,6 +59,14 @@ export const CODE_PAGE = page('form', {
 });
 export const INSIDE = page('logged_in', { url: 'https://site.example/account' });
 
+/** A request that tells a session of the site from none. */
+export const REQUEST_CHECK: RequestCheck = {
+  url: 'https://site.example/account',
+  headers: { accept: 'text/html', 'user-agent': 'Mozilla/5.0' },
+  signedIn: { status: 200, location: null, marks: ['a', 'b', 'c'] },
+  signedOut: { status: 303, location: 'https://site.example/login', marks: [] },
+};
+
 /** A login that fails like an activity does. */
 export function fault(type: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message: type, nonRetryable: true });
@@ -66,6 +76,7 @@ export function fault(type: string): ApplicationFailure {
 export interface ScriptedWorld {
   browsing: LoginActivities;
   records: RecordActivities;
+  quickChecks: QuickCheckActivities;
   /** What discovery finds; the last one stays. */
   discovered: (PageReading | ApplicationFailure)[];
   /** What the site answers to each entering; the last one stays. */
@@ -85,6 +96,8 @@ export interface ScriptedWorld {
   solutions: PageReading[];
   /** Whether the captchas that are shown are ones that a solver may be asked about. */
   solvable: boolean;
+  /** Whether a captcha beside the fields of the forms that are shown waits for its answer; `until_solved`: it takes a solver's. */
+  unproved: boolean | 'until_solved';
   sessions: string[];
   recorderWorks: boolean;
   /** While it is set, every write of a state fails with it. */
@@ -96,6 +109,9 @@ export interface ScriptedWorld {
   checksBegun: number;
   closed: (string | null)[];
   checks: number;
+  /** Whether one request tells the session at this site; `quickly` counts the checks that were made by it alone. */
+  learns: boolean;
+  quickly: number;
   rows: Map<string, ConnectionDocument>;
   states: ConnectionDocument[];
   timeline: Map<string, TimelineEvent>;
@@ -131,6 +147,7 @@ export function createScriptedWorld(): ScriptedWorld {
     solver: null,
     solutions: [],
     solvable: false,
+    unproved: false,
     sessions: [],
     recorderWorks: true,
     storeFault: null,
@@ -139,6 +156,8 @@ export function createScriptedWorld(): ScriptedWorld {
     checksBegun: 0,
     closed: [],
     checks: 0,
+    learns: false,
+    quickly: 0,
     rows: new Map(),
     states: [],
     timeline: new Map(),
@@ -154,8 +173,7 @@ export function createScriptedWorld(): ScriptedWorld {
       readPage: async () => Promise.resolve(observed(world.shown)),
       enterAnswer: async (input) => {
         world.entered.push(input);
-        const reading = passed(next(world.answers));
-        return Promise.resolve({ reading, credential: world.credential, keptId: 'kept' });
+        return Promise.resolve({ ...observed(passed(next(world.answers))), keptId: 'kept' });
       },
       openLink: async (input) => {
         world.linksOpened.push(input);
@@ -165,6 +183,7 @@ export function createScriptedWorld(): ScriptedWorld {
       takeSolution: async ({ isLast }) => {
         world.solver?.push(isLast ? 'last look' : 'look');
         const solved = world.solutions.length > 0 ? next(world.solutions) : null;
+        if (solved !== null && world.unproved === 'until_solved') world.unproved = false;
         if (solved === null) return Promise.resolve({ state: isLast ? 'failed' : 'waiting' });
         return Promise.resolve({ state: 'answered', observation: observed(solved) });
       },
@@ -184,11 +203,25 @@ export function createScriptedWorld(): ScriptedWorld {
         world.checks += 1;
         const outcome = next(world.health);
         const replay = target.recordSession === true ? { browserSessionId: 'brw_check', replayId: 'rep_check' } : {};
-        return Promise.resolve({ ...outcome, ...replay, credential: world.credential });
+        const learned = world.learns && outcome.outcome === 'authenticated' ? { requestCheck: REQUEST_CHECK } : {};
+        return Promise.resolve({ ...outcome, ...replay, ...learned, credential: world.credential });
       },
     },
+    quickChecks: createQuickCheck({
+      ask: async () => {
+        const [due] = world.health;
+        if (due?.outcome !== 'authenticated') return Promise.resolve(null);
+        next(world.health);
+        world.checks += 1;
+        world.quickly += 1;
+        return Promise.resolve({ method: 'request', status: 200, address: REQUEST_CHECK.url, decided_by: 'content' });
+      },
+      readCredential: async () => Promise.resolve(world.credential),
+      record: async (record) => world.records.recordConnection(record),
+    }),
     records: {
       insertConnection: async (document) => {
+        if (world.storeFault !== null) throw world.storeFault;
         const taken = [...world.rows.values()].find(
           (row) =>
             row.settings.profile_name === document.settings.profile_name &&
@@ -225,7 +258,13 @@ export function createScriptedWorld(): ScriptedWorld {
   return world;
 
   function observed(reading: PageReading): Observation {
-    const isSolvable = world.solvable && reading.kind === 'captcha';
-    return { reading, credential: world.credential, ...(isSolvable ? { solvable: true } : {}) };
+    const isUnproved = world.unproved !== false && reading.kind === 'form';
+    const isSolvable = world.solvable && (isUnproved || reading.kind === 'captcha');
+    return {
+      reading,
+      credential: world.credential,
+      ...(isUnproved ? { unproved: true } : {}),
+      ...(isSolvable ? { solvable: true } : {}),
+    };
   }
 }

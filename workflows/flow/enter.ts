@@ -10,6 +10,7 @@ import { externalStep, pageShape } from '../policy/login-plan.ts';
 import type { Question } from '../policy/situation.ts';
 import { noteStep, stepInput, targetNow, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
+import { prove, type Proof } from './prove.ts';
 import { records } from '../records.ts';
 import { discover, guarded, showAnotherForm, startOver } from './session.ts';
 
@@ -103,6 +104,9 @@ function inPageOrder(observation: Observation, entries: Answer['entries']): Answ
   return [...entries].sort((a, b) => position(a) - position(b));
 }
 
+/** So often one answer waits for a captcha: a site whose captcha comes up anew each time takes none. */
+const MAX_PROOFS = 3;
+
 /** Who answers, and under which id of the ledger it is entered. `submissionId`: where a person's values are sealed. */
 interface Answering {
   by: AnsweredBy;
@@ -116,8 +120,11 @@ export async function enter(
   progress: Progress,
   observation: Observation,
   answer: Answer,
-  { by, submissionId, entryId }: Answering,
+  answering: Answering,
+  proofs = 0,
 ): Promise<Observation> {
+  const { by, submissionId, entryId } = answering;
+  const before = { ...progress };
   const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
   if (provider !== null) progress.provider = { provider, at: observation.reading.url };
   const typed = typedKinds(answer);
@@ -144,9 +151,11 @@ export async function enter(
     ...(method === undefined ? {} : { method }),
     ...(answer.choice?.uses === 'passkey' || progress.last?.passkey === true ? { passkey: true } : {}),
     ...(answer.entries.some(({ source }) => source.kind === 'enrolment') ? { enrols: true } : {}),
+    ...provedOf(progress.last, proofs),
   };
   progress.entered += 1;
-  noteStep(progress, stepOf(observation, answer, by), wasRejected(observation, progress.last));
+  const isAgain = wasRejected(observation, progress.last) || observation.reading.wants_proof === true;
+  noteStep(progress, stepOf(observation, answer, by), isAgain);
   const sessionId = progress.sessionId;
   if (sessionId === null) return await discover(context, progress);
   try {
@@ -163,8 +172,45 @@ export async function enter(
     progress.last = last;
     return outcome;
   } catch (error) {
-    return await recover(context, progress, { last, entryId, submissionId, entered: answer.entries.length > 0, error });
+    if (failureCodeOf(error) !== 'captcha_unanswered')
+      return await recover(context, progress, {
+        last,
+        entryId,
+        submissionId,
+        entered: answer.entries.length > 0,
+        error,
+      });
   }
+  // Nothing went to the site, so nothing of it has happened.
+  const { entered, passwords, steps, stepsSession } = before;
+  Object.assign(progress, { entered, passwords, steps, stepsSession, provider: before.provider });
+  context.report({ passwords_typed: passwords });
+  const proof: Proof =
+    proofs < MAX_PROOFS ? await prove(context, progress) : { blocked: 'The site asks for a captcha again and again' };
+  if ('seen' in proof && isSameForm(proof.seen, observation))
+    return await enter(context, progress, proof.seen, onPage(answer, proof.seen), answering, proofs + 1);
+  const { connectionId } = context.target;
+  await records.abandonEntry({ connectionId, flowId: context.flowId, entryId, submissionId });
+  if ('blocked' in proof) throw ApplicationFailure.nonRetryable(proof.blocked, 'captcha_blocked');
+  return proof.seen;
+}
+
+function provedOf(before: LastEntry | null, proofs: number): Pick<LastEntry, 'proofs'> {
+  const count = (before?.proofs ?? 0) + (proofs > 0 ? 1 : 0);
+  return count === 0 ? {} : { proofs: count };
+}
+
+function isSameForm({ reading }: Observation, before: Observation): boolean {
+  return reading.kind === 'form' && fingerprintOf(reading.fields) === fingerprintOf(before.reading.fields);
+}
+
+/** The same answer, at the places where its fields and its button are now. */
+function onPage(answer: Answer, { reading }: Observation): Answer {
+  const entries = answer.entries.map((entry) => {
+    const field = reading.fields.find(({ name, type }) => name === entry.field.name && type === entry.field.type);
+    return field === undefined ? entry : { ...entry, field };
+  });
+  return { entries, submit: reading.submit ?? answer.submit, choice: answer.choice };
 }
 
 /**

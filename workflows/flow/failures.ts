@@ -22,6 +22,7 @@ export function failureCode(error: unknown): FlowErrorCode {
     case 'browser_error':
     case 'session_not_persistent':
     case 'account_mismatch':
+    case 'captcha_blocked':
       return code;
     case 'address_refused':
       return 'domain_not_allowed';
@@ -43,6 +44,7 @@ export function failureMessage(error: unknown): string {
     return 'The site let the browser in, but asks for a login again when the saved profile is opened; turn on "stay signed in" at the site, if it has that, and log in again';
   if (code === 'account_mismatch')
     return 'The login led to another account than before, and nothing was changed; log in to the earlier account, or delete the connection and create it again for this one';
+  if (code === 'captcha_blocked' && error instanceof ApplicationFailure) return error.message;
   const fault = credentialProviderFault(code);
   if (fault !== null) return CREDENTIAL_PROVIDER_MESSAGES[fault];
   return proxyMessage(error) ?? 'The login failed; start a new one';

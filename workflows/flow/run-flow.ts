@@ -170,6 +170,7 @@ function noteRefusal(observation: Observation, progress: Progress, rejected: boo
   // A site that lets nobody in has not looked at the password.
   if (!rejected || last === null || observation.reading.lock_out !== undefined) return;
   if (last.by === 'person') progress.rejections += 1;
+  if (observation.reading.wants_proof === true) return;
   const { credential } = observation;
   if (isCodeAlone(last)) {
     progress.codeRefusals += 1;

@@ -79,6 +79,20 @@ export async function showAnotherForm(
   return seen;
 }
 
+/** A puzzle in front of the site may lead to its home page: the login is looked for from there. */
+export async function goOnFrom(
+  context: FlowContext,
+  progress: Progress,
+  sessionId: string,
+  seen: Observation,
+): Promise<Observation> {
+  if (seen.reading.kind !== 'other' || progress.entered > 0) return seen;
+  const found = await guarded(progress, () =>
+    context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
+  );
+  return found ?? (await discover(context, progress));
+}
+
 /** Runs a step on the session; null when the session is gone, so that the caller starts over. */
 export async function guarded<Result>(
   progress: Progress,

@@ -238,11 +238,22 @@ function isCodeThatComes(asked: AskedField[], { last, codeChannels }: Situation,
   return codeChannels.includes(only.field.channel ?? 'unknown');
 }
 
-/** A puzzle is for the solver, if one is set, and then for a person, who solves it on the page itself; nobody there is no one to ask. */
-function decideCaptcha({ mode, observation, mayAskSolver }: Situation): Decision {
+/**
+ * A captcha is for the solver, if one is set, and then for a person, who answers it on the page itself; nobody there is no one to ask.
+ * It stands in front of the login, or beside the fields of its form.
+ */
+export function decideCaptcha({
+  mode,
+  observation,
+  mayAskSolver,
+}: Pick<Situation, 'mode' | 'observation' | 'mayAskSolver'>): Extract<Decision, { do: 'solve' | 'wait' | 'fail' }> {
   if (observation.solvable === true && mayAskSolver === true) return { do: 'solve' };
   if (mode === 'unattended')
     return fail('captcha_blocked', 'The site shows a captcha; log in once by hand or use a proxy');
   const question = { fields: [], choices: [], known: [], submit: null };
-  return { do: 'wait', message: 'The site asks for proof that you are human: solve the puzzle it shows', question };
+  const message =
+    observation.reading.kind === 'form'
+      ? 'The site asks for proof that you are human: do what the box beside the login asks for, the fields are filled in after that'
+      : 'The site asks for proof that you are human: solve the puzzle it shows';
+  return { do: 'wait', message, question };
 }

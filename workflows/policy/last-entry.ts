@@ -17,7 +17,12 @@ export interface LastEntry {
   passkey?: boolean;
   /** A new authenticator's first code went in. */
   enrols?: boolean;
+  /** How many answers of this flow, this one included, a captcha beside the fields was answered for first. Absent for none. */
+  proofs?: number;
 }
+
+/** So often a flow has a captcha answered and is told that it was not: then that is how the site refuses. */
+const MAX_PROOFS = 2;
 
 const ASKS_FOR_VALUES = new Set<PageReading['kind']>(['form', 'external_action']);
 
@@ -26,6 +31,9 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
   if (last === null || !last.certain || !ASKS_FOR_VALUES.has(observation.reading.kind)) return false;
   // The first fields were taken: a code has joined them in the same form.
   if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
+  // What the site wants is beside the fields now: it has looked at nothing that was typed.
+  const { wants_proof: wantsProof } = observation.reading;
+  if (wantsProof === true && observation.unproved === true && (last.proofs ?? 0) < MAX_PROOFS) return false;
   const { fields } = observation.reading;
   if (fields.length > 0 && fingerprintOf(fields) === last.fingerprint) return true;
   return (

@@ -54,7 +54,7 @@ export type Decision =
   | { do: 'fail'; code: FlowErrorCode; message: string };
 
 /** The flow ends here, and why. */
-export function fail(code: FlowErrorCode, message: string): Decision {
+export function fail(code: FlowErrorCode, message: string): Extract<Decision, { do: 'fail' }> {
   return { do: 'fail', code, message };
 }
 

@@ -15,7 +15,9 @@ export function failUnanswered(
   const { last } = situation;
   if (last !== null && !last.certain)
     return fail('browser_error', 'The browser was lost while a credential was entered; start a new login');
-  const { credential } = situation.observation;
+  const { credential, reading } = situation.observation;
+  if (rejected && reading.wants_proof === true)
+    return fail('captcha_blocked', 'The site takes the browser for a program; log in once by hand or use a proxy');
   const hasRefusedCodes = credential?.hasTotpSecret === true && isAtVersion(credential, situation.refusedCodes);
   if (
     (rejected && last?.typed.totp === true) ||
