@@ -3,10 +3,13 @@ import type { BrowserPoolConfig } from '../contract/browser-pools.ts';
 import type { AppAction, DeploymentStatus, InvocationStatus } from '../contract/apps.ts';
 import type { TimelineEvent } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
+import type { AuditExportDestination } from '../contract/audit-export.ts';
 import type { CodeSourceType } from '../contract/code-sources.ts';
 import type { Plan } from '../contract/limits.ts';
 import type { CredentialProviderType } from '../contract/credential-providers.ts';
+import type { OAuthAccess } from '../contract/oauth.ts';
 import type { PasskeyName } from '../contract/passkeys.ts';
+import type { Role } from '../contract/people.ts';
 import type { ProxyProtocol, ProxyStatus } from '../contract/proxies.ts';
 import type { Webhook, WebhookDelivery, WebhookEventType, WebhookPayload } from '../contract/webhooks.ts';
 
@@ -25,6 +28,10 @@ export interface Database {
     created_at: Date;
     /** Sessions at a time of each project that has no limit of its own. */
     default_project_max_sessions: Limit;
+    /** An owner has turned projects off. */
+    projects_disabled: Generated<boolean>;
+    /** Most connections of all its projects together. */
+    max_auth_connections: Limit;
   };
   organization_keys: {
     id: string;
@@ -45,6 +52,26 @@ export interface Database {
     /** One key of a purpose is in use; the others only open what they sealed. */
     active: boolean;
     created_at: Date;
+  };
+  oauth_grants: {
+    id: string;
+    organization_id: string;
+    user_id: string;
+    project_id: string | null;
+    access: OAuthAccess;
+    client_id: string;
+    client_name: string;
+    created_at: Date;
+    last_used_at: Date | null;
+    expires_at: Date;
+  };
+  oauth_records: {
+    model: string;
+    id_hash: Buffer;
+    payload: Json<Record<string, unknown>>;
+    grant_id: string | null;
+    expires_at: Date;
+    consumed_at: Date | null;
   };
   connection_keys: { connection_id: string; organization_id: string; sealed_key: Buffer };
   projects: {
@@ -73,6 +100,65 @@ export interface Database {
     deleted_at: Date | null;
     /** The invocation whose program has the key; such a key is in no list. */
     invocation_id: string | null;
+  };
+  users: {
+    id: string;
+    /** Whose key seals what the row holds. */
+    organization_id: string;
+    /** In lower case. */
+    email: string;
+    name: string | null;
+    password_hash: string | null;
+    sealed_totp_secret: Buffer | null;
+    /** A password and the secret of an authenticator that have not been confirmed by a code. */
+    sealed_pending_password: Buffer | null;
+    /** Issuer and subject, by which an OpenID provider knows the person. */
+    oidc_subject: string | null;
+    created_at: Date;
+    updated_at: Date;
+  };
+  user_passkeys: {
+    id: string;
+    user_id: string;
+    name: string;
+    public_key: Buffer;
+    counter: number;
+    transports: Json<string[]>;
+    created_at: Date;
+    last_used_at: Date | null;
+  };
+  memberships: { organization_id: string; user_id: string; role: Role; created_at: Date };
+  invitations: {
+    id: string;
+    organization_id: string;
+    email: string;
+    role: Role;
+    code_hash: Buffer;
+    invited_by: string;
+    created_at: Date;
+    expires_at: Date;
+  };
+  /** Sessions of people; they end with the membership. */
+  user_sessions: {
+    id: string;
+    token_hash: Buffer;
+    user_id: string;
+    organization_id: string;
+    created_at: Date;
+    last_seen_at: Date;
+    expires_at: Date;
+    /** When the person last proved who they are. */
+    confirmed_at: Date | null;
+  };
+  /** What is good once on the way to a session: links, challenges. */
+  sign_in_codes: {
+    code_hash: Buffer;
+    purpose: string;
+    user_id: string | null;
+    data: Json<unknown>;
+    created_at: Date;
+    expires_at: Date;
+    redeemed_at: Date | null;
   };
   profiles: {
     id: string;
@@ -165,7 +251,7 @@ export interface Database {
     project_id: string;
     name: string | null;
     size_bytes: number;
-    /** SHA-256 of the archive, in hex. */
+    /** SHA-256 of the archive as it was sent, in hex. */
     checksum: string;
     /** A ZIP archive. */
     archive: Buffer;
@@ -203,6 +289,8 @@ export interface Database {
     sealed_archive: Buffer | null;
     /** SHA-256 of the archive, in hex. */
     checksum: string;
+    /** Where it was fetched; null for an archive that was sent. */
+    repository: ColumnType<{ url: string; ref: string; path?: string } | null, string | null, string | null>;
     /** Lower-case names of its apps. */
     search: string;
     /** How many events it has: the number of the last. */
@@ -365,7 +453,11 @@ export interface Database {
   };
   audit_log: {
     seq: Generated<number>;
+    /** By its month the row has its partition. Never before `timestamp`, nor before that of the row before it. */
+    written_at: Date;
     timestamp: Date;
+    /** Id in `audit_log_kinds`. */
+    kind: number;
     organization_id: string;
     project_id: string | null;
     auth_strategy: string;
@@ -382,6 +474,41 @@ export interface Database {
     /** Null in rows of an older version. */
     previous_seal: Buffer | null;
     seal: Buffer | null;
+  };
+  /** One row: what was written to the audit log last. */
+  audit_log_head: { only_one: Generated<boolean>; seal: Buffer | null; written_at: Date };
+  /** What rows of the audit log are filtered by. No project is the empty text. */
+  audit_log_kinds: {
+    id: Generated<number>;
+    organization_id: string;
+    project_id: string;
+    method: string;
+    auth_strategy: string;
+    service: string;
+  };
+  audit_export_destinations: {
+    id: string;
+    organization_id: string;
+    region: string;
+    bucket: string;
+    prefix: string;
+    role_arn: string;
+    external_id: string;
+    kms_key_id: string | null;
+    status: AuditExportDestination['status'];
+    /** Grows when delivery begins anew: what an upload from before has to say counts no more. */
+    activation: number;
+    /** Rows of the audit log up to this time, and this number within it, are delivered. */
+    exported_at: Date;
+    exported_seq: number;
+    last_exported_cursor: string | null;
+    consecutive_failures: number;
+    last_error: string | null;
+    last_error_at: Date | null;
+    last_success_at: Date | null;
+    next_attempt_at: Date | null;
+    created_at: Date;
+    updated_at: Date;
   };
 }
 

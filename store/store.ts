@@ -4,6 +4,11 @@ import type { Plan } from '../contract/limits.ts';
 import { createPool, openDatabase, type StoreConnection } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createApiKeyQueries, type ApiKeyQueries } from './queries/api-keys.ts';
+import { createAuditExportQueries, type AuditExportQueries } from './queries/audit-export.ts';
+import {
+  createAuditExportDestinationQueries,
+  type AuditExportDestinationQueries,
+} from './queries/audit-export-destinations.ts';
 import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log.ts';
 import { createBrowserPoolQueries, type BrowserPoolQueries } from './queries/browser-pools.ts';
 import { type AppEventQueries, createAppEventQueries } from './queries/app-events.ts';
@@ -11,9 +16,14 @@ import { createAppChanges, createConnectionChanges, type ConnectionChanges } fro
 import { createCheckSlotQueries, type CheckSlotQueries } from './queries/check-slots.ts';
 import { createCodeSourceQueries, type CodeSourceQueries } from './queries/code-sources.ts';
 import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
+import { createConnectionSummaryQueries, type ConnectionSummaryQueries } from './queries/connection-summary.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
 import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
 import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
+import { createInvitationQueries, type InvitationQueries } from './queries/invitations.ts';
+import { createMembershipQueries, type MembershipQueries } from './queries/memberships.ts';
+import { createOAuthGrantQueries, type OAuthGrantQueries } from './queries/oauth-grants.ts';
+import { createOAuthRecordQueries, type OAuthRecordQueries } from './queries/oauth-records.ts';
 import { createOrganizationQueries, type OrganizationQueries } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
 import { createProjectQueries, type ProjectQueries } from './queries/projects.ts';
@@ -23,10 +33,15 @@ import { createInvocationQueries, type InvocationQueries } from './queries/invoc
 import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
 import { createRecordingQueries, type RecordingQueries } from './queries/recordings.ts';
 import { createSessionLimitQueries, type SessionLimitQueries } from './queries/session-limits.ts';
+import { createSignInCodeQueries, type SignInCodeQueries } from './queries/sign-in-codes.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
 import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
+import { createUserPasskeyQueries, type UserPasskeyQueries } from './queries/user-passkeys.ts';
+import { createUserPasswordQueries, type UserPasswordQueries } from './queries/user-passwords.ts';
+import { createUserQueries, type UserQueries } from './queries/users.ts';
+import { createUserSessionQueries, type UserSessionQueries } from './queries/user-sessions.ts';
 import { createWebhookDeliveryQueries, type WebhookDeliveryQueries } from './queries/webhook-deliveries.ts';
 import { createWebhookQueries, type WebhookQueries } from './queries/webhooks.ts';
 import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
@@ -68,6 +83,8 @@ export interface StoreOptions {
   timelineKeptMs?: number;
   /** How long rows of the audit log are kept, in milliseconds. Default 365 days. */
   auditKeptMs?: number;
+  /** How long recordings of logins are kept, in milliseconds. Default 7 days. */
+  recordingsKeptMs?: number;
   /** The time; for tests. */
   clock?: () => Date;
 }
@@ -77,8 +94,18 @@ export interface Store {
   organizations: OrganizationQueries;
   projects: ProjectQueries;
   apiKeys: ApiKeyQueries;
+  users: UserQueries;
+  userPasskeys: UserPasskeyQueries;
+  userPasswords: UserPasswordQueries;
+  memberships: MembershipQueries;
+  invitations: InvitationQueries;
+  userSessions: UserSessionQueries;
+  signInCodes: SignInCodeQueries;
+  oauthGrants: OAuthGrantQueries;
+  oauthRecords: OAuthRecordQueries;
   profiles: ProfileQueries;
   connections: ConnectionQueries;
+  connectionSummary: ConnectionSummaryQueries;
   timeline: TimelineQueries;
   changes: ConnectionChanges;
   credentials: CredentialQueries;
@@ -99,6 +126,9 @@ export interface Store {
   totpUses: TotpUseQueries;
   handoffs: HandoffQueries;
   auditLog: AuditLogQueries;
+  /** The audit log read forward, for exports. */
+  auditExport: AuditExportQueries;
+  auditExportDestinations: AuditExportDestinationQueries;
   codeSources: CodeSourceQueries;
   webhooks: WebhookQueries;
   webhookDeliveries: WebhookDeliveryQueries;
@@ -151,9 +181,19 @@ export function createStore(options: StoreOptions): Store {
     organizations,
     projects,
     apiKeys,
+    users: createUserQueries(db, clock),
+    userPasskeys: createUserPasskeyQueries(db, clock),
+    userPasswords: createUserPasswordQueries(db, vault, clock),
+    memberships: createMembershipQueries(db, clock),
+    invitations: createInvitationQueries(db, clock),
+    userSessions: createUserSessionQueries(db, clock),
+    signInCodes: createSignInCodeQueries(db, clock),
     changes,
+    oauthGrants: createOAuthGrantQueries(db, clock),
+    oauthRecords: createOAuthRecordQueries(db, clock),
     profiles: createProfileQueries(db, vault, clock),
     connections: createConnectionQueries(db, changes, clock),
+    connectionSummary: createConnectionSummaryQueries(db, clock),
     timeline: createTimelineQueries(db),
     credentials: createCredentialQueries(db, vault, clock),
     credentialProviders: createCredentialProviderQueries(db, vault, clock),
@@ -166,12 +206,14 @@ export function createStore(options: StoreOptions): Store {
     invocations: createInvocationQueries(db, vault, clock),
     appEvents: createAppEventQueries(db, vault, clock),
     appChanges,
-    recordings: createRecordingQueries(db, vault, clock),
+    recordings: createRecordingQueries(db, vault, clock, options.recordingsKeptMs),
     submissions: createSubmissionQueries(db, vault, clock),
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
     auditLog: createAuditLogQueries(db, keysOfInstallation),
+    auditExport: createAuditExportQueries(db),
+    auditExportDestinations: createAuditExportDestinationQueries(db, clock),
     codeSources: createCodeSourceQueries(db, vault, clock),
     webhooks: createWebhookQueries(db, vault, clock),
     webhookDeliveries: createWebhookDeliveryQueries(db, vault, clock),

@@ -1,3 +1,4 @@
+import { addAuditPartitions, sweepAuditLog } from './audit-partitions.ts';
 import type { Db } from './database.ts';
 import { dropArchives, sealArchives } from './queries/program-archives.ts';
 import type { Vault } from './vault/vault.ts';
@@ -8,8 +9,9 @@ const TOTP_USES_KEPT_MS = 60 * 60_000;
 const LEDGER_KEPT_MS = 7 * 24 * 60 * 60_000;
 /** How long what programs have said, and invocations that have ended, are kept, in milliseconds. */
 const INVOCATIONS_KEPT_MS = 30 * 24 * 60 * 60_000;
-/** Most rows of the audit log that one sweep looks at: there may be millions. */
-const AUDIT_ROWS_A_SWEEP = 1000;
+/** Most events of timelines, and most recordings (some MiB each), that one sweep deletes: a shorter setting may leave very many. */
+const EVENTS_A_SWEEP = 10_000;
+const RECORDINGS_A_SWEEP = 50;
 /** How long what was delivered, or waits for a paused webhook, is kept, in milliseconds. */
 const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60_000;
 
@@ -27,11 +29,11 @@ export async function sweep(
   const before = (age: number): Date => new Date(now.getTime() - age);
   const counts = [
     await db.deleteFrom('submissions').where('expires_at', '<=', now).executeTakeFirst(),
-    await db.deleteFrom('recordings').where('expires_at', '<=', now).executeTakeFirst(),
+    await sweepRecordings(db, now),
     await db.deleteFrom('handoffs').where('expires_at', '<=', now).executeTakeFirst(),
     await db.deleteFrom('totp_uses').where('at', '<=', before(TOTP_USES_KEPT_MS)).executeTakeFirst(),
     await db.deleteFrom('typing_ledger').where('at', '<=', before(LEDGER_KEPT_MS)).executeTakeFirst(),
-    await db.deleteFrom('timeline_events').where('at', '<=', before(kept.timelineMs)).executeTakeFirst(),
+    await sweepTimeline(db, before(kept.timelineMs)),
     await db.deleteFrom('webhook_deliveries').where('created_at', '<=', before(DELIVERIES_KEPT_MS)).executeTakeFirst(),
     await db.deleteFrom('app_events').where('at', '<=', before(INVOCATIONS_KEPT_MS)).executeTakeFirst(),
     await db.deleteFrom('invocations').where('finished_at', '<=', before(INVOCATIONS_KEPT_MS)).executeTakeFirst(),
@@ -40,24 +42,36 @@ export async function sweep(
       .where('invocation_id', 'is not', null)
       .where('expires_at', '<=', now)
       .executeTakeFirst(),
+    await db.deleteFrom('oauth_grants').where('expires_at', '<=', now).executeTakeFirst(),
+    await db.deleteFrom('oauth_records').where('expires_at', '<=', now).executeTakeFirst(),
+    await db.deleteFrom('user_sessions').where('expires_at', '<=', now).executeTakeFirst(),
+    await db.deleteFrom('sign_in_codes').where('expires_at', '<=', now).executeTakeFirst(),
+    await db.deleteFrom('invitations').where('expires_at', '<=', now).executeTakeFirst(),
     await sweepAuditLog(db, before(kept.auditMs)),
     await db.deleteFrom('rate_limits').where('expire', '<=', now.getTime()).executeTakeFirst(),
   ];
+  await addAuditPartitions(db, now);
   await dropArchives(db, now);
   await sealArchives(db, vault);
   return counts.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0);
 }
 
-/** Rows go in the order in which they were written, none out of the middle: the others stay one chain. */
-async function sweepAuditLog(db: Db, until: Date): Promise<{ numDeletedRows: bigint }> {
-  const oldest = await db
-    .selectFrom('audit_log')
-    .select(['seq', 'timestamp'])
-    .orderBy('seq')
-    .limit(AUDIT_ROWS_A_SWEEP)
-    .execute();
-  const kept = oldest.findIndex(({ timestamp }) => timestamp > until);
-  const last = oldest.at(kept === -1 ? -1 : kept - 1);
-  if (kept === 0 || last === undefined) return { numDeletedRows: 0n };
-  return db.deleteFrom('audit_log').where('seq', '<=', last.seq).executeTakeFirstOrThrow();
+function sweepTimeline(db: Db, until: Date) {
+  const old = db
+    .selectFrom('timeline_events')
+    .select('id')
+    .where('at', '<=', until)
+    .orderBy('at')
+    .limit(EVENTS_A_SWEEP);
+  return db.deleteFrom('timeline_events').where('id', 'in', old).executeTakeFirst();
+}
+
+function sweepRecordings(db: Db, until: Date) {
+  const old = db
+    .selectFrom('recordings')
+    .select('id')
+    .where('expires_at', '<=', until)
+    .orderBy('expires_at')
+    .limit(RECORDINGS_A_SWEEP);
+  return db.deleteFrom('recordings').where('id', 'in', old).executeTakeFirst();
 }

@@ -19,6 +19,12 @@ import { sealedArchives } from './0017-sealed-archives.ts';
 import { invocationLimits } from './0018-invocation-limits.ts';
 import { checkSlots } from './0021-check-slots.ts';
 import { archivedProjects } from './0022-archived-projects.ts';
+import { people } from './0023-people.ts';
+import { oauth } from './0024-oauth.ts';
+import { auditExport } from './0025-audit-export.ts';
+import { auditLogPartitions } from './0026-audit-log-partitions.ts';
+import { programRepositories } from './0027-program-repositories.ts';
+import { entitlements } from './0028-entitlements.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -42,4 +48,10 @@ export const migrations: Record<string, Migration> = {
   '0018_invocation_limits': invocationLimits,
   '0021_check_slots': checkSlots,
   '0022_archived_projects': archivedProjects,
+  '0023_people': people,
+  '0024_oauth': oauth,
+  '0025_audit_export': auditExport,
+  '0026_audit_log_partitions': auditLogPartitions,
+  '0027_program_repositories': programRepositories,
+  '0028_entitlements': entitlements,
 };

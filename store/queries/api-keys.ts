@@ -5,6 +5,7 @@ import { newId } from '../../contract/ids.ts';
 import { hashApiKey, isPlausibleApiKey, maskApiKey, newApiKey } from '../api-key-format.ts';
 import type { Db } from '../database.ts';
 import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
+import { holdActive } from './projects.ts';
 
 /** An API key without the key: what lists and reads show (interface.md, "API key"). */
 export interface ApiKeyRecord {
@@ -32,6 +33,8 @@ export interface ApiKeyQueries {
    * checksum before the database is asked. Never cached: a revoked key is refused on the next request.
    */
   authenticate(token: string): Promise<ApiKeyRecord | null>;
+  /** Whose key `token` is or once was, also when it was revoked or has expired; it may do nothing. Null for none of ours. */
+  formerOwner(token: string): Promise<Pick<ApiKeyRecord, 'organizationId' | 'projectId' | 'createdBy'> | null>;
   /** Throws `not_found` when the project is not in scope. */
   create(
     scope: Scope,
@@ -146,11 +149,18 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       if (row === undefined || !timingSafeEqual(row.hash, hash)) return null;
       return row.expires_at !== null && row.expires_at <= clock() ? null : present(row);
     },
+    formerOwner: async (token) => {
+      if (!isPlausibleApiKey(token)) return null;
+      const row = await select().where('hash', '=', hashApiKey(token)).executeTakeFirst();
+      return row === undefined ? null : present(row);
+    },
     create: async (scope, { name, expiresAt, projectId, createdBy }) => {
-      await assertProject(db, scope, projectId);
       const key = newApiKey();
       const row = rowOf({ organizationId: scope.organizationId, projectId, name, key, createdBy, expiresAt });
-      await db.insertInto('api_keys').values(row).execute();
+      await db.transaction().execute(async (trx) => {
+        await holdProject(trx, scope, projectId);
+        await trx.insertInto('api_keys').values(row).execute();
+      });
       const record = await find(scope, row.id);
       if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made');
       return { record, key };
@@ -225,7 +235,8 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
   };
 }
 
-async function assertProject(db: Db, scope: Scope, projectId: string | null): Promise<void> {
+/** Has the project that a key is made for stay active until the transaction ends. */
+async function holdProject(trx: Db, scope: Scope, projectId: string | null): Promise<void> {
   // A key must not reach further than the credential that makes it.
   if (scope.projectId !== null && scope.projectId !== projectId)
     throw new HoldfastError(
@@ -233,14 +244,6 @@ async function assertProject(db: Db, scope: Scope, projectId: string | null): Pr
       'A project-scoped credential can make keys of its project only (`project_id`)',
     );
   if (projectId === null) return;
-  const row = await db
-    .selectFrom('projects')
-    .select('id')
-    .where('id', '=', projectId)
-    .where('organization_id', '=', scope.organizationId)
-    .where('archived_at', 'is', null)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (row === undefined)
+  if ((await holdActive(trx, projectId)) !== scope.organizationId)
     throw new HoldfastError('not_found', '`project_id` names no active project of the organization');
 }

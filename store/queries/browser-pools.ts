@@ -4,6 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
+import { whileActive } from './projects.ts';
 
 /** What a pool is; `profileId` and `extensionIds` are what its configuration means. */
 interface PoolDefinition {
@@ -45,18 +46,20 @@ export function createBrowserPoolQueries(db: Db, clock: () => Date): BrowserPool
         .where('id', '=', projectId)
         .executeTakeFirst();
       if (project === undefined) throw new HoldfastError('not_found', 'The project does not exist');
-      const row = await db
-        .insertInto('browser_pools')
-        .values({
-          id: newId('pool'),
-          organization_id: project.organization_id,
-          project_id: projectId,
-          ...columnsOf(definition),
-          created_at: clock(),
-        })
-        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-        .returningAll()
-        .executeTakeFirst();
+      const row = await whileActive(db, projectId, (trx) =>
+        trx
+          .insertInto('browser_pools')
+          .values({
+            id: newId('pool'),
+            organization_id: project.organization_id,
+            project_id: projectId,
+            ...columnsOf(definition),
+            created_at: clock(),
+          })
+          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+          .returningAll()
+          .executeTakeFirst(),
+      );
       if (row === undefined) throw nameTaken();
       return present(row);
     },

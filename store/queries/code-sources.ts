@@ -6,6 +6,7 @@ import type { Database } from '../schema.ts';
 import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
+import { whileActive } from './projects.ts';
 
 /** A provider that passes on messages, without its secret. */
 export interface CodeSourceRecord {
@@ -35,18 +36,20 @@ export function createCodeSourceQueries(db: Db, vault: Vault, clock: () => Date)
   return {
     create: async (scope, { type, secret }) => {
       const id = newId('cds');
-      const row = await db
-        .insertInto('code_sources')
-        .values({
-          id,
-          organization_id: scope.organizationId,
-          project_id: scope.projectId,
-          source_type: type,
-          sealed_secret: await vault.sealJson(db, scope.organizationId, codeSourceSecretPlace(id), secret),
-          created_at: clock(),
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const row = await whileActive(db, scope.projectId, async (trx) =>
+        trx
+          .insertInto('code_sources')
+          .values({
+            id,
+            organization_id: scope.organizationId,
+            project_id: scope.projectId,
+            source_type: type,
+            sealed_secret: await vault.sealJson(trx, scope.organizationId, codeSourceSecretPlace(id), secret),
+            created_at: clock(),
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
       return present(row);
     },
     list: (scope, page) =>

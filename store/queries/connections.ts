@@ -1,5 +1,5 @@
-import { sql, type Selectable, type SqlBool } from 'kysely';
-import type { TimelineEvent } from '../../contract/connections.ts';
+import { sql, type RawBuilder, type Selectable, type SqlBool } from 'kysely';
+import type { AuthStatus, CanReauthReason, TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
@@ -15,6 +15,9 @@ import {
 } from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
 import { freeSlot } from './check-slots.ts';
+import { refuseConnectionsBeyondLimit } from './organizations.ts';
+import { whileActive } from './projects.ts';
+import { isWaiting, readableJson } from './readable-json.ts';
 import { appendEvents, prepareEvents } from './webhook-outbox.ts';
 
 /** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
@@ -49,19 +52,34 @@ export interface ConnectionState {
   at: Date;
 }
 
+/** Which connections a list shows. What is told by the document, from `status` on, reads those of the whole scope. */
+export interface ConnectionFilter {
+  profileName?: string;
+  domain?: string;
+  /** Case-insensitive part of the domain or of the profile name. */
+  query?: string;
+  status?: AuthStatus;
+  canReauth?: boolean;
+  canReauthReason?: CanReauthReason;
+  /** Those whose login waits for somebody at this time. */
+  waitingAt?: Date;
+}
+
 /** Connections: one row each, written by the workflow's activities alone, read by everyone. */
 export interface ConnectionQueries {
-  /** Race-safe: of many inserts for one project, profile and domain one wins. The same id again is `inserted`. */
+  /**
+   * Race-safe: of many inserts for one project, profile and domain one wins. The same id again is `inserted`. Throws `not_found`
+   * for a project that was archived or deleted meanwhile, `limit_reached` for one more than the organization may have.
+   */
   insert(row: NewConnection): Promise<{ outcome: 'inserted' } | { outcome: 'exists'; existingId: string }>;
   byId(scope: Scope, id: string): Promise<ConnectionRow | null>;
   /** For Holdfast's own parts (activities): no tenant asks, so no scope is checked. */
   byIdUnscoped(id: string): Promise<ConnectionRow | null>;
   byProfileAndDomain(scope: Scope, profileName: string, domain: string): Promise<ConnectionRow | null>;
-  /** Newest first. `query`: case-insensitive part of the domain or of the profile name. */
-  list(
-    scope: Scope,
-    filter: PageRequest & { profileName?: string; domain?: string; query?: string },
-  ): Promise<Page<ConnectionRow>>;
+  /** Newest first. */
+  list(scope: Scope, filter: PageRequest & ConnectionFilter): Promise<Page<ConnectionRow>>;
+  /** How many there are. */
+  count(scope: Scope): Promise<number>;
   /** Every connection that uses the stored credential of that name, oldest first. */
   usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
   /** Every connection of the organization that uses the external provider of that name, oldest first. */
@@ -101,10 +119,20 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
 
   return {
     byIdUnscoped,
+    count: async ({ organizationId, projectId }) => {
+      const { count } = await db
+        .selectFrom('connections')
+        .select(({ fn }) => fn.countAll<string>().as('count'))
+        .where('deleted_at', 'is', null)
+        .where('organization_id', '=', organizationId)
+        .$if(projectId !== null, (query) => query.where('project_id', '=', projectId))
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
     insert: async (row) => {
       // Two rounds suffice unless the connection in the way is removed between the two statements.
       for (;;) {
-        const inserted = await db.transaction().execute(async (trx) => {
+        const inserted = await whileActive(db, row.projectId, async (trx) => {
           const created = await trx
             .insertInto('connections')
             .values({
@@ -124,8 +152,10 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
             .onConflict((conflict) => conflict.doNothing())
             .returning('id')
             .executeTakeFirst();
-          if (created !== undefined) await appendState(trx, row);
-          return created !== undefined;
+          if (created === undefined) return false;
+          await refuseConnectionsBeyondLimit(trx, row.organizationId);
+          await appendState(trx, row);
+          return true;
         });
         if (inserted) return { outcome: 'inserted' };
         const inTheWay = await db
@@ -158,8 +188,8 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
           .orderBy('created_at')
           .executeTakeFirst(),
       ),
-    list: async (scope, { limit, offset, profileName, domain, query }) => {
-      // The inner query runs over an index alone; documents are fetched only for the rows of the page.
+    list: async (scope, { limit, offset, profileName, domain, query, ...state }) => {
+      // The inner query runs over an index alone where no state is asked for; documents are fetched for the rows of the page.
       const page = db
         .selectFrom('connections')
         .select('id')
@@ -168,6 +198,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
         .$if(profileName !== undefined, (q) => q.where('profile_name', '=', profileName ?? ''))
         .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
         .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
+        .$if(Object.keys(state).length > 0, (q) => q.where(isInState(state)))
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit + 1)
@@ -283,6 +314,18 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
       return removed;
     },
   };
+}
+
+/** The condition for connections whose document is in a state. */
+function isInState({ status, canReauth, canReauthReason, waitingAt }: ConnectionFilter): RawBuilder<SqlBool> {
+  const document = readableJson('document');
+  const conditions = [
+    ...(status === undefined ? [] : [sql`${document} ->> 'status' = ${status}`]),
+    ...(canReauth === undefined ? [] : [sql`${document} ->> 'can_reauth' = ${String(canReauth)}`]),
+    ...(canReauthReason === undefined ? [] : [sql`${document} ->> 'can_reauth_reason' = ${canReauthReason}`]),
+    ...(waitingAt === undefined ? [] : [isWaiting(document, waitingAt)]),
+  ];
+  return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
 }
 
 /** What connections are looked up by, beside their place. */

@@ -18,6 +18,7 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import { asValues, type Vault } from '../vault/vault.ts';
+import { whileActive } from './projects.ts';
 
 /** A stored credential without its values. */
 export interface CredentialRecord {
@@ -179,28 +180,35 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
     ) => {
       const id = newId('cred');
       const now = clock();
-      const row = await db
-        .insertInto('credentials')
-        .values({
-          id,
-          organization_id: scope.organizationId,
-          project_id: scope.projectId,
-          name,
-          domain,
-          sso_provider: ssoProvider,
-          sealed_values: await vault.sealJson(db, scope.organizationId, credentialPlace(id, 'sealed_values'), values),
-          sealed_totp_secret: await sealTotp(db, scope.organizationId, id, totpSecret),
-          ...(await sealedPasskeys(db, scope.organizationId, id, passkeysAfter([], { passkeys }))),
-          value_keys: Object.keys(values),
-          value_origins: JSON.stringify(origins),
-          version: 1,
-          search: searchText(name, domain),
-          created_at: now,
-          updated_at: now,
-        })
-        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-        .returningAll()
-        .executeTakeFirst();
+      const row = await whileActive(db, scope.projectId, async (trx) =>
+        trx
+          .insertInto('credentials')
+          .values({
+            id,
+            organization_id: scope.organizationId,
+            project_id: scope.projectId,
+            name,
+            domain,
+            sso_provider: ssoProvider,
+            sealed_values: await vault.sealJson(
+              trx,
+              scope.organizationId,
+              credentialPlace(id, 'sealed_values'),
+              values,
+            ),
+            sealed_totp_secret: await sealTotp(trx, scope.organizationId, id, totpSecret),
+            ...(await sealedPasskeys(trx, scope.organizationId, id, passkeysAfter([], { passkeys }))),
+            value_keys: Object.keys(values),
+            value_origins: JSON.stringify(origins),
+            version: 1,
+            search: searchText(name, domain),
+            created_at: now,
+            updated_at: now,
+          })
+          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+          .returningAll()
+          .executeTakeFirst(),
+      );
       if (row === undefined) throw nameTaken();
       return present(row);
     },

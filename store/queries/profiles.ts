@@ -15,6 +15,7 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
+import { whileActive } from './projects.ts';
 
 /** A profile without its state. `name` may be absent (POST /profiles needs none). */
 export interface ProfileRecord {
@@ -76,22 +77,24 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
 
   const insert = async (scope: ProjectScope, name: string | null): Promise<Row | undefined> => {
     const now = clock();
-    return db
-      .insertInto('profiles')
-      .values({
-        id: newId('prof'),
-        organization_id: scope.organizationId,
-        project_id: scope.projectId,
-        name,
-        sealed_state: null,
-        revision: 0,
-        created_at: now,
-        updated_at: now,
-        last_used_at: null,
-      })
-      .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-      .returningAll()
-      .executeTakeFirst();
+    return whileActive(db, scope.projectId, (trx) =>
+      trx
+        .insertInto('profiles')
+        .values({
+          id: newId('prof'),
+          organization_id: scope.organizationId,
+          project_id: scope.projectId,
+          name,
+          sealed_state: null,
+          revision: 0,
+          created_at: now,
+          updated_at: now,
+          last_used_at: null,
+        })
+        .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
+        .returningAll()
+        .executeTakeFirst(),
+    );
   };
 
   const open = async (on: Db, row: Row): Promise<LoadedProfile> => ({

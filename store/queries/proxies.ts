@@ -15,6 +15,7 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
+import { whileActive } from './projects.ts';
 
 /** Where a proxy is and how it is spoken to. */
 export interface ProxyFacts {
@@ -120,24 +121,28 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
   return {
     create: async (scope, { password, bypassHosts, ...input }) => {
       const id = newId('prx');
-      const row = await db
-        .insertInto('proxies')
-        .values({
-          id,
-          organization_id: scope.organizationId,
-          project_id: scope.projectId,
-          ...input,
-          sealed_password:
-            password === null ? null : await vault.sealJson(db, scope.organizationId, proxyPasswordPlace(id), password),
-          bypass_hosts: bypassHosts,
-          status: null,
-          last_checked_at: null,
-          search: searchText(input.name ?? '', input.host),
-          created_at: clock(),
-          deleted_at: null,
-        })
-        .returningAll()
-        .executeTakeFirstOrThrow();
+      const row = await whileActive(db, scope.projectId, async (trx) =>
+        trx
+          .insertInto('proxies')
+          .values({
+            id,
+            organization_id: scope.organizationId,
+            project_id: scope.projectId,
+            ...input,
+            sealed_password:
+              password === null
+                ? null
+                : await vault.sealJson(trx, scope.organizationId, proxyPasswordPlace(id), password),
+            bypass_hosts: bypassHosts,
+            status: null,
+            last_checked_at: null,
+            search: searchText(input.name ?? '', input.host),
+            created_at: clock(),
+            deleted_at: null,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow(),
+      );
       return present(row);
     },
     find: async (scope, id) => {

@@ -13,7 +13,7 @@ export interface RecordingRecord {
   finishedAt: Date;
 }
 
-/** Videos, sealed in parts. They show what a person saw, and go after a week, or with their connection. */
+/** Videos, sealed in parts. They show what a person saw, and go after a time, or with their connection. */
 export interface RecordingQueries {
   /**
    * Keeps a video, unless its connection is gone. One of that id that is kept already stays as it is: the call may be
@@ -38,8 +38,8 @@ export interface RecordingQueries {
   read(id: string): AsyncGenerator<Buffer>;
 }
 
-/** How long a video is kept, in milliseconds. */
-const KEPT_MS = 7 * 24 * 60 * 60_000;
+/** How long a video is kept where nothing else is said, in milliseconds. */
+const DEFAULT_KEPT_MS = 7 * 24 * 60 * 60_000;
 /** Bytes that are sealed, sent to the database and opened at once. */
 const PART_BYTES = 1024 * 1024;
 const SHOWN = ['id', 'session_id', 'bytes', 'started_at', 'finished_at'] as const;
@@ -50,7 +50,12 @@ export function recordingPartPlace(id: string): SealedPlace {
 }
 
 /** Queries of recordings. */
-export function createRecordingQueries(db: Db, vault: Vault, clock: () => Date): RecordingQueries {
+export function createRecordingQueries(
+  db: Db,
+  vault: Vault,
+  clock: () => Date,
+  keptMs = DEFAULT_KEPT_MS,
+): RecordingQueries {
   const ofSession = (projectId: string, sessionId: string) =>
     db
       .selectFrom('recordings')
@@ -81,7 +86,7 @@ export function createRecordingQueries(db: Db, vault: Vault, clock: () => Date):
             bytes: video.length,
             started_at: startedAt,
             finished_at: finishedAt,
-            expires_at: new Date(clock().getTime() + KEPT_MS),
+            expires_at: new Date(clock().getTime() + keptMs),
           })
           .onConflict((conflict) => conflict.column('id').doNothing())
           .returning('id')

@@ -25,6 +25,11 @@ export interface TypingLedgerQueries {
   /** Moves forward only: false when it was that far already, or was abandoned. Then whoever types must stop. */
   advance(flowId: string, interactionId: string, state: TypingState): Promise<boolean>;
   /**
+   * Gives a claim back by whoever holds it: nothing went to the site, and it may be claimed again. False when it was pressed or
+   * abandoned; then it stays.
+   */
+  release(flowId: string, interactionId: string): Promise<boolean>;
+  /**
    * Ends an entering whose outcome was lost: from now on nobody types or presses for it, not even a worker that was only
    * slow. Answers how far it had come; null when it had not begun. Twice: `observed`.
    */
@@ -63,6 +68,16 @@ export function createTypingLedgerQueries(db: Db, clock: () => Date): TypingLedg
         .returning('flow_id')
         .executeTakeFirst();
       return moved !== undefined;
+    },
+    release: async (flowId, interactionId) => {
+      const released = await db
+        .deleteFrom('typing_ledger')
+        .where('flow_id', '=', flowId)
+        .where('interaction_id', '=', interactionId)
+        .where('state', 'in', ['intent', 'typed'])
+        .returning('flow_id')
+        .executeTakeFirst();
+      return released !== undefined;
     },
     abandon: ({ connectionId, flowId, interactionId }) =>
       db.transaction().execute(async (trx) => {

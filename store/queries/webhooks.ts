@@ -9,6 +9,7 @@ import type { Database } from '../schema.ts';
 import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
+import { whileActive } from './projects.ts';
 
 /** A webhook without its secret. */
 export interface WebhookRecord {
@@ -78,20 +79,22 @@ export function createWebhookQueries(db: Db, vault: Vault, clock: () => Date): W
       const id = newId('whk');
       const secret = newSecret();
       const row = await urlTaken(
-        db
-          .insertInto('webhooks')
-          .values({
-            id,
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
-            ...input,
-            sealed_secret: await seal(db, scope.organizationId, id, secret, 'sealed_secret'),
-            status: 'active',
-            created_at: clock(),
-            updated_at: clock(),
-          })
-          .returningAll()
-          .executeTakeFirstOrThrow(),
+        whileActive(db, scope.projectId, async (trx) =>
+          trx
+            .insertInto('webhooks')
+            .values({
+              id,
+              organization_id: scope.organizationId,
+              project_id: scope.projectId,
+              ...input,
+              sealed_secret: await seal(trx, scope.organizationId, id, secret, 'sealed_secret'),
+              status: 'active',
+              created_at: clock(),
+              updated_at: clock(),
+            })
+            .returningAll()
+            .executeTakeFirstOrThrow(),
+        ),
       );
       return { ...present(row), secret };
     },

@@ -3,8 +3,11 @@ import type { Db } from '../database.ts';
 import { KEY_BYTES, newKeyId } from './seal.ts';
 import type { Vault } from './vault.ts';
 
-/** Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections; sealing the audit log. */
-export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity' | 'audit-log';
+/**
+ * Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections; sealing the audit
+ * log; signing the access tokens of programs.
+ */
+export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity' | 'audit-log' | 'oauth-tokens';
 
 /** Keys that all processes of an installation share. They are wrapped by the master key, and stay when it changes. */
 export interface InstallationKeys {
@@ -12,6 +15,11 @@ export interface InstallationKeys {
   ensure(purpose: KeyPurpose, first: Buffer): Promise<void>;
   /** The key in use, and after it those that were before. */
   all(purpose: KeyPurpose): Promise<Buffer[]>;
+  /**
+   * Gives a purpose a new key where the one in use was made before `before`, and forgets all but the one that it replaces.
+   * Several processes may come at once: one makes it.
+   */
+  renewOlder(purpose: KeyPurpose, before: Date): Promise<void>;
 }
 
 /** Queries of installation keys. */
@@ -34,6 +42,22 @@ export function createInstallationKeys(db: Db, vault: Vault, clock: () => Date):
         .orderBy('created_at', 'desc')
         .execute();
       return Promise.all(rows.map((row) => vault.unwrap('installation_keys', row)));
+    },
+    renewOlder: async (purpose, before) => {
+      await db.transaction().execute(async (trx) => {
+        const old = await trx
+          .selectFrom('installation_keys')
+          .select('id')
+          .where('purpose', '=', purpose)
+          .where('active', '=', true)
+          .where('created_at', '<=', before)
+          .forUpdate()
+          .executeTakeFirst();
+        if (old === undefined) return;
+        await trx.deleteFrom('installation_keys').where('purpose', '=', purpose).where('active', '=', false).execute();
+        await trx.updateTable('installation_keys').set({ active: false }).where('id', '=', old.id).execute();
+        await insertActive(trx, vault, purpose, randomBytes(KEY_BYTES), clock());
+      });
     },
   };
 }

@@ -49,6 +49,8 @@ const SEALED_COLUMNS = [
   { table: 'invocations', column: 'sealed_payload', rowId: 'id' },
   { table: 'invocations', column: 'sealed_outcome', rowId: 'id' },
   { table: 'app_events', column: 'sealed_body', rowId: 'id' },
+  { table: 'users', column: 'sealed_totp_secret', rowId: 'id' },
+  { table: 'users', column: 'sealed_pending_password', rowId: 'id' },
 ] as const;
 
 /** Of these a value may have 50 MB: one at a time is in memory, whatever the batch. */

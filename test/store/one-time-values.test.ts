@@ -95,6 +95,21 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await store.typingLedger.read('flow_l', 'int_other')).toBeNull();
   });
 
+  it('give a claim back that has sent nothing, and no other', async () => {
+    const { store } = context();
+    const entry = (interactionId: string) => ({ connectionId: 'conn_r', flowId: 'flow_r', interactionId });
+    await store.typingLedger.claim(entry('typed'));
+    await store.typingLedger.advance('flow_r', 'typed', 'typed');
+    expect(await store.typingLedger.release('flow_r', 'typed')).toBe(true);
+    expect(await store.typingLedger.release('flow_r', 'typed')).toBe(false);
+    expect(await store.typingLedger.claim(entry('typed'))).toBe(true);
+    await store.typingLedger.advance('flow_r', 'typed', 'pressed');
+    expect(await store.typingLedger.release('flow_r', 'typed')).toBe(false);
+    expect(await store.typingLedger.claim(entry('typed'))).toBe(false);
+    await store.typingLedger.abandon(entry('given up'));
+    expect(await store.typingLedger.release('flow_r', 'given up')).toBe(false);
+  });
+
   it('close the ledger to a worker that was given up, and tell how far it had come', async () => {
     const { store } = context();
     const entry = (interactionId: string) => ({ connectionId: 'conn_a', flowId: 'flow_a', interactionId });

@@ -64,6 +64,17 @@ describe('recordings', () => {
     await expect(contentOf(recording.id)).rejects.toThrow('changed or moved');
   });
 
+  it('go when they are as old as was set', async () => {
+    const { store, open } = context();
+    const kept = recordingOf(await addConnection(store, { domain: 'month.example' }));
+    await open({ recordingsKeptMs: 4 * WEEK_MS }).recordings.keep(SCOPE, kept);
+    const at = (weeks: number) => open({ clock: () => new Date(Date.now() + weeks * WEEK_MS) });
+    await at(3.9).sweep();
+    expect(await contentOf(kept.id)).not.toHaveLength(0);
+    await at(4.1).sweep();
+    expect(await contentOf(kept.id)).toHaveLength(0);
+  });
+
   it('go a week later, and with their connection', async () => {
     const { store, database } = context();
     const connectionId = await addConnection(store, { domain: 'gone.example' });
