@@ -11,9 +11,10 @@ import { assertNever } from '../contract/assert-never.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
-import { IdParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf, refusePrograms } from './caller.ts';
+import { IdParams, NoContent } from './answer-schemas.ts';
+import { creatorOf, principalCallerOf, refusePrograms } from './caller.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
+import { requireProjects } from './entitlements.ts';
 import { found } from './found.ts';
 import { QueryFlag, pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
@@ -32,26 +33,29 @@ export function registerApiKeys(app: ApiServer, parts: ApiParts): void {
 }
 
 /** `POST /org/api_keys`: the only answer beside rotate's that shows the key. A project's credential makes keys of that project. */
-function createApiKey(app: ApiServer, { store, clock }: ApiParts): void {
+function createApiKey(app: ApiServer, parts: ApiParts): void {
+  const { store, clock } = parts;
   app.route({
     method: 'POST',
     url: '/org/api_keys',
-    config: { answersSecret: true },
+    config: { answersSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'createApiKey',
       tags,
       body: ApiKeyCreate,
-      response: { 201: CreatedApiKey, ...refusals(400, 401, 403, 404) },
+      response: { 201: CreatedApiKey },
     },
     handler: async (request, reply) => {
       refusePrograms(request, 'make API keys');
-      const { key: own, scope } = keyCallerOf(request);
+      const caller = principalCallerOf(request);
+      const { scope } = caller;
       const { name, days_to_expire: days = null, project_id: projectId } = request.body;
+      if (typeof projectId === 'string') await requireProjects(parts, scope.organizationId);
       const { record, key } = await store.apiKeys.create(scope, {
         name,
         expiresAt: inDays(clock(), days),
         projectId: projectId === undefined ? scope.projectId : projectId,
-        createdBy: own.createdBy,
+        createdBy: creatorOf(caller),
       });
       return reply.code(201).send({ ...presentApiKey(record), key });
     },
@@ -78,11 +82,13 @@ function listApiKeys(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listApiKeys',
       tags,
       querystring: Query,
-      response: { 200: z.array(ApiKey), ...refusals(400, 401) },
+      response: { 200: z.array(ApiKey) },
     },
     handler: async (request, reply) => {
       const asked = pageOf(request.query);
-      const matching = (await allKeys(store, keyCallerOf(request).scope)).filter((key) => matches(key, request.query));
+      const matching = (await allKeys(store, principalCallerOf(request).scope)).filter((key) =>
+        matches(key, request.query),
+      );
       const sorted = sort(matching, request.query);
       const rows = sorted.slice(asked.offset, asked.offset + asked.limit);
       sendPageHeaders(reply, asked, { rows, hasMore: asked.offset + rows.length < sorted.length });
@@ -135,10 +141,10 @@ function retrieveApiKey(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdParams,
       querystring: z.object({ include_deleted: QueryFlag.optional() }),
-      response: { 200: ApiKey, ...refusals(400, 401, 404) },
+      response: { 200: ApiKey },
     },
     handler: async (request) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { id } = request.params;
       const live = await store.apiKeys.find(scope, id);
       if (live !== null) return presentApiKey(live);
@@ -163,11 +169,11 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdParams,
       body: ApiKeyUpdate,
-      response: { 200: ApiKey, ...refusals(400, 401, 404) },
+      response: { 200: ApiKey },
     },
     handler: async (request) => {
       const renamed = found(
-        await store.apiKeys.rename(keyCallerOf(request).scope, request.params.id, request.body.name),
+        await store.apiKeys.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
         NOT_FOUND,
       );
       return presentApiKey(renamed);
@@ -184,17 +190,17 @@ function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteApiKey',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(400, 401, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const { key, scope } = keyCallerOf(request);
-      if (key.id === request.params.id) {
+      const caller = principalCallerOf(request);
+      if (caller.kind === 'api_key' && caller.key.id === request.params.id) {
         throw new HoldfastError(
           'cannot_delete_current_key',
           'This request uses the key itself; delete it with another key',
         );
       }
-      found(await store.apiKeys.remove(scope, request.params.id), NOT_FOUND);
+      found(await store.apiKeys.remove(caller.scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -205,17 +211,18 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/org/api_keys/:id/rotate',
-    config: { answersSecret: true },
+    config: { answersSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'rotateApiKey',
       tags,
       params: IdParams,
       body: ApiKeyRotate,
-      response: { 201: CreatedApiKey, ...refusals(400, 401, 404) },
+      response: { 201: CreatedApiKey },
     },
     handler: async (request, reply) => {
       refusePrograms(request, 'make API keys');
-      const { key: own, scope } = keyCallerOf(request);
+      const caller = principalCallerOf(request);
+      const { scope } = caller;
       const now = clock();
       const former = found(await store.apiKeys.find(scope, request.params.id), NOT_FOUND);
       const graceDays = request.body?.expire_in_days ?? DEFAULT_ROTATION_GRACE_DAYS;
@@ -224,7 +231,7 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
         await store.apiKeys.rotate(scope, former.id, {
           expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
           formerExpiresAt: inDays(now, graceDays) ?? now,
-          createdBy: own.createdBy,
+          createdBy: creatorOf(caller),
         }),
         NOT_FOUND,
       );

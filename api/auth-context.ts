@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { credentialProjectOf, principalCallerOf, principalIdOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 
 const ScopeShape = z.strictObject({ project_id: z.string().nullable() });
@@ -25,17 +24,25 @@ export function registerAuthContext(app: ApiServer): void {
     schema: {
       operationId: 'retrieveAuthContext',
       tags: ['service'],
-      response: { 200: AuthContext, ...refusals(401, 403, 404) },
+      response: { 200: AuthContext },
     },
     handler: (request) => {
-      const { key, scope } = keyCallerOf(request);
+      const caller = principalCallerOf(request);
+      const id = principalIdOf(caller);
       return {
-        authentication: { method: 'api_key' as const, source: 'api_key' as const, credential_id: key.id },
-        principal: { type: 'api_key' as const, id: key.id },
-        organization: { id: scope.organizationId },
+        ...(caller.kind === 'api_key'
+          ? {
+              authentication: { method: 'api_key' as const, source: 'api_key' as const, credential_id: id },
+              principal: { type: 'api_key' as const, id },
+            }
+          : {
+              authentication: { method: 'jwt' as const, source: caller.source, credential_id: null },
+              principal: { type: 'user' as const, id },
+            }),
+        organization: { id: caller.scope.organizationId },
         authorization: {
-          credential_scope: { project_id: key.projectId },
-          effective_scope: { project_id: scope.projectId },
+          credential_scope: { project_id: credentialProjectOf(caller) },
+          effective_scope: { project_id: caller.scope.projectId },
         },
       };
     },

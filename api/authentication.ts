@@ -1,19 +1,31 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
-import type { Caller } from './caller.ts';
+import type { UserSessionRecord } from '../store/queries/user-sessions.ts';
+import type { Caller, UserCaller } from './caller.ts';
 import type { ApiDeps } from './context.ts';
 import type { CodeTokens } from './code-token.ts';
 import type { HostedTokens } from './hosted-token.ts';
+import { consoleTokenOf } from './people/console-cookie.ts';
+import { isFromConsole } from './same-origin.ts';
 import { resolveScope } from './scope.ts';
 
 /** Longest bearer token that is looked at. */
 const MAX_TOKEN_LENGTH = 4096;
 
+/** Finds out whose a bearer token is; null when it is none of its kind. */
+type Way = (token: string, request: FastifyRequest) => Promise<Caller | null>;
+
 /**
  * Finds out who asks, before anything of the request is parsed. Throws `unauthorized` for a token that is missing,
  * wrong, expired or revoked, `gone` when the hosted page's flow was replaced by a newer one.
  */
-export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: HostedTokens, codeTokens: CodeTokens) {
+export function createAuthentication(
+  deps: Pick<ApiDeps, 'store' | 'settings'>,
+  tokens: HostedTokens,
+  codeTokens: CodeTokens,
+  accessTokenCaller: Way,
+) {
   async function hostedCaller(token: string): Promise<Caller | null> {
     const grant = await tokens.verify(token);
     if (grant === null) return null;
@@ -38,15 +50,50 @@ export function createAuthentication(deps: Pick<ApiDeps, 'store'>, tokens: Hoste
   async function keyCaller(token: string, request: FastifyRequest): Promise<Caller | null> {
     const key = await deps.store.apiKeys.authenticate(token);
     if (key === null) return null;
-    return { kind: 'api_key', key, scope: await resolveScope(deps.store, key, request.headers) };
+    return { kind: 'api_key', key, scope: await resolveScope(deps, key, request.headers) };
   }
 
+  /** A person in the console. Its cookie is looked at only in requests that no other site can have sent. */
+  async function consoleCaller(request: FastifyRequest): Promise<Caller | null> {
+    const { publicUrl } = deps.settings;
+    const token = consoleTokenOf(request, publicUrl);
+    if (token === null || !isFromConsole(request, publicUrl)) return null;
+    const session = await deps.store.userSessions.authenticate(token);
+    return session === null ? null : callerOfSession(deps, session, request.headers);
+  }
+
+  const ways: readonly Way[] = [hostedCaller, codesCaller, accessTokenCaller, keyCaller];
+
   return async function authenticate(request: FastifyRequest): Promise<Caller> {
+    if (request.headers.authorization === undefined) {
+      const person = await consoleCaller(request);
+      if (person !== null) return person;
+    }
     const token = bearerTokenOf(request);
-    const caller = (await hostedCaller(token)) ?? (await codesCaller(token)) ?? (await keyCaller(token, request));
-    if (caller === null)
-      throw new HoldfastError('unauthorized', 'The bearer token is wrong, expired or revoked; use another API key');
-    return caller;
+    for (const way of ways) {
+      const caller = await way(token, request);
+      if (caller !== null) return caller;
+    }
+    throw new HoldfastError('unauthorized', 'The bearer token is wrong, expired or revoked; use another API key');
+  };
+}
+
+/** The person of a session, in the project that the headers name. Throws what {@link resolveScope} throws. */
+export async function callerOfSession(
+  deps: Pick<ApiDeps, 'store' | 'settings'>,
+  session: UserSessionRecord,
+  headers: IncomingHttpHeaders,
+): Promise<UserCaller> {
+  const { id, user, role, organizationId, confirmedAt } = session;
+  const reach = { organizationId, projectId: null, projectArchivedAt: null };
+  return {
+    kind: 'user',
+    user,
+    role,
+    source: 'dashboard',
+    session: { id, confirmedAt },
+    credentialProjectId: null,
+    scope: await resolveScope(deps, reach, headers),
   };
 }
 

@@ -23,6 +23,17 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** The operation whose answer may be minutes away. */
 const WAITING: keyof typeof BROWSER_POOL_ROUTES = 'acquireBrowser';
 
+/** Operations whose answers hold URLs that open a browser or a video to whoever has them. */
+const OPENING: ReadonlySet<string> = new Set<keyof typeof BROWSER_ROUTES | keyof typeof BROWSER_POOL_ROUTES>([
+  'createBrowser',
+  'listBrowsers',
+  'retrieveBrowser',
+  'updateBrowser',
+  'startReplay',
+  'listReplays',
+  'acquireBrowser',
+]);
+
 const SECURITY: Record<BrowserRoute['opens'], { security?: Record<string, string[]>[] }> = {
   key: {},
   session: { security: [{ bearer: [] }, { sessionToken: [] }] },
@@ -78,7 +89,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
     app.route({
       method: route.method,
       url: route.url,
-      config: { access: 'browser_token' },
+      config: { access: 'browser_token', answersSecret: OPENING.has(operationId) },
       schema: describe('browsers', operationId, route),
       handler: passOn,
     });
@@ -87,6 +98,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
     app.route({
       method: route.method,
       url: route.url,
+      config: { answersSecret: OPENING.has(operationId) },
       schema: describe('browser pools', operationId, route),
       handler: operationId === WAITING ? (request, reply) => passOnWhileThere(request, reply, settings) : passOn,
     });
@@ -96,7 +108,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
 
 /** The schema of an operation, for the document alone: it is the browser service that judges and answers. */
 function describe(tag: string, operationId: string, route: BrowserRoute) {
-  const { summary, params, query, body, content, produces, status, answer, opens } = route;
+  const { summary, params, query, body, content, produces, status, answer, emptyStatus, opens } = route;
   return {
     operationId,
     summary,
@@ -109,7 +121,8 @@ function describe(tag: string, operationId: string, route: BrowserRoute) {
     ...SECURITY[opens],
     response: {
       [status]: answer === NO_ANSWER ? NoContent : answer,
-      ...refusals(401, 502, ...route.refusals),
+      ...(emptyStatus === undefined ? {} : { [emptyStatus]: NoContent }),
+      ...refusals(502, ...route.refusals),
     },
   };
 }

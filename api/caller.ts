@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
+import { isAtLeast, type Role } from '../contract/people.ts';
+import type { AuditOwner } from './audit-trail.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
 
@@ -9,6 +11,22 @@ export interface KeyCaller {
   key: ApiKeyRecord;
   scope: Scope;
 }
+
+/** A person: in the console by a session of its own, or by a client that acts for them. */
+export interface UserCaller {
+  kind: 'user';
+  user: ApiKeyRecord['createdBy'];
+  role: Role;
+  source: 'dashboard' | 'oauth';
+  /** The session of the console; null for a client. `confirmedAt`: when the person last proved who they are. */
+  session: { id: string; confirmedAt: Date | null } | null;
+  /** The one project that the session or the client is for; null: organization-wide. */
+  credentialProjectId: string | null;
+  scope: Scope;
+}
+
+/** Who may use the API as a whole, within what scope and role allow: everybody but those with a token for one connection. */
+export type PrincipalCaller = KeyCaller | UserCaller;
 
 /** A person on the hosted page: one flow of one connection, nothing else. */
 export interface HostedCaller {
@@ -25,25 +43,35 @@ export interface CodesCaller {
   scope: Scope;
 }
 
-export type Caller = KeyCaller | HostedCaller | CodesCaller;
+export type Caller = PrincipalCaller | HostedCaller | CodesCaller;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; null only on routes with `access: 'public'` and on token-carrying browser URLs. */
     caller: Caller | null;
-    /** The organization that the audit row of a public route belongs to, once its handler knows it. */
-    auditScope: Scope | null;
+    /** Whom the audit row of a public route belongs to, once its handler knows it. */
+    auditOwner: AuditOwner | null;
+    /** The connection whose hosted page has asked, once its cookie is checked; the audit row belongs to its organization. */
+    auditConnection: string | null;
+  }
+  interface FastifyInstance {
+    /** Routes (`GET /path/:name`) whose answers may hold a secret. */
+    secretRoutes: ReadonlySet<string>;
   }
   interface FastifyContextConfig {
     /**
-     * Who may call the route. Default `api_key`.
+     * Who may call the route. Default `api_key`: API keys, and people by their `role`.
      * `hosted`: also the token of the hosted page, for its own connection. `codes`: also a token for the codes of its connection.
      * `public`: everyone.
      * `browser_token`: requests whose `jwt` the browser service checks itself, else API keys.
      */
     access?: 'api_key' | 'hosted' | 'codes' | 'browser_token' | 'public';
-    /** The answer holds a secret: it is sent only after its audit row is written. */
-    answersSecret?: boolean;
+    /** What a person's role must be at least. Default `viewer` for reads without a secret in their answer, `operator` for all else. */
+    role?: Role;
+    /** Shows or replaces a secret: a person must have proved lately who they are. */
+    needsConfirmation?: boolean;
+    /** The answer holds a secret, or does where the function says so of its body: it is sent only after its audit row is written. */
+    answersSecret?: boolean | ((body: unknown) => boolean);
     /** Leaves the route out of the audit log although it is not a read. */
     unaudited?: boolean;
   }
@@ -55,19 +83,44 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller;
 }
 
-/** The caller of a route that only API keys may use. */
-export function keyCallerOf(request: FastifyRequest): KeyCaller {
+/** The caller of a route that API keys and people may use. */
+export function principalCallerOf(request: FastifyRequest): PrincipalCaller {
   const caller = callerOf(request);
-  if (caller.kind !== 'api_key') {
+  if (!isPrincipal(caller)) {
     throw new HoldfastError('forbidden', 'The token of the hosted page may not do this; use an API key');
   }
   return caller;
 }
 
-/** The caller of a route that keys of one project may not use. Throws `forbidden`, with `refusal` for them. */
-export function organizationWideCallerOf(request: FastifyRequest, refusal: string): KeyCaller {
-  const caller = keyCallerOf(request);
-  if (caller.key.projectId !== null) throw new HoldfastError('forbidden', refusal);
+/** True for an API key or a person. */
+export function isPrincipal(caller: Caller): caller is PrincipalCaller {
+  return caller.kind === 'api_key' || caller.kind === 'user';
+}
+
+/** The id of the API key or of the person: what calls and streams are counted under. */
+export function principalIdOf(caller: PrincipalCaller): string {
+  return caller.kind === 'api_key' ? caller.key.id : caller.user.id;
+}
+
+/** Who is said to have made what a caller makes: the person, or who made the API key. */
+export function creatorOf(caller: PrincipalCaller): ApiKeyRecord['createdBy'] {
+  return caller.kind === 'api_key' ? caller.key.createdBy : caller.user;
+}
+
+/** The one project that a caller's credential is for; null: organization-wide. */
+export function credentialProjectOf(caller: PrincipalCaller): string | null {
+  return caller.kind === 'api_key' ? caller.key.projectId : caller.credentialProjectId;
+}
+
+/** True for who may see links and tokens by which more can be done than reading: all but people who may only read. */
+export function maySeeAccess(caller: Caller): boolean {
+  return caller.kind === 'api_key' || (caller.kind === 'user' && isAtLeast(caller.role, 'operator'));
+}
+
+/** The caller of a route that credentials of one project may not use. Throws `forbidden`, with `refusal` for them. */
+export function organizationWideCallerOf(request: FastifyRequest, refusal: string): PrincipalCaller {
+  const caller = principalCallerOf(request);
+  if (credentialProjectOf(caller) !== null) throw new HoldfastError('forbidden', refusal);
   return caller;
 }
 

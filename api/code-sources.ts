@@ -7,8 +7,9 @@ import { isSignedByMailgun, isSignedByTwilio } from '../codes/signatures.ts';
 import { CodeSource, CodeSourceCreate, type CodeSourceType } from '../contract/code-sources.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import type { CodeSourceRecord } from '../store/queries/code-sources.ts';
+import { rejectForm } from '../http/bodies.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf } from './caller.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
@@ -35,6 +36,11 @@ export function registerCodeSources(app: ApiServer, parts: ApiParts): void {
       // Attachments hold no code that anybody sends.
       onFile: (part) => Promise.resolve(void part.file.resume()),
     });
+    // The form is read before its handler is asked; what fails until then is the sender's.
+    forms.setErrorHandler((error, request) => {
+      if (request.isMultipart() && (request.body === undefined || request.body === null)) rejectForm(error);
+      throw error;
+    });
     receive(forms.withTypeProvider<ZodTypeProvider>(), parts);
   });
 }
@@ -48,10 +54,10 @@ function createSource(app: ApiServer, { store, settings }: ApiParts): void {
       operationId: 'createCodeSource',
       tags,
       body: CodeSourceCreate,
-      response: { 201: CodeSource, ...refusals(400, 401, 403) },
+      response: { 201: CodeSource },
     },
     handler: async (request, reply) => {
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       return reply.code(201).send(present(await store.codeSources.create(scope, request.body), settings.publicUrl));
     },
   });
@@ -66,11 +72,11 @@ function listSources(app: ApiServer, { store, settings }: ApiParts): void {
       operationId: 'listCodeSources',
       tags,
       querystring: z.object(pageQuery),
-      response: { 200: z.array(CodeSource), ...refusals(400, 401) },
+      response: { 200: z.array(CodeSource) },
     },
     handler: async (request, reply) => {
       const asked = pageOf(request.query);
-      const page = await store.codeSources.list(keyCallerOf(request).scope, asked);
+      const page = await store.codeSources.list(principalCallerOf(request).scope, asked);
       sendPageHeaders(reply, asked, page);
       return page.rows.map((row) => present(row, settings.publicUrl));
     },
@@ -86,10 +92,10 @@ function deleteSource(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteCodeSource',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 403, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      found(await store.codeSources.remove(keyCallerOf(request).scope, request.params.id), NOT_FOUND);
+      found(await store.codeSources.remove(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -110,7 +116,7 @@ function receive(app: ApiServer, parts: ApiParts): void {
       params: IdParams,
       body: Posted,
       consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
-      response: { 204: NoContent, ...refusals(400, 403, 404) },
+      response: { 204: NoContent, ...refusals(403, 404) },
     },
     handler: async (request, reply) => {
       const source = found(await parts.store.codeSources.open(request.params.id), NOT_FOUND);

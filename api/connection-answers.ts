@@ -4,7 +4,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import type { ConnectionRow } from '../store/queries/connections.ts';
 import type { Scope } from '../store/scope.ts';
 import { telemetryOf } from './auth-connections/settings-rules.ts';
-import type { Caller } from './caller.ts';
+import { isPrincipal, type Caller } from './caller.ts';
 import type { Accepted, ApiDeps } from './context.ts';
 import { found } from './found.ts';
 import type { HandoffCodes } from './handoff.ts';
@@ -18,8 +18,8 @@ export interface ConnectionAnswers {
   find(caller: Caller, id: string): Promise<ConnectionRow>;
   /** The newest recorded document, once it includes what `accepted` says; the accepted one when that takes too long. */
   settled(accepted: Accepted): Promise<ConnectionDocument>;
-  /** The public shape. Only an API key sees links to the hosted page and the ways into the browser. */
-  present(document: ConnectionDocument, audience: Caller['kind'], at?: Date): ManagedAuth;
+  /** The public shape, with links to the hosted page and the ways into the browser only for who may see them. */
+  present(document: ConnectionDocument, showsAccess: boolean, at?: Date): ManagedAuth;
   /** A fresh link to the hosted page for one flow, and the code in it. */
   hostedLink(connectionId: string, flowId: string): { url: string; code: string };
 }
@@ -37,7 +37,7 @@ export function createConnectionAnswers(
 
   return {
     async find(caller, id) {
-      if (caller.kind !== 'api_key' && caller.connectionId !== id) {
+      if (!isPrincipal(caller) && caller.connectionId !== id) {
         throw new HoldfastError('forbidden', 'This token is for another connection; use an API key');
       }
       return findInScope(deps.store, caller.scope, id);
@@ -46,10 +46,10 @@ export function createConnectionAnswers(
       const row = await deps.store.connections.waitForRevision(document.id, revision, READ_YOUR_WRITES_MS);
       return row?.document ?? document;
     },
-    present(document, audience, at = deps.clock()) {
-      const link = audience === 'api_key' ? (flowId: string) => hostedLink(document.id, flowId).url : null;
+    present(document, showsAccess, at = deps.clock()) {
+      const link = showsAccess ? (flowId: string) => hostedLink(document.id, flowId).url : null;
       const connection = withTelemetry(presentConnection(document, at, link));
-      return audience === 'api_key' ? connection : { ...connection, browser_session_id: null, live_view_url: null };
+      return showsAccess ? connection : { ...connection, browser_session_id: null, live_view_url: null };
     },
     hostedLink,
   };

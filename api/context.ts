@@ -1,12 +1,18 @@
+import type { FetchedSource, GithubSource } from '../contract/apps.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { AppsClient } from '../client/apps-client.ts';
+import type { AuditExportsClient } from '../client/audit-exports-client.ts';
 import type { ConnectionsClient } from '../client/connections-client.ts';
+import type { AuditExportTest } from '../contract/audit-export.ts';
 import type { Plan } from '../contract/limits.ts';
 import type { ExternalCredentials } from '../credential-providers/external-credentials.ts';
+import type { ExportTarget } from '../store/queries/audit-export-destinations.ts';
 import type { OpenedProxy } from '../store/queries/proxies.ts';
 import type { Store } from '../store/store.ts';
+import type { OidcRule } from './people/oidc-rules.ts';
+import type { ConsoleSettings } from './console/document.ts';
 
 /** A Fastify instance whose routes are typed by their zod schemas. */
 export type ApiServer = FastifyInstance<
@@ -38,6 +44,7 @@ export interface LogFields {
   status?: number;
   duration_ms?: number;
   credential_id?: string;
+  destination_id?: string;
   connection_id?: string;
   error_name?: string;
   error_code?: string;
@@ -59,11 +66,22 @@ export interface RateLimit {
   perSecond: number;
 }
 
+/** An OpenID provider that people sign in by. */
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** Whom it lets in; without any, only who is a member already. */
+  rules: readonly OidcRule[];
+}
+
 /** Settings of the API. */
 export interface ApiSettings {
   /** Base URL under which callers and persons reach this service, without a slash at the end. */
   publicUrl: string;
   plan: Plan;
+  /** Absent: people sign in by links, passwords and passkeys alone. */
+  oidc?: OidcSettings;
   /** Base URL of the browser service that /browsers is passed on to, and its key. */
   browserBaseUrl: string;
   browserApiKey: string;
@@ -73,6 +91,10 @@ export interface ApiSettings {
   credentialRateLimit?: RateLimit;
   /** Proxies in front of this service whose X-Forwarded-For is believed (Fastify's `trustProxy`). Default none. */
   trustProxy?: boolean | string;
+  /** Who this installation is when it delivers the audit log; without it, no export destination can be made. */
+  exportServiceRoleArn?: string;
+  /** What the console is told; what is not named is null. */
+  console?: Partial<ConsoleSettings>;
   /** Origins of the operator's own pages, which may call this service from a browser and show its page in a frame. */
   allowedOrigins?: readonly string[];
 }
@@ -89,6 +111,11 @@ export type HealthParts = Record<string, { ready: boolean; message?: string }>;
 /** Tells whether a page can be had through a proxy; `url` is the page, which must be public (else `invalid_input`). */
 export type ProxyProbe = (proxy: OpenedProxy, url?: string) => Promise<boolean>;
 
+/** Deliveries of the audit log: `test` tries a destination as they use it, by its role and an object. */
+export interface AuditExports extends Pick<AuditExportsClient, 'wake'> {
+  test(destination: ExportTarget): Promise<AuditExportTest>;
+}
+
 /** What the API is made of. */
 export interface ApiDeps {
   store: Store;
@@ -97,6 +124,9 @@ export interface ApiDeps {
   settings: ApiSettings;
   addressPolicy: AddressPolicy;
   checkProxy: ProxyProbe;
+  /** Fetches a program from its repository; throws errors that name the field. */
+  fetchSource: (source: GithubSource) => Promise<FetchedSource>;
+  auditExports: AuditExports;
   externalCredentials: Pick<ExternalCredentials, 'test' | 'items'>;
   /** 32 bytes or more. Signs handoff codes and the tokens of the hosted page; the same on every API process. */
   signingKey: Uint8Array;

@@ -6,7 +6,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { readTotpSecret } from '../contract/totp-secret.ts';
 import type { CredentialRecord } from '../store/queries/credentials.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf, type KeyCaller } from './caller.ts';
+import { principalCallerOf, type PrincipalCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -36,11 +36,11 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
       operationId: 'createCredential',
       tags,
       body: CredentialCreate,
-      response: { 201: Credential, ...refusals(400, 401, 409) },
+      response: { 201: Credential, ...refusals(409) },
     },
     handler: async (request, reply) => {
       const { name, domain, values, totp_secret: totpSecret, passkeys, sso_provider: ssoProvider } = request.body;
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const record = await store.credentials.create(scope, {
         name,
         domain,
@@ -67,7 +67,7 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listCredentials',
       tags,
       querystring: Query,
-      response: { 200: z.array(Credential), ...refusals(400, 401) },
+      response: { 200: z.array(Credential) },
     },
     handler: async (request, reply) => {
       const { domain, query } = request.query;
@@ -76,7 +76,7 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
         query: query === '' ? undefined : query,
       });
       const asked = pageOf(request.query);
-      const page = await store.credentials.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      const page = await store.credentials.list(principalCallerOf(request).scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map((record) => presentCredential(record, 'list'));
     },
@@ -92,10 +92,10 @@ function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveCredential',
       tags,
       params: IdOrNameParams,
-      response: { 200: Credential, ...refusals(401, 404) },
+      response: { 200: Credential },
     },
     handler: async (request) => {
-      const { record } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
       return presentCredential(record, 'single');
     },
   });
@@ -109,15 +109,16 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
   app.route({
     method: 'PATCH',
     url: '/credentials/:id_or_name',
+    config: { needsConfirmation: true },
     schema: {
       operationId: 'updateCredential',
       tags,
       params: IdOrNameParams,
       body: CredentialUpdate,
-      response: { 200: Credential, ...refusals(400, 401, 404, 409) },
+      response: { 200: Credential, ...refusals(409) },
     },
     handler: async (request) => {
-      const { record: current, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       const { name, values, remove_value_keys: removeValueKeys, totp_secret: totpSecret } = request.body;
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
@@ -158,10 +159,10 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
       operationId: 'deleteCredential',
       tags,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(401, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const { record, project } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
         await unlessGone(() => connections.configure(id, { credential: null }));
       }
@@ -171,7 +172,7 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
   });
 }
 
-async function find({ projects, credentials }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
+async function find({ projects, credentials }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
   const record = found(
     await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName)),
     NOT_FOUND,
@@ -193,15 +194,15 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/credentials/:id_or_name/totp-code',
-    config: { answersSecret: true },
+    config: { answersSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'credentialTotpCode',
       tags,
       params: IdOrNameParams,
-      response: { 200: TotpCode, ...refusals(401, 404) },
+      response: { 200: TotpCode },
     },
     handler: async (request) => {
-      const { record } = await find(store, keyCallerOf(request), request.params.id_or_name);
+      const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
       const secret = (await store.credentials.open(record.id))?.totpSecret ?? null;
       if (secret === null) {
         throw new HoldfastError('not_found', 'This credential has no TOTP secret; set `totp_secret` first');

@@ -18,7 +18,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     return {
       flowId: document.flow?.flow_id ?? null,
       revision,
-      connection: parts.answers.present(document, 'hosted'),
+      connection: parts.answers.present(document, false),
       formNotice: document.flow?.interaction?.form_notice ?? null,
       actsOnPage: document.flow?.interaction?.acts_on_page === true,
     };

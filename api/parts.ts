@@ -5,6 +5,7 @@ import { createConnectionAnswers, type ConnectionAnswers } from './connection-an
 import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
 import { createHandoffCodes, type HandoffCodes } from './handoff.ts';
 import { createHostedTokens, type HostedTokens } from './hosted-token.ts';
+import { createSigningKeys, type SigningKeys } from './oauth/signing-keys.ts';
 import { createAddressLimiter, type RateLimiter } from './rate-limit.ts';
 import { createOpenStreams, type OpenStreams } from './streams.ts';
 
@@ -16,6 +17,7 @@ export interface ApiParts extends ApiDeps {
   inbox: CodeInbox;
   codeTokens: CodeTokens;
   streams: OpenStreams;
+  signingKeys: SigningKeys;
   browserService: BrowserService;
   limits: { byAddress: RateLimiter; byCredential: RateLimiter };
 }
@@ -32,6 +34,7 @@ export function createApiParts(deps: ApiDeps): ApiParts {
     inbox: createCodeInbox(deps),
     codeTokens: createCodeTokens(deps.signingKey, deps.clock),
     streams: createOpenStreams(),
+    signingKeys: createSigningKeys(deps),
     browserService: createBrowserService({
       baseUrl: deps.settings.browserBaseUrl,
       apiKey: deps.settings.browserApiKey,

@@ -4,7 +4,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { presentProfile, Profile } from '../contract/profiles.ts';
 import { packState, STATE_FORMATS, unpackState, type StateFormat } from '../store/profile-state/archive.ts';
 import { readState } from '../store/profile-state/state.ts';
-import { IdOrNameParams, refusals } from './answer-schemas.ts';
+import { IdOrNameParams } from './answer-schemas.ts';
 import { organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import type { ApiParts } from './parts.ts';
@@ -34,7 +34,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/profiles/:id_or_name/download',
-    config: { answersSecret: true },
+    config: { answersSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'downloadProfile',
       tags,
@@ -46,7 +46,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
           .describe('`storage_state`: as Playwright has it, cookies and local storage alone'),
       }),
       produces: Object.values(TYPES),
-      response: { 200: Binary, ...refusals(400, 401, 403, 404) },
+      response: { 200: Binary },
     },
     handler: async (request, reply) => {
       const { record } = await allowedProfile(request, store, request.params.id_or_name);
@@ -76,7 +76,7 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
         params: IdOrNameParams,
         consumes: Object.values(TYPES),
         body: Binary,
-        response: { 200: Profile, ...refusals(400, 401, 403, 404, 413) },
+        response: { 200: Profile },
       },
       // Its handler reads the body.
       validatorCompiler: () => (value: unknown) => ({ value }),

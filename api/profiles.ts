@@ -4,7 +4,7 @@ import { presentProfile, Profile, ProfileCreate, ProfileUpdate } from '../contra
 import type { ProfileRecord } from '../store/queries/profiles.ts';
 import type { ProjectScope } from '../store/scope.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
-import { keyCallerOf, type KeyCaller } from './caller.ts';
+import { principalCallerOf, type PrincipalCaller } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -38,10 +38,10 @@ function createProfile(app: ApiServer, { store }: ApiParts): void {
       operationId: 'createProfile',
       tags,
       body: ProfileCreate,
-      response: { 201: Profile, ...refusals(400, 401, 409) },
+      response: { 201: Profile, ...refusals(409) },
     },
     handler: async (request, reply) => {
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const record = await store.profiles.create(scope, defined({ name: request.body?.name }));
       return reply.code(201).send(presentProfile(record));
     },
@@ -57,10 +57,10 @@ function listProfiles(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listProfiles',
       tags,
       querystring: Query,
-      response: { 200: z.array(Profile), ...refusals(400, 401) },
+      response: { 200: z.array(Profile) },
     },
     handler: async (request, reply) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { name, query } = request.query;
       const asked = pageOf(request.query);
       if (name !== undefined && name !== '') {
@@ -86,10 +86,10 @@ function retrieveProfile(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveProfile',
       tags,
       params: IdOrNameParams,
-      response: { 200: Profile, ...refusals(401, 404) },
+      response: { 200: Profile },
     },
     handler: async (request) => {
-      const { record } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
+      const { record } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       return presentProfile(record);
     },
   });
@@ -105,10 +105,10 @@ function updateProfile(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdOrNameParams,
       body: ProfileUpdate,
-      response: { 200: Profile, ...refusals(400, 401, 404, 409, 422) },
+      response: { 200: Profile, ...refusals(409, 422) },
     },
     handler: async (request) => {
-      const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
+      const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       if (record.name === request.body.name) return presentProfile(record);
       await rejectInUse(store, project, record);
       const renamed = found(await store.profiles.rename(project, record.id, request.body.name), NOT_FOUND);
@@ -126,10 +126,10 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteProfile',
       tags,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(401, 404, 422) },
+      response: { 204: NoContent, ...refusals(422) },
     },
     handler: async (request, reply) => {
-      const { record, project } = await findProfile(store, keyCallerOf(request), request.params.id_or_name);
+      const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       await rejectInUse(store, project, record);
       found(await store.profiles.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
@@ -138,7 +138,11 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
 }
 
 /** The profile that a path means; throws `not_found`. */
-export async function findProfile({ projects, profiles }: ApiParts['store'], { scope }: KeyCaller, idOrName: string) {
+export async function findProfile(
+  { projects, profiles }: ApiParts['store'],
+  { scope }: PrincipalCaller,
+  idOrName: string,
+) {
   const record = found(
     await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName)),
     NOT_FOUND,

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { invalidField } from '../contract/errors.ts';
 import { Proxy, ProxyCheck, ProxyCreate, type ProxyStatus, ProxyUpdate } from '../contract/proxies.ts';
 import type { ProxyRecord } from '../store/queries/proxies.ts';
-import { IdParams, NoContent, refusals } from './answer-schemas.ts';
+import { IdParams, NoContent } from './answer-schemas.ts';
 import { isForbiddenHost } from './auth-connections/address-rules.ts';
-import { keyCallerOf } from './caller.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -34,7 +34,7 @@ function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
       operationId: 'createProxy',
       tags,
       body: ProxyCreate,
-      response: { 201: Proxy, ...refusals(400, 401) },
+      response: { 201: Proxy },
     },
     handler: async (request, reply) => {
       const { name, protocol, bypass_hosts: bypassHosts, config } = request.body;
@@ -42,7 +42,7 @@ function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
       if (isForbiddenHost(addressPolicy, config.host, config.port)) {
         throw invalidField('config.host', 'is a private address; the operator can list it as an allowed host');
       }
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const record = await store.proxies.create(scope, {
         name: name ?? null,
         protocol,
@@ -72,13 +72,13 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listProxies',
       tags,
       querystring: Query,
-      response: { 200: z.array(Proxy), ...refusals(400, 401) },
+      response: { 200: z.array(Proxy) },
     },
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
       const filter = defined({ name, query: query === '' ? undefined : query });
-      const page = await store.proxies.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      const page = await store.proxies.list(principalCallerOf(request).scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(presentProxy);
     },
@@ -94,10 +94,10 @@ function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveProxy',
       tags,
       params: IdParams,
-      response: { 200: Proxy, ...refusals(401, 404) },
+      response: { 200: Proxy },
     },
     handler: async (request) => {
-      const record = found(await store.proxies.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND);
+      const record = found(await store.proxies.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
       return presentProxy(record);
     },
   });
@@ -113,11 +113,11 @@ function updateProxy(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdParams,
       body: ProxyUpdate,
-      response: { 200: Proxy, ...refusals(400, 401, 404) },
+      response: { 200: Proxy },
     },
     handler: async (request) => {
       const renamed = found(
-        await store.proxies.rename(keyCallerOf(request).scope, request.params.id, request.body.name),
+        await store.proxies.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
         NOT_FOUND,
       );
       return presentProxy(renamed);
@@ -137,10 +137,10 @@ function deleteProxy(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteProxy',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const removed = await store.proxies.remove(keyCallerOf(request).scope, request.params.id);
+      const removed = await store.proxies.remove(principalCallerOf(request).scope, request.params.id);
       found(removed, NOT_FOUND);
       return reply.code(204).send();
     },
@@ -160,10 +160,10 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
       tags,
       params: IdParams,
       body: ProxyCheck,
-      response: { 200: Proxy, ...refusals(400, 401, 404) },
+      response: { 200: Proxy },
     },
     handler: async (request) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { id } = request.params;
       const record = found(await store.proxies.find(scope, id), NOT_FOUND);
       const opened = await store.proxies.open(record.projectId, { id });

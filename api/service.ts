@@ -6,19 +6,26 @@ import { acceptEmptyJson } from '../http/bodies.ts';
 import { answerError, answerErrors } from '../http/errors.ts';
 import { sendAnswerHeaders } from '../http/headers.ts';
 import { answerBrokenRequest } from '../http/sockets.ts';
-import { auditRequests } from './audit.ts';
-import type { Caller } from './caller.ts';
+import { auditRequests, callOf } from './audit.ts';
+import { createAuditTrail, type AuditTrail } from './audit-trail.ts';
+import { isPrincipal, principalIdOf, type Caller } from './caller.ts';
 import { createAuthentication } from './authentication.ts';
 import { hasBrowserToken } from './browser-service.ts';
+import { createClientAddress } from './client-address.ts';
 import { passOnBrowsers } from './browsers-proxy.ts';
 import { tunnelBrowserSockets } from './browsers-tunnel.ts';
+import { consolePages } from './console/plugin.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
+import { showDocument } from './document/viewer.ts';
 import { answerOwnOrigins } from './cors.ts';
 import { createHostedPageDeps } from './hosted-page-deps.ts';
 import { hostedPage } from './hosted/plugin.ts';
+import { createAccessTokens } from './oauth/access-tokens.ts';
+import { oauthServer } from './oauth/routes.ts';
 import { describeRoutes } from './openapi.ts';
 import { createApiParts, type ApiParts } from './parts.ts';
 import { countCall } from './rate-limit.ts';
+import { requireRole } from './people/roles.ts';
 import { registerRoutes } from './routes.ts';
 import { rejectMalformedText } from './text-check.ts';
 
@@ -38,6 +45,8 @@ const MAX_PARAM_LENGTH = 4096;
  */
 export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   const parts = createApiParts(deps);
+  const trail = createAuditTrail(parts);
+  const addressOf = createClientAddress(deps.settings);
   const app: ApiServer = Fastify({
     logger: false,
     bodyLimit: BODY_LIMIT,
@@ -46,8 +55,17 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => void answerError(error, request, reply, deps.logger),
+    clientErrorHandler: (fault, socket) => {
+      const call = { at: deps.clock(), ip: socket.remoteAddress ?? '', method: '', url: '', route: '', headers: {} };
+      if (fault.code !== 'ECONNRESET') trail.noteStranger({ ...call, status: 400, durationMs: 0 });
+      answerBrokenRequest(fault, socket);
+    },
+    // Before any hook: such a request has no route.
+    frameworkErrors: (error, request, reply) => {
+      const received = { at: deps.clock(), ip: addressOf(request.raw) };
+      answerError(error, request, reply, deps.logger);
+      trail.noteStranger(callOf(request, received, reply.statusCode, 0));
+    },
   }).withTypeProvider<ZodTypeProvider>();
 
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -57,22 +75,25 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   sendAnswerHeaders(app);
   acceptEmptyJson(app);
   await answerOwnOrigins(app, deps.settings.allowedOrigins ?? []);
-  guardRequests(app, parts);
+  guardRequests(app, parts, trail);
   await describeRoutes(app, deps.settings.publicUrl);
+  await showDocument(app);
   await app.register(async (scope) => {
-    // The page authenticates by its own cookie, and is nobody's interface but its own.
+    // Pages are nobody's interface but their own; what they show is asked for with a cookie.
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'public' };
       route.schema = { ...route.schema, hide: true };
     });
     await hostedPage(scope, createHostedPageDeps(parts));
+    consolePages(scope, { sandbox: null, temporalUiUrl: null, ...deps.settings.console });
   });
   await app.register((scope, _options, done) => {
     registerRoutes(scope.withTypeProvider<ZodTypeProvider>(), parts);
     done();
   });
+  await app.register(async (scope) => oauthServer(scope.withTypeProvider<ZodTypeProvider>(), parts));
   await app.register(async (scope) => passOnBrowsers(scope.withTypeProvider<ZodTypeProvider>(), parts));
-  tunnelBrowserSockets(app, parts);
+  tunnelBrowserSockets(app, parts, trail);
   return app;
 }
 
@@ -97,19 +118,29 @@ export async function startApi(options: ApiDeps & ListenOptions): Promise<Runnin
   return { url: `http://127.0.0.1:${port}`, app, close: () => app.close() };
 }
 
-function guardRequests(app: ApiServer, parts: ApiParts): void {
-  const authenticate = createAuthentication(parts, parts.tokens, parts.codeTokens);
+function guardRequests(app: ApiServer, parts: ApiParts, trail: AuditTrail): void {
+  const authenticate = createAuthentication(
+    parts,
+    parts.tokens,
+    parts.codeTokens,
+    createAccessTokens(parts, parts.signingKeys),
+  );
   const { byAddress, byCredential } = parts.limits;
 
   app.decorateRequest('caller', null);
-  app.decorateRequest('auditScope', null);
-  auditRequests(app, parts);
+  app.decorateRequest('auditOwner', null);
+  app.decorateRequest('auditConnection', null);
+  auditRequests(app, trail, parts);
   app.addHook('onRequest', async (request, reply) => {
     await countCall(byAddress, request.ip, reply);
     const access = request.routeOptions.config.access ?? 'api_key';
     if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;
     const caller = (request.caller = await authenticate(request));
     await countCall(byCredential, nameOf(caller), reply);
+    if (caller.kind === 'user') {
+      requireRole(caller, request, parts.clock());
+      return;
+    }
     if (caller.kind !== 'api_key' && access !== caller.kind) {
       const holder = caller.kind === 'hosted' ? 'The token of the hosted page' : 'A token for codes';
       throw new HoldfastError('forbidden', `${holder} may not do this; use an API key`);
@@ -131,7 +162,7 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime),
         ...(caller?.kind === 'api_key' ? { credential_id: caller.key.id } : {}),
-        ...(caller === null || caller.kind === 'api_key' ? {} : { connection_id: caller.connectionId }),
+        ...(caller === null || isPrincipal(caller) ? {} : { connection_id: caller.connectionId }),
       },
       'request',
     );
@@ -150,7 +181,8 @@ function guardRequests(app: ApiServer, parts: ApiParts): void {
 function nameOf(caller: Caller): string {
   switch (caller.kind) {
     case 'api_key':
-      return caller.key.id;
+    case 'user':
+      return principalIdOf(caller);
     case 'hosted':
       return caller.flowId;
     case 'codes':

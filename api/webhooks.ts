@@ -10,7 +10,7 @@ import {
 import type { WebhookRecord } from '../store/queries/webhooks.ts';
 import { IdParams, NoContent, refusals } from './answer-schemas.ts';
 import { checkServerUrl } from './auth-connections/address-rules.ts';
-import { keyCallerOf } from './caller.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { found } from './found.ts';
@@ -44,12 +44,12 @@ function createWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
       operationId: 'createWebhook',
       tags,
       body: WebhookCreate,
-      response: { 201: WebhookWithSecret, ...refusals(400, 401, 403, 409) },
+      response: { 201: WebhookWithSecret, ...refusals(409) },
     },
     handler: async (request, reply) => {
       const { url, events = WebhookEventType.options, description = '' } = request.body;
       checkServerUrl(addressPolicy, 'url', url);
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const { secret, ...made } = await store.webhooks.create(scope, { url, events, description });
       return reply.code(201).send({ ...present(made), secret });
     },
@@ -65,11 +65,11 @@ function listWebhooks(app: ApiServer, { store }: ApiParts): void {
       operationId: 'listWebhooks',
       tags,
       querystring: z.object(pageQuery),
-      response: { 200: z.array(Webhook), ...refusals(400, 401) },
+      response: { 200: z.array(Webhook) },
     },
     handler: async (request, reply) => {
       const asked = pageOf(request.query);
-      const page = await store.webhooks.list(keyCallerOf(request).scope, asked);
+      const page = await store.webhooks.list(principalCallerOf(request).scope, asked);
       sendPageHeaders(reply, asked, page);
       return page.rows.map(present);
     },
@@ -85,10 +85,10 @@ function retrieveWebhook(app: ApiServer, { store }: ApiParts): void {
       operationId: 'retrieveWebhook',
       tags,
       params: IdParams,
-      response: { 200: Webhook, ...refusals(401, 404) },
+      response: { 200: Webhook },
     },
     handler: async (request) =>
-      present(found(await store.webhooks.find(keyCallerOf(request).scope, request.params.id), NOT_FOUND)),
+      present(found(await store.webhooks.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
   });
 }
 
@@ -102,13 +102,13 @@ function updateWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
       tags,
       params: IdParams,
       body: WebhookUpdate,
-      response: { 200: Webhook, ...refusals(400, 401, 403, 404, 409) },
+      response: { 200: Webhook, ...refusals(409) },
     },
     handler: async (request) => {
       const patch = defined(request.body);
       if (patch.url !== undefined) checkServerUrl(addressPolicy, 'url', patch.url);
       return present(
-        found(await store.webhooks.patch(keyCallerOf(request).scope, request.params.id, patch), NOT_FOUND),
+        found(await store.webhooks.patch(principalCallerOf(request).scope, request.params.id, patch), NOT_FOUND),
       );
     },
   });
@@ -119,16 +119,16 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:id/rotate_secret',
-    config: { answersSecret: true },
+    config: { answersSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'rotateWebhookSecret',
       tags,
       params: IdParams,
-      response: { 200: WebhookWithSecret, ...refusals(401, 403, 404) },
+      response: { 200: WebhookWithSecret },
     },
     handler: async (request) => {
       const { secret, ...rotated } = found(
-        await store.webhooks.rotateSecret(keyCallerOf(request).scope, request.params.id),
+        await store.webhooks.rotateSecret(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
       return { ...present(rotated), secret };
@@ -145,10 +145,10 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteWebhook',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 403, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const removed = await store.webhooks.remove(keyCallerOf(request).scope, request.params.id);
+      const removed = await store.webhooks.remove(principalCallerOf(request).scope, request.params.id);
       found(removed, NOT_FOUND);
       return reply.code(204).send();
     },
@@ -164,10 +164,10 @@ function testWebhook(app: ApiServer, { store }: ApiParts): void {
       operationId: 'testWebhook',
       tags,
       params: IdParams,
-      response: { 202: WebhookDelivery, ...refusals(401, 403, 404) },
+      response: { 202: WebhookDelivery },
     },
     handler: async (request, reply) => {
-      const delivery = await store.webhookDeliveries.addTest(keyCallerOf(request).scope, request.params.id);
+      const delivery = await store.webhookDeliveries.addTest(principalCallerOf(request).scope, request.params.id);
       return reply.code(202).send(found(delivery, NOT_FOUND));
     },
   });
@@ -185,10 +185,10 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdParams,
       querystring: DeliveriesQuery,
-      response: { 200: z.array(WebhookDelivery), ...refusals(400, 401, 404) },
+      response: { 200: z.array(WebhookDelivery) },
     },
     handler: async (request, reply) => {
-      const { scope } = keyCallerOf(request);
+      const { scope } = principalCallerOf(request);
       const { id } = found(await store.webhooks.find(scope, request.params.id), NOT_FOUND);
       const asked = pageOf(request.query);
       const { status } = request.query;
@@ -210,11 +210,11 @@ function redeliver(app: ApiServer, { store }: ApiParts): void {
       operationId: 'redeliverWebhookDelivery',
       tags,
       params: DeliveryParams,
-      response: { 202: WebhookDelivery, ...refusals(401, 403, 404) },
+      response: { 202: WebhookDelivery },
     },
     handler: async (request, reply) => {
       const { id, delivery_id: deliveryId } = request.params;
-      const delivery = await store.webhookDeliveries.redeliver(keyCallerOf(request).scope, id, deliveryId);
+      const delivery = await store.webhookDeliveries.redeliver(principalCallerOf(request).scope, id, deliveryId);
       return reply.code(202).send(found(delivery, 'Delivery not found; list the deliveries of the webhook'));
     },
   });

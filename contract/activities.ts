@@ -1,4 +1,10 @@
-import type { CheckMethod, CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
+import type {
+  CheckMethod,
+  CredentialReference,
+  FlowErrorCode,
+  ManagedAuthBrowser,
+  TimelineEvent,
+} from './connections.ts';
 import type { CredentialProviderFault } from './credential-provider-faults.ts';
 import type { ConnectionDocument, ConnectionRecord, KnownAccount, RequestCheck } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
@@ -69,6 +75,8 @@ export interface Observation {
   credential: CredentialFacts | null;
   /** The captcha that stands in the way is one that a solver may be asked about. Absent without one, and without a solver. */
   solvable?: true;
+  /** A captcha beside the fields of a form can be seen and has no answer yet. Absent where there is none. */
+  unproved?: true;
 }
 
 /** A task that a captcha solver has taken, by the solver's own name. */
@@ -194,17 +202,21 @@ export interface HealthOutcome {
 
 /**
  * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
- * the flow starts over), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
- * (typing was claimed and its outcome is unknown: read the page, never type again), `element_not_found`,
+ * the flow starts over), `project_gone` (it was archived or deleted), `limit_reached` (the organization has as many connections as it may have), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
+ * (typing was claimed and its outcome is unknown: read the page, never type again), `captcha_unanswered` (a captcha beside the fields
+ * has no answer: nothing went to the site, and the same entering may be tried again once it has), `element_not_found`,
  * `address_refused` (the login page lies where the egress rules let nobody go), `session_not_persistent` (a good login is
  * gone when its saved profile is opened again), `account_mismatch` (the page names another account than it did after earlier logins), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
  * `internal_error`, those of {@link ProxyFailure}, and those of {@link CredentialProviderFault}.
  */
 export type ActivityFailure =
   | 'session_gone'
+  | 'project_gone'
+  | 'limit_reached'
   | 'domain_not_allowed'
   | 'address_refused'
   | 'entry_uncertain'
+  | 'captcha_unanswered'
   | 'submission_gone'
   | 'session_not_persistent'
   | 'account_mismatch'
@@ -235,7 +247,8 @@ export interface LoginActivities {
   readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
   /**
    * Types and presses, then reads the next page. At most once: what it types is claimed first, and a try that finds it
-   * claimed ends with `entry_uncertain`. Hence it may be retried.
+   * claimed ends with `entry_uncertain`. Hence it may be retried. With `captcha_unanswered` it has sent nothing, keeps no claim, and
+   * the submission is still there.
    */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
   /**
@@ -263,6 +276,34 @@ export interface LoginActivities {
    * refreshed. May be retried.
    */
   checkHealth(input: { target: LoginTarget; checkId: string }): Promise<HealthOutcome>;
+}
+
+/** A check that one request may settle, and what is recorded when it finds the profile logged in. */
+export interface QuickCheckInput {
+  target: LoginTarget;
+  /** What is known of the attached credential. Where it is another by now, the workflow says what follows. */
+  credential: CredentialFacts | null;
+  /** The document after such a check. */
+  document: ConnectionDocument;
+  /** Its event, without how the check was made. */
+  event: TimelineEvent;
+}
+
+/** Why a quick check has found nothing: the site did not clearly say "signed in", was slow, or others are asked already. */
+export type QuickCheckMiss = 'unsure' | 'late' | 'busy';
+
+/** What a quick check has found. `recorded`: the row is as the input has it. */
+export type QuickCheckOutcome =
+  | { missed: QuickCheckMiss }
+  | { missed: null; check: CheckMethod; credential: CredentialFacts | null; recorded: boolean };
+
+/** The check that needs neither a browser nor a place in a queue. */
+export interface QuickCheckActivities {
+  /**
+   * Asks by the request that is known to tell whether the profile is logged in, and records it where nothing else has changed.
+   * Answers within moments, whatever the site does. May run again: a revision that is not newer changes nothing.
+   */
+  checkQuickly(input: QuickCheckInput): Promise<QuickCheckOutcome>;
 }
 
 /** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
@@ -295,9 +336,21 @@ export interface AppActivities {
   endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;
 }
 
+/** What the export to a destination does next: `none` when it is paused or gone, `wait` until a window commits or after a failure. */
+export type ExportStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
+
+/** Activities that deliver the audit log to export destinations. */
+export interface AuditExportActivities {
+  /**
+   * Delivers the next object of a destination and writes down how far it has come; `now` in milliseconds since 1970. When it runs
+   * again after a lost worker, the same object is written again. What the store or the role refuses is written down and waited for.
+   */
+  exportNext(input: { destinationId: string; now: number }): Promise<ExportStep>;
+}
+
 /** Activities that only touch the store. All may be retried. */
 export interface RecordActivities {
-  /** Inserts the row of a new connection; `existingId` when its place is taken. */
+  /** Inserts the row of a new connection; `existingId` when its place is taken. `project_gone` when it has no project any more, `limit_reached` when it is one too many. */
   insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
   /** Writes a document that is newer than the stored one. */
   recordConnection(record: ConnectionRecord): Promise<void>;

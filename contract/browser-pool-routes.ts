@@ -62,6 +62,7 @@ export const BROWSER_POOL_ROUTES = {
     summary: 'Take a browser; 204 when none came free in time',
     body: BrowserPoolAcquire.nullish(),
     answer: AcquiredBrowser,
+    emptyStatus: 204,
     refusals: [400, 404, 409, 422, 529],
   },
   releaseBrowser: {

@@ -32,6 +32,8 @@ export interface BrowserRoute<
   /** Status of success. */
   status: 200 | 201 | 204;
   answer: Answer;
+  /** Status where there is nothing to answer, and that is no fault. */
+  emptyStatus?: 204;
   /** Media type of the answer where it is not JSON. */
   produces?:
     | 'text/event-stream'
@@ -135,7 +137,7 @@ export const BROWSER_ROUTES = {
     summary: 'Start a browser session',
     params: NOTHING,
     body: optional(BrowserCreate),
-    refusals: [400, 404, 422, 529],
+    refusals: [400, 404, 409, 422, 529],
   },
   listBrowsers: {
     ...OF_SESSIONS,
@@ -309,6 +311,6 @@ export const BROWSER_ROUTES = {
     'telemetry/events',
     'Read kept telemetry events',
     TelemetryEventsQuery,
-    z.array(z.object({ seq: z.int(), event: TelemetryEnvelope })),
+    z.array(TelemetryEnvelope),
   ),
 } as const satisfies Record<string, BrowserRoute>;

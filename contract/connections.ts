@@ -272,6 +272,10 @@ export const CheckMethod = z.strictObject({
 });
 export type CheckMethod = z.infer<typeof CheckMethod>;
 
+/** A step of a login, and from when to when it was in it; `ended_at` is null while it is. Ours. */
+export const StepTime = z.strictObject({ step: FlowStep, started_at: z.string(), ended_at: z.string().nullable() });
+export type StepTime = z.infer<typeof StepTime>;
+
 /** One event of a connection's timeline (wire.md). */
 export const TimelineEvent = z.strictObject({
   id: z.string(),
@@ -296,6 +300,8 @@ export const TimelineEvent = z.strictObject({
   check: CheckMethod.optional(),
   /** Of a login or a re-authentication: how often a password was typed, at most. Ours. */
   passwords_typed: z.int().optional(),
+  /** Of a login or a re-authentication: its steps in their order. Absent in events that are older than it. Ours. */
+  steps: z.array(StepTime).optional(),
 });
 export type TimelineEvent = z.infer<typeof TimelineEvent>;
 

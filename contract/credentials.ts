@@ -13,11 +13,11 @@ const Values = z
   .record(z.string().min(1).max(200), z.string().max(MAX_FIELD_VALUE_LENGTH))
   .refine((values) => Object.keys(values).length <= MAX_VALUES, `must hold ${MAX_VALUES} values or fewer`);
 
-/** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm; in its one spelling. */
-const TotpSecret = z
+const MaybeTotpSecret = z
   .string()
   .max(1024)
   .transform((text, ctx) => {
+    if (text === '') return '';
     const secret = normalizeTotpSecret(text);
     if (secret === null) {
       ctx.addIssue({
@@ -29,6 +29,9 @@ const TotpSecret = z
     }
     return secret;
   });
+
+/** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm; in its one spelling. */
+const TotpSecret = MaybeTotpSecret.refine((text) => text !== '', 'must not be empty');
 
 /** Body of `POST /credentials`. */
 export const CredentialCreate = z.strictObject({
@@ -49,7 +52,7 @@ export const CredentialUpdate = z.strictObject({
   name: ResourceName.optional(),
   remove_value_keys: z.array(z.string().min(1).max(200)).max(MAX_VALUES).optional(),
   values: Values.optional(),
-  totp_secret: z.union([z.literal(''), TotpSecret]).optional(),
+  totp_secret: MaybeTotpSecret.optional().describe('Empty removes it'),
   remove_passkeys: z.array(z.string().min(1).max(1400)).max(MAX_PASSKEYS).optional().describe('By `credential_id`'),
   passkeys: Passkeys.optional(),
   sso_provider: z.string().max(200).nullable().optional(),

@@ -9,6 +9,7 @@ import {
   FlowStep,
   FlowType,
   ManagedAuthBrowser,
+  StepTime,
   type ManagedAuth,
   type TimelineEvent,
 } from './connections.ts';
@@ -44,6 +45,8 @@ export const FlowState = z.object({
   flow_step: FlowStep,
   flow_expires_at: z.string(),
   started_at: z.string(),
+  /** Its steps in their order. Absent in rows that are older than it. */
+  steps: z.array(StepTime).optional(),
   /** How often a password went into the site's form, at most. Absent in rows that are older than it. */
   passwords_typed: z.int().optional(),
   browser_session_id: z.string().nullable(),

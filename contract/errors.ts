@@ -41,8 +41,27 @@ export const ERROR_CODES = {
     next: 'Send `Authorization: Bearer <API key>`.',
   },
   forbidden: { status: 403, cause: 'The credential may not do this.', next: 'Use a credential with the needed scope.' },
-  plan_limit: { status: 403, cause: 'The plan does not allow this.', next: 'Change the value or the plan.' },
+  confirmation_required: {
+    status: 403,
+    cause: 'The person has not proved within 15 minutes who they are, and this shows or replaces a secret.',
+    next: '`POST /session/confirm`, then send the request again.',
+  },
+  insufficient_plan: {
+    status: 403,
+    cause: 'The plan does not include this.',
+    next: 'Read `GET /org/entitlements`; the operator chooses the plan by `HOLDFAST_PLAN`.',
+  },
+  limit_reached: {
+    status: 403,
+    cause: 'The organization has as many of these as its limits allow.',
+    next: 'Delete one, or raise the limit by `PATCH /org/limits`.',
+  },
   not_found: { status: 404, cause: 'No such resource in this scope.', next: 'Check the id and the project.' },
+  projects_disabled: {
+    status: 404,
+    cause: 'Projects are off for the organization.',
+    next: 'Name no project; an owner turns them on by `PATCH /org/entitlements`.',
+  },
   method_not_allowed: {
     status: 405,
     cause: 'The path has no operation of this method.',

@@ -22,10 +22,14 @@ export type IdPrefix =
   | 'dep'
   | 'app'
   | 'aud'
+  | 'aed'
   | 'whk'
   | 'msg'
   | 'dlv'
-  | 'cds';
+  | 'cds'
+  | 'user'
+  | 'ses'
+  | 'ivt';
 
 /** A new opaque identifier. Not for workflow code, which must be deterministic. */
 export function newId(prefix: IdPrefix): string {

@@ -7,7 +7,8 @@ const MAX_BYPASS_HOSTS = 100;
 /** Kinds of proxies that the interface knows. Holdfast rents none out: only `custom`, a proxy of the caller's own, can be had. */
 const ProxyType = z
   .enum(['datacenter', 'isp', 'residential', 'mobile', 'custom'])
-  .refine((type) => type === 'custom', 'must be `custom`: Holdfast has no proxies of its own to rent out; name yours');
+  .refine((type) => type === 'custom', 'must be `custom`: Holdfast has no proxies of its own to rent out; name yours')
+  .meta({ examples: ['custom'] });
 
 /** A host name or an address without a port, in its one spelling; IPv6 without brackets. */
 const ProxyHost = z

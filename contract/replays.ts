@@ -13,11 +13,11 @@ export const ReplayStart = z.strictObject({
 });
 export type ReplayStart = z.infer<typeof ReplayStart>;
 
-/** A recording of a session. `finished_at` is null while it runs; the URL carries its own token. */
+/** A recording of a session. `finished_at` is null while it runs; the URL carries its own token, and ends with the session. */
 export const Replay = z.object({
   replay_id: z.string(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
-  replay_view_url: z.string(),
+  replay_view_url: z.string().optional(),
 });
 export type Replay = z.infer<typeof Replay>;

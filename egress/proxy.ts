@@ -6,6 +6,7 @@ import { RequestError, Server } from 'proxy-chain';
 import type { ProxyFault } from '../contract/proxies.ts';
 import { pinnedLookup } from './lookup.ts';
 import type { EgressPolicy } from './policy.ts';
+import { canonicalHost } from './policy.ts';
 import type { ResolvedAddress, Resolver } from './resolve.ts';
 import { EgressRefusedError, resolveChecked, systemResolver } from './resolve.ts';
 import type { Upstream } from './upstream.ts';
@@ -32,6 +33,8 @@ export interface EgressProxy {
    * what fails on the way to this upstream, and null when a tunnel through it opens.
    */
   route(upstream: Upstream | null, onFault?: FaultListener): void;
+  /** Has this server answer tunnels to `host:port` from now on, so that they lead nowhere else. */
+  answer(place: { host: string; port: number }, server: http.Server): void;
   /** Stops listening and cuts open connections. */
   close(): Promise<void>;
 }
@@ -72,10 +75,13 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
       if (error instanceof EgressRefusedError) throw error;
     });
 
+  const answered = new Map<string, http.Server>();
   const server = new GuardServer({
     host: '127.0.0.1',
     port: 0,
     prepareRequestFunction: async ({ hostname, port, isHttp, connectionId, request }) => {
+      const own = isHttp ? undefined : answered.get(placeName(hostname, port));
+      if (own !== undefined) return { customConnectServer: own };
       const { upstream, report, direct, agents } = way;
       const via = upstream === null || bypasses(upstream, hostname) ? null : upstream;
       try {
@@ -117,6 +123,7 @@ export async function startEgressProxy(deps: EgressProxyDeps): Promise<EgressPro
       server.closeConnections();
       former.close();
     },
+    answer: ({ host, port }, own) => void answered.set(placeName(host, port), own),
     close: async () => {
       way.close();
       await server.close(true);
@@ -189,6 +196,10 @@ function watchTunnels(timeoutMs: number, onSilent: () => void) {
       timers.delete(id);
     },
   };
+}
+
+function placeName(host: string, port: number): string {
+  return `${canonicalHost(host)} ${String(port)}`;
 }
 
 /** A host as browsers read it, so that an odd spelling of an address is told to be one without asking a name server. */

@@ -3,7 +3,7 @@ import { findIn } from '../../codes/receive.ts';
 import { ConnectionCode } from '../../contract/connections.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
-import { callerOf, keyCallerOf } from '../caller.ts';
+import { callerOf, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -27,7 +27,7 @@ export function registerCodes(app: ApiServer, { answers, inbox }: ApiParts): voi
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionCode,
-      response: { 202: Answer, ...refusals(400, 401, 403, 404, 422) },
+      response: { 202: Answer, ...refusals(422) },
     },
     handler: async (request, reply) => {
       const row = await answers.find(callerOf(request), request.params.id);
@@ -66,10 +66,10 @@ export function registerCodeTokens(app: ApiServer, { answers, codeTokens, clock 
       tags: ['auth connections'],
       params: IdParams,
       body: TokenBody,
-      response: { 201: Token, ...refusals(400, 401, 403, 404) },
+      response: { 201: Token },
     },
     handler: async (request, reply) => {
-      const { id } = await answers.find(keyCallerOf(request), request.params.id);
+      const { id } = await answers.find(principalCallerOf(request), request.params.id);
       const days = request.body?.days_to_expire ?? DEFAULT_TOKEN_DAYS;
       const expiresAt = new Date(clock().getTime() + days * DAY_MS);
       const token = await codeTokens.mint(id, expiresAt);

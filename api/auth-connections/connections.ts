@@ -1,17 +1,28 @@
 import { z } from 'zod';
 import { normalizeDomain } from '../../contract/addresses.ts';
-import { ConnectionCreate, ConnectionUpdate, ManagedAuth, TimelineEvent } from '../../contract/connections.ts';
+import {
+  AuthStatus,
+  CanReauthReason,
+  ConnectionCreate,
+  ConnectionUpdate,
+  ManagedAuth,
+  TimelineEvent,
+} from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { connectionLimitReached } from '../../store/queries/organizations.ts';
 import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
-import { callerOf, keyCallerOf } from '../caller.ts';
+import { callerOf, maySeeAccess, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../pages.ts';
+import { pageOf, pageQuery, QueryFlag, sendPageHeaders } from '../pages.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 import { changesOf, settingsOf } from './settings-rules.ts';
 
 const tags = ['auth connections'];
+
+/** A connection shows links while a flow of it is open, and else none. */
+const holdsLink = (body: unknown): boolean => typeof body === 'string' && /"(?:hosted_url|live_view_url)":"/.test(body);
 
 /** Connections: what keeps a profile logged in to a domain. Their logins and streams have files of their own. */
 export function registerConnections(app: ApiServer, parts: ApiParts): void {
@@ -30,24 +41,33 @@ function createConnection(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections',
+    config: { answersSecret: holdsLink },
     schema: {
       operationId: 'createAuthConnection',
       tags,
       body: ConnectionCreate,
-      response: { 201: ManagedAuth, ...refusals(400, 401, 403, 409) },
+      response: { 201: ManagedAuth, ...refusals(409) },
     },
     handler: async (request, reply) => {
-      const scope = await writeScope(store, keyCallerOf(request).scope);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
       const settings = await settingsOf(parts, scope, request.body);
       // The usual second create needs no workflow to learn that it is the second.
       const existing = await store.connections.byProfileAndDomain(scope, settings.profile_name, settings.domain);
       if (existing !== null) throw alreadyExists(existing.id);
+      await refuseBeyondLimit(store, scope.organizationId);
       const created = await connections.create({ ...scope, settings });
       if (created.outcome === 'exists') throw alreadyExists(created.document.id);
       const document = await answers.settled({ revision: created.document.revision, document: created.document });
-      return reply.code(201).send(answers.present(document, 'api_key'));
+      return reply.code(201).send(answers.present(document, true));
     },
   });
+}
+
+/** The usual refusal needs no workflow either; of those that come at the same time the store refuses the ones too many. */
+async function refuseBeyondLimit({ connections, organizations }: ApiParts['store'], organizationId: string) {
+  const limit = (await organizations.find(organizationId))?.maxAuthConnections ?? null;
+  if (limit === null || (await connections.count({ organizationId, projectId: null })) < limit) return;
+  throw connectionLimitReached(limit);
 }
 
 function alreadyExists(existingId: string): HoldfastError {
@@ -59,31 +79,41 @@ const ListQuery = z.object({
   profile_name: z.string().max(255).optional(),
   domain: z.string().max(260).optional(),
   query: z.string().max(260).optional().describe('Part of the domain or of the profile name, in any case'),
+  status: AuthStatus.optional(),
+  can_reauth: QueryFlag.optional().describe('Whether it may log in again with nobody there'),
+  can_reauth_reason: CanReauthReason.optional(),
+  waiting: QueryFlag.optional().describe('`true`: a login waits for somebody now'),
   ...pageQuery,
 });
 
 /** `GET /auth/connections`: newest first, a bare array with paging headers. */
-function listConnections(app: ApiServer, { store, answers }: ApiParts): void {
+function listConnections(app: ApiServer, { store, answers, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections',
+    config: { answersSecret: holdsLink },
     schema: {
       operationId: 'listAuthConnections',
       tags,
       querystring: ListQuery,
-      response: { 200: z.array(ManagedAuth), ...refusals(400, 401) },
+      response: { 200: z.array(ManagedAuth) },
     },
     handler: async (request, reply) => {
-      const { profile_name: profileName, domain, query } = request.query;
+      const { profile_name: profileName, domain, query, status, waiting } = request.query;
       const filter = defined({
         profileName,
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
         query: query === '' ? undefined : query,
+        status,
+        canReauth: request.query.can_reauth,
+        canReauthReason: request.query.can_reauth_reason,
+        waitingAt: waiting === true ? clock() : undefined,
       });
       const asked = pageOf(request.query);
-      const page = await store.connections.list(keyCallerOf(request).scope, { ...asked, ...filter });
+      const caller = principalCallerOf(request);
+      const page = await store.connections.list(caller.scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
-      return page.rows.map(({ document }) => answers.present(document, 'api_key'));
+      return page.rows.map(({ document }) => answers.present(document, maySeeAccess(caller)));
     },
   });
 }
@@ -93,17 +123,17 @@ function retrieveConnection(app: ApiServer, { answers }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections/:id',
-    config: { access: 'hosted' },
+    config: { access: 'hosted', answersSecret: holdsLink },
     schema: {
       operationId: 'retrieveAuthConnection',
       tags,
       params: IdParams,
-      response: { 200: ManagedAuth, ...refusals(401, 404) },
+      response: { 200: ManagedAuth },
     },
     handler: async (request) => {
       const caller = callerOf(request);
       const { document } = await answers.find(caller, request.params.id);
-      return answers.present(document, caller.kind);
+      return answers.present(document, maySeeAccess(caller));
     },
   });
 }
@@ -114,19 +144,20 @@ function updateConnection(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/auth/connections/:id',
+    config: { answersSecret: holdsLink },
     schema: {
       operationId: 'updateAuthConnection',
       tags,
       params: IdParams,
       body: ConnectionUpdate,
-      response: { 200: ManagedAuth, ...refusals(400, 401, 404) },
+      response: { 200: ManagedAuth },
     },
     handler: async (request) => {
-      const row = await answers.find(keyCallerOf(request), request.params.id);
+      const row = await answers.find(principalCallerOf(request), request.params.id);
       const scope = { organizationId: row.organizationId, projectId: row.projectId };
       const changes = await changesOf(parts, scope, row.document.settings, request.body);
-      if (Object.keys(changes).length === 0) return answers.present(row.document, 'api_key');
-      return answers.present(await answers.settled(await connections.configure(row.id, changes)), 'api_key');
+      if (Object.keys(changes).length === 0) return answers.present(row.document, true);
+      return answers.present(await answers.settled(await connections.configure(row.id, changes)), true);
     },
   });
 }
@@ -140,10 +171,10 @@ function deleteConnection(app: ApiServer, { store, connections, answers }: ApiPa
       operationId: 'deleteAuthConnection',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 404) },
+      response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const caller = keyCallerOf(request);
+      const caller = principalCallerOf(request);
       const { id } = await answers.find(caller, request.params.id);
       try {
         await connections.remove(id);
@@ -165,17 +196,18 @@ function checkConnection(app: ApiServer, { connections, answers }: ApiParts): vo
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/check',
+    config: { answersSecret: holdsLink },
     schema: {
       operationId: 'checkAuthConnection',
       tags,
       params: IdParams,
-      response: { 200: ManagedAuth, 202: ManagedAuth, ...refusals(401, 404, 409) },
+      response: { 200: ManagedAuth, 202: ManagedAuth, ...refusals(409) },
     },
     handler: async (request, reply) => {
-      const { id, document } = await answers.find(keyCallerOf(request), request.params.id);
+      const { id, document } = await answers.find(principalCallerOf(request), request.params.id);
       const found = await connections.check(id);
-      if (found === null) return reply.code(202).send(answers.present(document, 'api_key'));
-      return reply.code(200).send(answers.present(await answers.settled(found), 'api_key'));
+      if (found === null) return reply.code(202).send(answers.present(document, true));
+      return reply.code(200).send(answers.present(await answers.settled(found), true));
     },
   });
 }
@@ -192,10 +224,10 @@ function listTimeline(app: ApiServer, { store, answers }: ApiParts): void {
       tags,
       params: IdParams,
       querystring: TimelineQuery,
-      response: { 200: z.array(TimelineEvent), ...refusals(400, 401, 404) },
+      response: { 200: z.array(TimelineEvent) },
     },
     handler: async (request, reply) => {
-      const caller = keyCallerOf(request);
+      const caller = principalCallerOf(request);
       const { id } = await answers.find(caller, request.params.id);
       const asked = pageOf(request.query);
       const filter = defined({ type: request.query.type });

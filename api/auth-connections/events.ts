@@ -5,8 +5,8 @@ import { toHoldfastError } from '../../http/errors.ts';
 import { type EventStream, eventFrame, openEventStream } from '../../http/event-stream.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
 import type { ConnectionRow, ConnectionState } from '../../store/queries/connections.ts';
-import { IdParams, refusals } from '../answer-schemas.ts';
-import { type Caller, callerOf, keyCallerOf } from '../caller.ts';
+import { EventStreamAnswer, IdParams } from '../answer-schemas.ts';
+import { type Caller, callerOf, maySeeAccess, principalCallerOf, principalIdOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import type { OpenStream } from '../streams.ts';
@@ -31,12 +31,14 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       description: 'Server-sent events: managed_auth_state, error, sse_heartbeat.',
       params: IdParams,
-      response: refusals(401, 404),
+      response: { 200: EventStreamAnswer },
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);
       const row = await parts.answers.find(caller, request.params.id);
-      const stream = parts.streams.open(caller.kind === 'hosted' ? caller.flowId : keyCallerOf(request).key.id);
+      const stream = parts.streams.open(
+        caller.kind === 'hosted' ? caller.flowId : principalIdOf(principalCallerOf(request)),
+      );
       try {
         await follow(parts, reply, {
           caller,
@@ -112,7 +114,7 @@ async function tell(
   state: { revision: number; document: ConnectionDocument; at: Date },
   at: Date,
 ): Promise<boolean> {
-  const connection = parts.answers.present(state.document, caller.kind, at);
+  const connection = parts.answers.present(state.document, maySeeAccess(caller), at);
   const event = stateEvent(connection, state.at);
   if (event === null) return false;
   await writer.send(frame(event, state.revision));

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Scope } from '../../store/scope.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
-import { keyCallerOf } from '../caller.ts';
+import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
 import type { ApiParts } from '../parts.ts';
@@ -22,10 +22,10 @@ export function registerLogin(app: ApiServer, { store, connections, answers }: A
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionLogin,
-      response: { 200: LoginResponse, ...refusals(400, 401, 403, 404, 409) },
+      response: { 200: LoginResponse, ...refusals(409) },
     },
     handler: async (request) => {
-      const row = await answers.find(keyCallerOf(request), request.params.id);
+      const row = await answers.find(principalCallerOf(request), request.params.id);
       const options = request.body ?? {};
       const project = { organizationId: row.organizationId, projectId: row.projectId };
       const accepted = await connections.login(
@@ -70,11 +70,11 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       params: IdParams,
       body: Body,
-      response: { 200: Answer, ...refusals(400, 404, 410) },
+      response: { 200: Answer, ...refusals(404, 410) },
     },
     handler: async (request) => {
       const { jwt, scope } = await exchangeCode(parts, request.params.id, request.body.code);
-      request.auditScope = scope;
+      request.auditOwner = { scope, strategy: 'handoff_code', userId: '', email: '' };
       return { jwt, invocation_id: newId('inv') };
     },
   });

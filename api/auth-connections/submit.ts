@@ -23,7 +23,7 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionSubmit,
-      response: { 202: Answer, ...refusals(400, 401, 404, 410, 422) },
+      response: { 202: Answer, ...refusals(410, 422) },
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);

@@ -12,7 +12,7 @@ import { COMMON_HEADERS, DATA_CSP, pageCsp } from './headers.ts';
 import { loadPageParts } from './page-parts.ts';
 import { streamPictures } from './picture-stream.ts';
 import { acceptReturnUrl } from './return-url.ts';
-import { requireJson, requireSameOrigin } from './same-origin.ts';
+import { requireJson, requireSameOrigin } from '../same-origin.ts';
 import { createSessionCookie, isConnectionId } from './session-cookie.ts';
 import { chooseLanguage, renderShell } from './shell.ts';
 import { viewOf, type FlowView } from './view.ts';
@@ -103,6 +103,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
       const id = connectionIdOf(request.params.id);
       const { code, attempt } = request.body;
       const { jwt, flowId } = await retries.run({ connectionId: id, code, attempt }, () => deps.exchange(id, code));
+      request.auditConnection = id;
       cookie.write(reply, id, jwt);
       return currentView({ connectionId: id, flowId });
     },
@@ -167,6 +168,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
         'This browser has no session for the login, or it has expired; open the link again',
       );
     }
+    request.auditConnection = id;
     return session;
   }
 

@@ -127,18 +127,21 @@ describe('scopes', () => {
     expect((await call('GET', '/no/such?a=b')).json<Failure>().message).toBe('Route not found: GET /no/such');
   });
 
-  it.each(['/config-registry', '/config-registry/x', '/org/entitlements', '/telemetry/destinations/a%2Fb'])(
-    'says of %s that this installation does not have it',
-    async (url) => {
-      const { app, call } = fixture();
-      const answer = await call('GET', url);
-      expect([answer.statusCode, answer.json<{ message: string }>().message]).toEqual([
-        404,
-        expect.stringMatching(/^This installation has no /),
-      ]);
-      expect((await app.inject({ url })).statusCode).toBe(401);
-    },
-  );
+  it.each([
+    '/config-registry',
+    '/config-registry/x',
+    '/telemetry/destinations/a%2Fb',
+    '/vaults/x/items',
+    '/browsers/x/webmcp/tools',
+  ])('says of %s that this installation does not have it', async (url) => {
+    const { app, call } = fixture();
+    const answer = await call('GET', url);
+    expect([answer.statusCode, answer.json<{ message: string }>().message]).toEqual([
+      404,
+      expect.stringMatching(/^This installation has no /),
+    ]);
+    expect((await app.inject({ url })).statusCode).toBe(401);
+  });
 
   it('keeps projects apart: mismatch 403, unknown 404, nothing leaks', async () => {
     const { call, app, store } = fixture();

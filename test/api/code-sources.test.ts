@@ -176,3 +176,10 @@ async function converse(port: number, lines: string[]): Promise<string[]> {
   socket.destroy();
   return answers;
 }
+
+it('a form that is none is refused', async () => {
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const url = '/code_sources/cds_x/messages';
+  const answer = await fixture().app.inject({ method: 'POST', url, headers, payload: '--b\r\nNone--b--\r\n' });
+  expect(answer.statusCode).toBe(400);
+});

@@ -11,6 +11,7 @@ const fixture = useService();
 const SCOPE = { organizationId: DEFAULT_ORGANIZATION_ID, projectId: DEFAULT_PROJECT_ID };
 const VIDEO = randomBytes(1_500_000);
 const TIMES = { startedAt: new Date('2026-01-01T10:00:00Z'), finishedAt: new Date('2026-01-01T10:01:00Z') };
+const THEIRS = { replay_id: 'rep_theirs', started_at: TIMES.startedAt.toISOString(), finished_at: null, more: 1 };
 let upstream: Server;
 let api: RunningApi;
 let asked: string[] = [];
@@ -21,7 +22,7 @@ beforeAll(async () => {
   upstream = createServer((request, response) => {
     asked.push(`${request.method ?? ''} ${request.url ?? ''}`);
     response.statusCode = request.url?.includes('forgotten') === true ? 404 : 200;
-    response.end(response.statusCode === 404 ? 'gone' : '[{"replay_id":"rep_theirs","more":1}]');
+    response.end(response.statusCode === 404 ? 'gone' : JSON.stringify([THEIRS]));
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   const { deps, store, call } = fixture();
@@ -62,7 +63,7 @@ describe('videos that were fetched out of their session', () => {
     const own = { started_at: '2026-01-01T10:00:00.000Z', finished_at: '2026-01-01T10:01:00.000Z' };
     expect(await (await send(`/browsers/${mine.sessionId}/replays`)).json()).toEqual([
       { replay_id: mine.id, ...own },
-      { replay_id: 'rep_theirs', more: 1 },
+      THEIRS,
     ]);
     expect(await (await send('/browsers/forgotten/replays')).json()).toMatchObject([own]);
   });

@@ -95,7 +95,9 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
     store,
     connections,
     apps: NO_APPS,
+    auditExports: { wake: async () => undefined, test: async () => ({ success: true, stage: 'complete' }) },
     settings: {
+      exportServiceRoleArn: 'arn:aws:iam::111122223333:role/holdfast',
       publicUrl: 'http://holdfast.test:8080',
       plan: 'enterprise',
       browserBaseUrl: 'http://127.0.0.1:9',
@@ -103,6 +105,7 @@ async function createFixture(store: Store, overrides: Partial<ApiDeps>): Promise
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: async () => true,
+    fetchSource: () => Promise.reject(new Error('no test fetches a program')),
     externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey: randomBytes(32),
     logger: { info: log, warn: log, error: log },
