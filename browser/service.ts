@@ -24,7 +24,8 @@ import { DEFAULT_LIMITS } from './process/limits.ts';
 import { chooseIsolation } from './process/probe.ts';
 import type { ProfileRecords, ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
-import { createPrograms } from './programs/programs.ts';
+import { createPrograms, programsFolder } from './programs/programs.ts';
+import { removeUnbuilt } from './programs/received-archives.ts';
 import { findTools } from './programs/tools.ts';
 import { createReplayStore } from './replay/replay-store.ts';
 import { createReplays } from './replay/replays.ts';
@@ -33,6 +34,7 @@ import { createPoolBrowsers } from './pools/pool-browsers.ts';
 import type { PoolStore } from './pools/pool-store.ts';
 import { createBrowserPools } from './pools/pools.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
+import { watchProjects } from './session/closed-projects.ts';
 import { createSessionRegistry, sessionsThatFit } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
@@ -46,8 +48,12 @@ export interface BrowserServiceOptions {
   /** Bearer key of its callers. */
   apiKey: string;
   chromiumPath: string;
-  /** Folder for the private, temporary folders of browsers, which go with their sessions, and for replays, kept a week. */
+  /** Folder for the private, temporary folders of browsers, which go with their sessions, and for replays. */
   workDir: string;
+  /** How long replays are kept, in milliseconds; a week by default. */
+  replaysKeptMs?: number;
+  /** How long events of telemetry are kept, in milliseconds; a week by default. */
+  telemetryKeptMs?: number;
   /** Most sessions at a time; by default as many as fit into memory. */
   maxSessions?: number;
   /** Browsers of the usual kind that are kept started: 1 by default, 0 for none. */
@@ -72,6 +78,10 @@ export interface BrowserServiceOptions {
   extensions: ExtensionStore;
   /** How many sessions a project may have at a time, null for no limit; none has one by default. */
   sessionLimit?: (projectId: string) => Promise<number | null>;
+  /** Those of some projects that were archived or deleted, whose sessions end within seconds; by default none ever is. */
+  closedProjects?: (projectIds: readonly string[]) => Promise<string[]>;
+  /** How often that is asked, in milliseconds. */
+  closedProjectsEveryMs?: number;
   /** Where browser pools are kept; they are filled when the service starts. */
   pools: PoolStore;
   logger?: Logger;
@@ -84,6 +94,12 @@ export interface BrowserServiceHandle {
   /** Ends every session (saving profiles that are to be saved), then the service. */
   close(): Promise<void>;
 }
+
+/** How often replays that are too old are removed, in milliseconds. */
+const REPLAYS_SWEPT_EVERY_MS = 60 * 60_000;
+/** How long telemetry is kept where nothing else is said, and how often a step of what is older goes, in milliseconds. */
+const TELEMETRY_KEPT_MS = 7 * 24 * 60 * 60_000;
+const TELEMETRY_SWEPT_EVERY_MS = 60_000;
 
 /** The browsers that are kept started: what logins and health checks ask for. */
 const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false, policy: null };
@@ -147,8 +163,8 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     definitions: createDefinitionReader({ policy, windows, profiles: options.profiles, proxies, extensions }),
     browsers: createPoolBrowsers({ lifecycle, registry, profiles: options.profiles }),
   });
-  const replayStore = createReplayStore(path.join(workDir, 'replays'));
-  await replayStore.tidy(Date.now());
+  const replayStore = createReplayStore(path.join(workDir, 'replays'), options.replaysKeptMs);
+  await Promise.all([replayStore.tidy(Date.now()), removeUnbuilt(programsFolder(workDir))]);
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,
@@ -167,7 +183,25 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     policy: options.policy,
     logger,
   });
+  const { closedProjects, closedProjectsEveryMs: everyMs } = options;
+  const stopWatching =
+    closedProjects === undefined
+      ? () => undefined
+      : watchProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
+  // What a full or broken disk leaves is removed an hour later.
+  const sweeping = setInterval(
+    () => void replayStore.removeOld(Date.now()).catch(() => undefined),
+    REPLAYS_SWEPT_EVERY_MS,
+  ).unref();
+  const { telemetryKeptMs = TELEMETRY_KEPT_MS } = options;
+  const forgetting = setInterval(
+    () => lifecycle.forgetTelemetryBefore(Date.now() - telemetryKeptMs),
+    TELEMETRY_SWEPT_EVERY_MS,
+  ).unref();
   const close = async (): Promise<void> => {
+    clearInterval(sweeping);
+    clearInterval(forgetting);
+    stopWatching();
     await pools.stop();
     await lifecycle.endAll();
     await Promise.all([app.close(), warm.close()]);

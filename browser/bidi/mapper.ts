@@ -1,8 +1,8 @@
-import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import { createClientWatch } from '../cdp/client-watch.ts';
 import { judgeCommand } from '../cdp/guard.ts';
+import { guardContextOf } from '../cdp/guard-context.ts';
 import { answerCommand, readCommand, toText, isInternalWorldEvent } from '../cdp/messages.ts';
 import type { Session } from '../session/session.ts';
 import type { BidiCommand } from './client-messages.ts';
@@ -47,7 +47,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
   });
   const watch = createClientWatch(session);
-  const context = { downloadFolder: path.join(session.chromium.userDataDir, 'Downloads') };
+  const context = guardContextOf(session);
   let closed = false;
   // A page says more than the mapper can follow, or a client asks more: both wait, and nobody else does.
   const untaken = trackBackpressure((behind) => {

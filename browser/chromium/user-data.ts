@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, rm, writeFile, readdir } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { killSessionProcesses, killProcess, processesWith } from '../process/process-list.ts';
@@ -27,6 +27,27 @@ export const BLOCKED_URLS = [
   'chrome-extension://*',
 ];
 
+/** Extensions that one browser has at most. */
+export const MAX_EXTENSIONS = 10;
+
+/**
+ * The folder of a browser's extensions, each in one of the first numbers. The session's processes and files operations do not
+ * reach it: what was judged stays.
+ */
+export function extensionsFolderOf(userDataDir: string): string {
+  return path.join(userDataDir, 'Unpacked');
+}
+
+/** Pages of extensions that will be loaded from those folders: Chromium makes an id of where an extension lies. */
+function pagesOfExtensions(userDataDir: string): string[] {
+  return Array.from({ length: MAX_EXTENSIONS }, (_, number) => {
+    const folder = path.join(extensionsFolderOf(userDataDir), String(number));
+    const digits = createHash('sha256').update(folder).digest('hex').slice(0, 32);
+    const id = digits.replaceAll(/./g, (digit) => String.fromCodePoint(97 + Number.parseInt(digit, 16)));
+    return `chrome-extension://${id}`;
+  });
+}
+
 /** Where the browsers of a service keep their temporary folders; leftovers are found by this path. */
 export function sessionsFolder(workDir: string): string {
   return path.join(path.resolve(workDir), SESSIONS_FOLDER);
@@ -39,7 +60,8 @@ export async function createUserData(folder: string): Promise<void> {
   await mkdir(temporaryFolderOf(folder), { mode: 0o700 });
   await mkdir(sessionFolderOf(folder).logs, { recursive: true, mode: 0o700 });
   const preferences = {
-    policy: { url_blocklist: BLOCKED_URLS },
+    // Of extensions, the browser's own stay shut.
+    policy: { url_blocklist: BLOCKED_URLS, url_allowlist: pagesOfExtensions(await realpath(folder)) },
     credentials_enable_service: false,
     profile: { password_manager_enabled: false, exit_type: 'Normal' },
     autofill: { profile_enabled: false, credit_card_enabled: false },

@@ -36,9 +36,9 @@ export function isManagedAuth(request: FastifyRequest): boolean {
  * Where the caller reached us, as a websocket URL without a trailing slash: through another service (which tells by
  * `X-Forwarded-Host` and `-Proto`) or directly.
  */
-export function websocketBaseOf(request: FastifyRequest): string {
-  const host = firstOf(request.headers['x-forwarded-host']) ?? request.headers.host ?? 'localhost';
-  const secure = (firstOf(request.headers['x-forwarded-proto']) ?? request.protocol) === 'https';
+export function websocketBaseOf({ headers, protocol }: Pick<FastifyRequest, 'headers' | 'protocol'>): string {
+  const host = firstOf(headers['x-forwarded-host']) ?? headers.host ?? 'localhost';
+  const secure = (firstOf(headers['x-forwarded-proto']) ?? protocol) === 'https';
   return `${secure ? 'wss' : 'ws'}://${host}`;
 }
 

@@ -50,7 +50,9 @@ export async function startRecorder({ source, framerate, maxSeconds, file }: Rec
     [
       ...['-loglevel', 'error', '-y', ...input, '-t', String(maxSeconds), '-fs', String(MAX_BYTES)],
       ...['-vf', filter, '-an', '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '28', '-pix_fmt', 'yuv420p'],
-      ...['-g', String(framerate * 2), '-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4', file],
+      // Each part is in the file when it is whole: a quiet page would leave most of it to be lost with the recorder.
+      ...['-flush_packets', '1', '-g', String(framerate * 2)],
+      ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4', file],
     ],
     { stdio: [source.kind === 'pipe' ? 'pipe' : 'ignore', 'ignore', 'ignore'], env: { PATH: process.env['PATH'] } },
   );

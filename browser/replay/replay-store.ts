@@ -12,8 +12,8 @@ const ReplayRecord = z.object({
 });
 export type ReplayRecord = z.infer<typeof ReplayRecord>;
 
-/** How long a video is kept after its recording began, in milliseconds: a week, to look into what went wrong. */
-const KEPT_MS = 7 * 24 * 60 * 60_000;
+/** How long a video is kept after its recording began where nothing else is said, in milliseconds: to look into what went wrong. */
+const DEFAULT_KEPT_MS = 7 * 24 * 60 * 60_000;
 
 /** Videos on disk, in a folder of the service's alone (0700). They outlive their sessions and the service. */
 export interface ReplayStore {
@@ -28,9 +28,11 @@ export interface ReplayStore {
   list(projects: readonly string[], sessionId: string): Promise<ReplayRecord[]>;
   /** For the start of a service: ends what a dead one was recording, and removes what has been kept long enough. */
   tidy(now: number): Promise<void>;
+  /** Removes what has been kept long enough, but what is still being recorded. */
+  removeOld(now: number): Promise<void>;
 }
 
-export function createReplayStore(folder: string): ReplayStore {
+export function createReplayStore(folder: string, keptMs = DEFAULT_KEPT_MS): ReplayStore {
   const videoPath = (id: string): string => path.join(folder, `${id}.mp4`);
   const recordPath = (id: string): string => path.join(folder, `${id}.json`);
   const read = async (id: string): Promise<ReplayRecord | null> => {
@@ -50,6 +52,12 @@ export function createReplayStore(folder: string): ReplayStore {
     return records.filter((record) => record !== null);
   };
 
+  const removeOld = async (now: number): Promise<void> => {
+    const isOld = ({ startedAt, finishedAt }: ReplayRecord): boolean =>
+      finishedAt !== null && now - Date.parse(startedAt) >= keptMs;
+    for (const { id } of (await all()).filter(isOld))
+      await Promise.all([videoPath(id), recordPath(id)].map((file) => rm(file, { force: true })));
+  };
   const save = async (record: ReplayRecord): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const half = `${recordPath(record.id)}.half`;
@@ -70,14 +78,11 @@ export function createReplayStore(folder: string): ReplayStore {
         .filter((record) => record.sessionId === sessionId && projects.includes(record.projectId))
         .sort((left, right) => left.startedAt.localeCompare(right.startedAt)),
     tidy: async (now) => {
-      for (const record of await all()) {
-        if (now - Date.parse(record.startedAt) < KEPT_MS) {
-          if (record.finishedAt === null) await save({ ...record, finishedAt: new Date(now).toISOString() });
-          continue;
-        }
-        await Promise.all([videoPath(record.id), recordPath(record.id)].map((file) => rm(file, { force: true })));
-      }
+      for (const record of await all())
+        if (record.finishedAt === null) await save({ ...record, finishedAt: new Date(now).toISOString() });
+      await removeOld(now);
     },
+    removeOld,
   };
 }
 

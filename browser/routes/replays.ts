@@ -77,12 +77,15 @@ function sessionIdOf(deps: BrowserDeps, projects: readonly string[], idOrName: s
 }
 
 function noReplay(id: string): HoldfastError {
-  return new HoldfastError('not_found', `Replay not found: ${id.slice(0, 64)}; replays are kept for a week`);
+  return new HoldfastError(
+    'not_found',
+    `Replay not found: ${id.slice(0, 64)}; it was deleted, or is too old to be kept`,
+  );
 }
 
 async function replayView(deps: BrowserDeps, request: FastifyRequest, record: ReplayRecord): Promise<Replay> {
   const base = websocketBaseOf(request).replace(/^ws/, 'http');
-  const token = await deps.tokens.sign(record.id, 'replay');
+  const token = await deps.tokens.sign(record.id, 'replay', record.projectId);
   return {
     replay_id: record.id,
     started_at: record.startedAt,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { letInFromWithin } from '../cdp/from-within.ts';
 import type { TokenPurpose } from '../cdp/token.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { HoldfastError } from '../../contract/errors.ts';
@@ -33,8 +34,10 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     }
     const session = deps.registry.byId(id);
     if (session === undefined) throw new HoldfastError('not_found', 'Browser session has ended');
-    if (purpose === 'cdp') deps.cdpProxy.accept(session, request, socket, head);
-    else if (purpose === 'live') deps.liveView.accept(session, request, socket, head);
+    if (purpose === 'cdp') {
+      letInFromWithin(session, request, deps);
+      deps.cdpProxy.accept(session, request, socket, head);
+    } else if (purpose === 'live') deps.liveView.accept(session, request, socket, head);
     else deps.bidiProxy.accept(session, request, socket, head);
   };
 }

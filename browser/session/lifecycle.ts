@@ -60,6 +60,8 @@ export interface SessionLifecycle {
    */
   end(session: Session, cause: SessionEnd): Promise<void>;
   endAll(): Promise<void>;
+  /** Forgets telemetry from before a moment (Unix milliseconds), of sessions that run and that have ended, in small steps. */
+  forgetTelemetryBefore(moment: number): void;
 }
 
 /** What {@link createSessionLifecycle} needs. */
@@ -243,6 +245,11 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   return {
     end,
+    forgetTelemetryBefore: (moment) => {
+      const micros = moment * 1000;
+      for (const { record } of registry.sessions()) record.telemetry.log.forgetBefore(micros);
+      endedLogs.forgetBefore(micros);
+    },
     renew: (session, request) => {
       if (ends.has(session)) return Promise.reject(new HoldfastError('gone', 'The browser session has ended'));
       const renewed = renewOnce(session, request);

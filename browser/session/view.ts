@@ -8,9 +8,9 @@ import type { SessionRecord } from './session.ts';
 /** A session as callers see it. `wsBase` is where the caller reached us, as a websocket URL without a trailing slash. */
 export async function browserView(record: SessionRecord, wsBase: string, tokens: SessionTokens): Promise<Browser> {
   const [cdpToken, bidiToken, liveToken] = await Promise.all([
-    tokens.sign(record.id, 'cdp'),
-    tokens.sign(record.id, 'bidi'),
-    tokens.sign(record.id, 'live'),
+    tokens.sign(record.id, 'cdp', record.projectId),
+    tokens.sign(record.id, 'bidi', record.projectId),
+    tokens.sign(record.id, 'live', record.projectId),
   ]);
   const session = `${wsBase}/browsers/${record.id}`;
   // `ws…` becomes `http…`.

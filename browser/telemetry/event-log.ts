@@ -5,6 +5,8 @@ import type { EventCategory } from '../../contract/telemetry.ts';
 const LOG_BOUNDS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
 /** What one entry costs beside its text, in bytes. */
 const ENTRY_OVERHEAD = 120;
+/** Most events that go by their age at a time. */
+const FORGOTTEN_AT_ONCE = 1000;
 /** When this many removed entries lead the array, they are cut off. */
 const COMPACT_AT = 1024;
 
@@ -37,6 +39,8 @@ export interface EventLog {
   /** No event follows. */
   end(): void;
   hasEnded(): boolean;
+  /** Forgets what happened before a moment (Unix microseconds), so many events at most; answers whether any is left. */
+  forgetBefore(ts: number): boolean;
   /** Forgets what is kept. */
   clear(): void;
 }
@@ -96,6 +100,10 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
       tell();
     },
     hasEnded: () => ended,
+    forgetBefore: (ts) => {
+      for (let count = 0; count < FORGOTTEN_AT_ONCE && (entries[first]?.ts ?? ts) < ts; count += 1) dropOldest();
+      return first < entries.length;
+    },
     clear: () => {
       entries = [];
       first = 0;
@@ -154,6 +162,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 /** Ends the logs of sessions, and keeps what they hold readable for as long as there is room. */
 export interface EndedLogs {
   keep(sessionId: string, log: EventLog): void;
+  /** {@link EventLog.forgetBefore}, for each of them. */
+  forgetBefore(ts: number): void;
 }
 
 /** The sessions that ended longest ago are emptied first. */
@@ -169,6 +179,9 @@ export function createEndedLogs(maxBytes: number = MAX_BYTES): EndedLogs {
     keep: (sessionId, log) => {
       log.end();
       logs.set(sessionId, log);
+    },
+    forgetBefore: (ts) => {
+      for (const [sessionId, log] of logs.entries()) if (!log.forgetBefore(ts)) logs.delete(sessionId);
     },
   };
 }

@@ -24,7 +24,13 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
   return createBrowserService({
     apiKey: KEY,
     registry: createSessionRegistry(1),
-    lifecycle: { create, renew: refused, end: refused, endAll: () => Promise.resolve() },
+    lifecycle: {
+      create,
+      renew: refused,
+      end: refused,
+      endAll: () => Promise.resolve(),
+      forgetTelemetryBefore: () => undefined,
+    },
     pools: createBrowserPools({
       store: NO_POOLS,
       registry: { max: 1, maxPooled: 0 },

@@ -61,6 +61,25 @@ describe('the events of a session', () => {
     expect(heard).toBe(2);
   });
 
+  it('go by their age in small steps, those of running and of ended sessions', () => {
+    const running = createEventLog();
+    for (let ts = 1; ts <= 2500; ts += 1) running.append(ts, 'page', 'a', '{}');
+    expect([running.forgetBefore(2001), running.kept().length]).toEqual([true, 1500]);
+    expect([running.forgetBefore(2001), running.kept()[0]?.ts]).toEqual([true, 2001]);
+    expect([running.forgetBefore(2001), running.kept().length, running.lastSeq()]).toEqual([true, 500, 2500]);
+    expect(running.after(2499, 100).map(({ seq }) => seq)).toEqual([2500]);
+
+    const ended = createEndedLogs();
+    const [old, mixed] = [createEventLog(), createEventLog()];
+    old.append(1, 'page', 'a', '{}');
+    for (const ts of [1, 5]) mixed.append(ts, 'page', 'a', '{}');
+    ended.keep('old', old);
+    ended.keep('mixed', mixed);
+    ended.forgetBefore(5);
+    expect([old, mixed].map((log) => log.kept().map(({ ts }) => ts))).toEqual([[], [5]]);
+    expect(old.bytes()).toBe(0);
+  });
+
   it('of ended sessions share their memory, the latest first', () => {
     const kept = createEndedLogs(10_000);
     const logs = Array.from({ length: 20 }, () => {

@@ -3,7 +3,10 @@ import { judgeCommand } from '../../browser/cdp/guard.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
 
 const judge = (method: string, params: Record<string, unknown> = {}) =>
-  judgeCommand({ id: 1, method, params }, { downloadFolder: '/private/Downloads' });
+  judgeCommand(
+    { id: 1, method, params },
+    { downloadFolder: '/private/Downloads', hasExtension: (id) => id === 'loaded' },
+  );
 
 describe('judgeCommand', () => {
   it.each([
@@ -38,6 +41,7 @@ describe('judgeCommand', () => {
     'data:text/html,x',
     'blob:https://x/y',
     'javascript:1',
+    'chrome-extension://loaded/page.html',
   ])('lets clients open %j', (url) => {
     expect(judge('Page.navigate', { url }).kind).toBe('forward');
   });
@@ -84,7 +88,7 @@ describe('judgeCommand', () => {
 describe('session tokens', () => {
   it('are good for one session and one purpose, under one key', async () => {
     const tokens = createSessionTokens();
-    const token = await tokens.sign('brw_1', 'cdp');
+    const token = await tokens.sign('brw_1', 'cdp', 'prj_1');
     expect(await tokens.verify(token, 'brw_1', 'cdp')).toBe(true);
     expect(await tokens.verify(token, 'brw_2', 'cdp')).toBe(false);
     expect(await tokens.verify(token, 'brw_1', 'bidi')).toBe(false);
