@@ -15,9 +15,11 @@ const MODULES = [
   'browser',
   'codes',
   'credential-providers',
+  'program-sources',
   'egress',
   'store',
   'sandbox',
+  'console',
 ];
 
 /** Module -> modules it may import from, itself aside. */
@@ -34,9 +36,11 @@ const MAY_IMPORT = {
   browser: ['contract', 'http', 'store', 'egress'],
   workers: ['contract', 'workflows', 'activities', 'browser-client', 'credential-providers', 'store', 'egress'],
   'credential-providers': ['contract', 'egress'],
+  'program-sources': ['contract', 'egress'],
   store: ['contract'],
   egress: ['contract'],
   sandbox: [],
+  console: ['contract'],
 };
 
 const SEES_EVERYTHING = ['start', 'test', 'bench', 'docs'];
@@ -75,6 +79,13 @@ module.exports = {
       severity: 'error',
       from: { pathNot: '(\\.prebuilt|^start/build|^test/.*)\\.ts$' },
       to: { path: 'node_modules/(esbuild|tsx)/', dependencyTypesNot: ['type-only', 'dynamic-import'] },
+    },
+    {
+      name: 'types-alone-in-console',
+      comment: 'The console takes types of the contract: its schemas would weigh more than a page of it.',
+      severity: 'error',
+      from: { path: '^console/' },
+      to: { path: '^contract/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no-zod-in-workflows',

@@ -28,6 +28,7 @@ function tier(name: Tier, { alone = false } = {}) {
       name,
       include: [plain ? 'test/**/*.test.ts' : `test/**/*.${name}.test.ts`],
       exclude: ['**/node_modules/**', ...(plain ? ['test/**/*.{temporal,browser,e2e,soak}.test.ts'] : [])],
+      setupFiles: plain ? ['test/setup/declared-answers.ts'] : [],
       globalSetup: [`test/setup/${name}.ts`],
       pool: 'forks' as const,
       isolate: false,

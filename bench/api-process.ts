@@ -28,6 +28,7 @@ const api = await startApi({
     identityKey,
   }),
   apps: createAppsClient({ temporal: new Client({ connection }) }),
+  auditExports: { wake: () => Promise.resolve(), test: () => Promise.resolve({ success: true, stage: 'complete' }) },
   settings: {
     publicUrl: settings.publicUrl,
     plan: settings.plan,
@@ -38,6 +39,7 @@ const api = await startApi({
   },
   addressPolicy: { isListed: () => false, forbiddenRange },
   checkProxy: () => Promise.resolve(false),
+  fetchSource: () => Promise.reject(new Error('nothing is deployed here')),
   externalCredentials: createExternalCredentials({
     providers: store.credentialProviders,
     egress: createEgressPolicy(),

@@ -1,5 +1,5 @@
 import { startBrowserService } from '../browser/service.ts';
-import { NO_POOLS } from '../browser/pools/pool-store.ts';
+import { memoryPools } from '../test/browser/memory-pools.ts';
 import { createEgressPolicy } from '../egress/policy.ts';
 
 /**
@@ -23,7 +23,7 @@ const service = await startBrowserService({
   },
   proxies: { open: () => Promise.resolve({ outcome: 'none' }) },
   extensions: { use: () => Promise.resolve(null) },
-  pools: NO_POOLS,
+  pools: memoryPools(),
   logger: { info: nothing, warn: nothing, error: nothing },
 });
 process.on('disconnect', () => void service.close().then(() => process.exit(0)));

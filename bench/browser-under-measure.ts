@@ -12,6 +12,8 @@ export interface BrowserUnderMeasure {
   kernel: Kernel;
   /** Its folder: the command line of every Chromium it starts names it. */
   workDir: string;
+  /** Of the service. */
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -26,6 +28,7 @@ export async function startBrowserUnderMeasure(chromium: string, warm: number): 
   return {
     kernel: new Kernel({ apiKey, baseURL: z.string().parse(message), maxRetries: 0 }),
     workDir,
+    pid: z.number().parse(child.pid),
     stop: async () => {
       const exited = once(child, 'exit');
       child.disconnect();

@@ -4,6 +4,7 @@ import { say } from '../start/terminal.ts';
 import { findChromium } from '../start/setup/chromium.ts';
 import { startProcessTree, type ProcessTree } from '../test/e2e/process-tree.ts';
 import { walkApplications } from './applications/measure.ts';
+import { measureAuditLog } from './audit-log.ts';
 import { measureBrowserService } from './browser-service.ts';
 import { compareWithSdk, compatibilityReport } from './compatibility/compare.ts';
 import { measureChecks } from './checks.ts';
@@ -15,6 +16,7 @@ import { measureKills } from './kills.ts';
 import { measureLoginTime } from './login-time.ts';
 import { fitReader } from './fit-reader.ts';
 import { measureReader } from './reader.ts';
+import { measurePoolAcquire } from './pool-acquire.ts';
 import { measureReads } from './reads.ts';
 import { recipesReport, tryRecipes } from './recipes/try-recipes.ts';
 import { measureStartTime } from './start-time.ts';
@@ -26,7 +28,8 @@ import { measureWorkerMemory } from './worker-memory.ts';
  * the smallest health-check interval is five. `npm run bench -- --save` writes docs/performance.md as well;
  * `npm run bench -- reads first-key` measures those parts alone, and `npm run bench -- kills` (a quarter of an hour) kills
  * processes while people log in. `npm run bench -- applications` logs in to real applications from public registries;
- * names after it choose some of them. `npm run bench -- recipes` does the same with docs/recipes. `npm run bench -- reader` reads the corpus of pages and needs nothing running.
+ * names after it choose some of them. `npm run bench -- recipes` does the same with docs/recipes. `npm run bench -- reader` reads the corpus of pages and needs nothing running,
+ * nor does `npm run bench -- audit-log`, which lists ten million rows.
  */
 const REPORT = 'docs/performance.md';
 /** What `npm run bench -- compatibility --save` writes: each operation of the SDK, and whether it works here. */
@@ -37,6 +40,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
   const starts = parts.length === 0 || parts.includes('start') ? await measureStartTime() : [];
   if (parts.length === 1 && starts.length > 0) return starts;
   const chromium = await findChromium();
+  if (parts.length === 1 && parts[0] === 'acquire') return measurePoolAcquire(chromium);
   const tree = await startProcessTree();
   const figures: Figure[] = [...starts];
   const wanted = (part: string): boolean => parts.length === 0 || parts.includes(part);
@@ -50,6 +54,7 @@ async function measure(parts: readonly string[]): Promise<Figure[]> {
     if (histories) add(histories.login);
     if (wanted('login-time')) add(await measureLoginTime(tree, chromium));
     if (wanted('browser')) add(await measureBrowserService(chromium));
+    if (wanted('acquire')) add(await measurePoolAcquire(chromium));
     if (wanted('checks')) add(await measureChecks(tree, chromium));
     if (wanted('first-key')) add(await measureFirstKey(tree));
     if (parts.includes('kills')) add(await inTreeOfItsOwn(measureKills));
@@ -122,7 +127,11 @@ const OF_PAGES = new Map([
   ['fit', fitReader],
 ]);
 const ofPages = OF_PAGES.get(parts.join());
-const figures = ofPages === undefined ? await measure(parts) : await ofPages(await findChromium());
+const figures = await (parts.join() === 'audit-log'
+  ? measureAuditLog()
+  : ofPages === undefined
+    ? measure(parts)
+    : ofPages(await findChromium()));
 say(`\n${tableOf(figures)}`);
 if (args.includes('--save')) {
   await mkdir('docs', { recursive: true });

@@ -23,7 +23,7 @@ const lockDir = join(root, '.install-lock');
 const FROM_SOURCES = { test: 'test/run.ts', bench: 'bench/main.ts' };
 /** Folders at the top that hold nothing which is compiled. */
 const NOT_COMPILED = ['node_modules', 'dist', 'test', 'bench', 'docs', 'coverage'];
-const COMPILED = /(?<!\.d)\.(ts|mjs|py|css)$/;
+const COMPILED = /(?<!\.d)\.(tsx?|mjs|py|css)$/;
 /** What works on the sources stays with them. */
 const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts'];
 

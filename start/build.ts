@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -14,18 +14,31 @@ import { z } from 'zod';
  * compiled module holds what it answered. With `--types`, declarations for those who import the package are made too.
  */
 const PREBUILT = /\.prebuilt\.ts$/;
+/** Runs in browsers alone: what is prebuilt holds it whole. */
+const APPLICATION = 'console/';
 const Prebuilt = z.object({ default: z.custom<() => unknown>((value) => typeof value === 'function') });
+/**
+ * Packages of hundreds of small files, which every start would find, open and compile one by one: each is compiled into
+ * one file of its own. Nothing else that we depend on may import them, for it would have other copies of their classes.
+ */
+const INTO_ONE_FILE = ['kysely', '@simplewebauthn/server'];
+/** Where they go, below the folder of the compiled code. */
+const PACKAGES = 'packages';
 /** Text such as `new URL('./failure-converter.ts', import.meta.url)`. */
 const SIBLING_URL = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g;
 /** Text such as `from './document.ts'`. */
 const SOURCE_IMPORT = /((?:from |import\()['"]\.{1,2}\/[^'"]+)\.ts(['"])/g;
 
-/** Leaves every import where it is, with the name that the imported file has when it is compiled. */
-const fileByFile: Plugin = {
+/** Leaves every import where it is, with the name that the imported file has when it is compiled; notes what goes into one file. */
+const fileByFile = (imported: Set<string>): Plugin => ({
   name: 'file-by-file',
   setup(bundler) {
-    bundler.onResolve({ filter: /.*/ }, ({ kind, path }) => {
+    bundler.onResolve({ filter: /.*/ }, ({ importer, kind, path }) => {
       if (kind === 'entry-point') return undefined;
+      if (INTO_ONE_FILE.includes(path)) {
+        imported.add(path);
+        return { path: packageFrom(importer, path), external: true };
+      }
       return { path: path.startsWith('.') ? path.replace(/\.ts$/, '.js') : path, external: true };
     });
     bundler.onLoad({ filter: /\.ts$/ }, async ({ path }) => ({
@@ -33,11 +46,31 @@ const fileByFile: Plugin = {
       loader: 'ts',
     }));
   },
-};
+});
+
+/** How a compiled module imports a package that is one file. */
+function packageFrom(importer: string, name: string): string {
+  const path = relative(dirname(importer), resolve(PACKAGES, `${name}.js`));
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+async function compilePackages(names: ReadonlySet<string>, folder: string): Promise<void> {
+  await build({
+    entryPoints: [...names].map((name) => ({ in: name, out: name })),
+    outdir: join(folder, PACKAGES),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    keepNames: true,
+    logLevel: 'error',
+  });
+}
 
 async function compile(files: readonly string[], folder: string): Promise<void> {
+  const imported = new Set<string>();
   await build({
-    entryPoints: files.filter((file) => file.endsWith('.ts') && !PREBUILT.test(file)),
+    entryPoints: files.filter((file) => file.endsWith('.ts') && !PREBUILT.test(file) && !file.startsWith(APPLICATION)),
     outdir: folder,
     outbase: '.',
     bundle: true,
@@ -46,10 +79,11 @@ async function compile(files: readonly string[], folder: string): Promise<void> 
     target: 'node20',
     sourcemap: 'linked',
     sourcesContent: false,
-    plugins: [fileByFile],
+    plugins: [fileByFile(imported)],
     logLevel: 'error',
   });
   await Promise.all([
+    compilePackages(imported, folder),
     writeFile(join(folder, 'package.json'), '{ "type": "module" }\n'),
     ...files.filter((file) => /\.(mjs|py)$/.test(file)).map((file) => cp(file, join(folder, file))),
     ...files.filter((file) => PREBUILT.test(file)).map((file) => prebuild(file, folder)),

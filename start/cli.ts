@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
   keys: async () => (await import('./rotate-keys.ts')).rotateKeys(),
+  'sign-in': async () => (await import('./sign-in.ts')).printSignInLink(),
   audit: async () => (await import('./verify-audit.ts')).verifyAudit(),
 };
 

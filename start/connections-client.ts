@@ -3,6 +3,7 @@ import type { ConnectionsClient } from '../client/connections-client.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { hasSearchAttributes } from '../client/search-attributes.ts';
 import { createAppsClient, type AppsClient } from '../client/apps-client.ts';
+import { createAuditExportsClient, type AuditExportsClient } from '../client/audit-exports-client.ts';
 import { createWebhookLanes, type WebhookLanes } from '../client/webhook-lanes.ts';
 import type { Store } from '../store/store.ts';
 import { createDataConverter } from '../workers/data-converter/data-converter.ts';
@@ -48,4 +49,15 @@ export function openAppsClient(options: {
   const { connection, namespace, keys } = options;
   const dataConverter = createDataConverter(keys.payloadKeys);
   return createAppsClient({ temporal: new Client({ connection, namespace, dataConverter }) });
+}
+
+/** The workflows that deliver the audit log, as the API and the worker reach them. */
+export function openAuditExportsClient(options: {
+  connection: ConnectionLike;
+  namespace: string;
+  keys: SharedKeys;
+}): AuditExportsClient {
+  const { connection, namespace, keys } = options;
+  const dataConverter = createDataConverter(keys.payloadKeys);
+  return createAuditExportsClient({ temporal: new Client({ connection, namespace, dataConverter }) });
 }

@@ -59,6 +59,7 @@ export async function openStore(settings: Settings, keys: Keys): Promise<Store> 
     ...(settings.masterKeys === undefined && { reloadMasterKeys: () => loadMasterKeys(masterKeyFile(settings)) }),
     timelineKeptMs: settings.timelineDays * 24 * 60 * 60_000,
     auditKeptMs: settings.auditDays * 24 * 60 * 60_000,
+    recordingsKeptMs: settings.recordingDays * 24 * 60 * 60_000,
   });
   try {
     await retrying(() => store.migrate(), serverWaitMs(), isLasting);

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { localBaseUrl, retrying } from './connections.ts';
+import { localBaseUrl, openStore, retrying } from './connections.ts';
 import { lockHolder } from './data-lock.ts';
 import { loadKeys } from './keys.ts';
 import type { Keys } from './keys.ts';
@@ -8,6 +8,7 @@ import { neededPorts, planProcesses, planStandaloneBrowser, standaloneBrowserPor
 import { quickStart, standaloneBrowserQuickStart } from './quick-start.ts';
 import { runTree } from './run-tree.ts';
 import { parseSettings } from './settings.ts';
+import { firstSignInLink } from './sign-in.ts';
 import type { Settings } from './settings.ts';
 import { findChromium } from './setup/chromium.ts';
 import { featureTable, provideFeatures } from './setup/features.ts';
@@ -45,7 +46,9 @@ export async function startHoldfast(): Promise<void> {
     ready: async () => {
       await untilHealthy(settings);
       const keys = await loadKeys(settings);
-      return [quickStart(settings, keys, await isKeyAccepted(settings, keys)), ...featureTable(features)].join('\n');
+      const isAccepted = await isKeyAccepted(settings, keys);
+      const link = await signInLink(settings, keys);
+      return [quickStart(settings, keys, isAccepted, link), ...featureTable(features)].join('\n');
     },
   });
 }
@@ -90,6 +93,16 @@ async function untilHealthy(settings: Settings): Promise<void> {
     if (answer.statusCode !== 200) throw new SetupError(`Cannot start: /health answers ${body}`);
   };
   await retrying(ask, HEALTHY_WITHIN_MS);
+}
+
+/** The link that signs the first administrator in; null when an owner can sign in by other means. */
+async function signInLink(settings: Settings, keys: Keys): Promise<string | null> {
+  const store = await openStore(settings, keys);
+  try {
+    return await firstSignInLink(settings, store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** False when the installation's own key was revoked or rotated through the API; any other answer leaves it as it is. */

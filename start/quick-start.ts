@@ -6,9 +6,15 @@ import type { Settings } from './settings.ts';
 
 /**
  * What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. `isKeyAccepted` is
- * false when the key was revoked, or rotated, through the API: then it says how to get another instead of lines that fail.
+ * false when the key was revoked, or rotated, through the API: then it says how to get another instead of lines that fail. `signInLink` is there
+ * while nobody can sign in to the console otherwise.
  */
-export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true): string {
+export function quickStart(
+  settings: Settings,
+  keys: Keys,
+  isKeyAccepted = true,
+  signInLink: string | null = null,
+): string {
   const base = settings.publicUrl;
   const sandbox = `http://localhost:${settings.ports.sandbox}`;
   const domain = settings.sandbox ? `localhost:${settings.ports.sandbox}` : 'example.com';
@@ -22,6 +28,8 @@ export function quickStart(settings: Settings, keys: Keys, isKeyAccepted = true)
     `  API key      ${isKeyAccepted ? keys.apiKey : 'revoked or rotated since (below)'}`,
     ...(settings.externalTemporal ? [] : [`  Temporal UI  http://localhost:${settings.ports.temporalUi}`]),
     `  Data         ${settings.dataDir} (logs in logs/)`,
+    `  Console      ${base}/console`,
+    ...(signInLink === null ? [] : ['', '  Sign in to the console, once and within the hour:', `    ${signInLink}`]),
   ];
   if (settings.sandbox) {
     lines.push(`  Sandbox      ${sandbox}`, '', '  Test users of the sandbox (all of it is public):');

@@ -3,7 +3,13 @@ import { resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import type { ExportStoreSettings } from '../activities/audit-export/delivery.ts';
+import type { OidcSettings } from '../api/context.ts';
+import type { OidcRule } from '../api/people/oidc-rules.ts';
+import { Role } from '../contract/people.ts';
 import { parseAllowedHosts } from '../egress/policy.ts';
+import { GITHUB_API_URL } from '../program-sources/github.ts';
+import { DEFAULT_ORGANIZATION_ID } from '../store/store.ts';
 import { SetupError } from './setup/setup-error.ts';
 
 /** Plans, by the smallest health-check interval they allow. */
@@ -77,6 +83,29 @@ const Origins = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
+/** `@example.com=viewer,group:admins=owner@org_other`: who comes in as what, and where when not in the first organization. */
+const OidcRules = z.string().transform((value, ctx): OidcRule[] => {
+  const rules = value.split(',').map((part) => {
+    const [, domain, group, role, organizationId = DEFAULT_ORGANIZATION_ID] =
+      /^(?:@([^@=\s]+)|group:([^=]+))=([a-z]+)(?:@([\w-]+))?$/.exec(part.trim()) ?? [];
+    const parsed = Role.safeParse(role);
+    if (!parsed.success) return null;
+    const who = domain === undefined ? { group: group ?? '' } : { domain: domain.toLowerCase() };
+    return { who, organizationId, role: parsed.data };
+  });
+  if (rules.every((rule) => rule !== null)) return rules;
+  ctx.addIssue({
+    code: 'custom',
+    message: 'must be a comma-separated list such as @example.com=viewer,group:admins=owner',
+  });
+  return z.NEVER;
+});
+
+const OidcIssuer = HttpBase.refine(
+  (value) => value.startsWith('https:') || ['localhost', '127.0.0.1'].includes(new URL(value).hostname),
+  'must be an https URL',
+);
+
 const DeploymentPart = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
@@ -107,10 +136,17 @@ const Environment = z
     HOLDFAST_ALLOW_PRIVATE_HOSTS: optional(AllowedHosts),
     HOLDFAST_TRUST_PROXY: optional(TrustedProxies),
     HOLDFAST_ALLOWED_ORIGINS: optional(Origins),
+    HOLDFAST_OIDC_ISSUER: optional(OidcIssuer),
+    HOLDFAST_OIDC_CLIENT_ID: optional(z.string()),
+    HOLDFAST_OIDC_CLIENT_SECRET: optional(z.string()),
+    HOLDFAST_OIDC_MEMBERS: optional(OidcRules),
     HOLDFAST_TIMELINE_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_AUDIT_DAYS: optional(wholeNumber(1, 36_500)),
+    HOLDFAST_RECORDING_DAYS: optional(wholeNumber(1, 36_500)),
+    HOLDFAST_TELEMETRY_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_CODEC: optional(z.enum(['on', 'off'], 'must be on or off')),
     HOLDFAST_CODEC_ORIGINS: optional(Origins),
+    HOLDFAST_TEMPORAL_UI_URL: optional(HttpBase),
     HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
     DATABASE_URL: optional(
       z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
@@ -134,8 +170,19 @@ const Environment = z
     HOLDFAST_MODEL_URL: optional(HttpBase),
     HOLDFAST_MODEL_NAME: optional(z.string().max(200, 'must have 200 characters at most')),
     HOLDFAST_MODEL_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
+    HOLDFAST_GITHUB_API_URL: optional(HttpBase),
     HOLDFAST_CAPTCHA_URL: optional(HttpBase),
     HOLDFAST_CAPTCHA_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
+    HOLDFAST_EXPORT_SERVICE_ROLE_ARN: optional(
+      z
+        .string()
+        .max(2048, 'must have 2048 characters at most')
+        .regex(/^arn:[\x21-\x7e]+$/, 'must be an ARN, such as arn:aws:iam::111122223333:role/holdfast'),
+    ),
+    HOLDFAST_EXPORT_S3_ENDPOINT: optional(HttpBase),
+    HOLDFAST_EXPORT_STS_ENDPOINT: optional(HttpBase),
+    HOLDFAST_EXPORT_ACCESS_KEY_ID: optional(z.string().regex(/^\S*$/, 'must have no spaces')),
+    HOLDFAST_EXPORT_SECRET_ACCESS_KEY: optional(z.string().regex(/^\S*$/, 'must have no spaces')),
     TEMPORAL_ADDRESS: optional(z.string().regex(/^\S+$/, 'must be host:port')),
     TEMPORAL_CONFIG_FILE: optional(z.string()),
     TEMPORAL_PROFILE: optional(z.string()),
@@ -143,6 +190,10 @@ const Environment = z
     TEMPORAL_WORKER_BUILD_ID: optional(DeploymentPart),
   })
   .superRefine((read, ctx) => {
+    if (read.HOLDFAST_OIDC_ISSUER !== undefined)
+      for (const name of ['HOLDFAST_OIDC_CLIENT_ID', 'HOLDFAST_OIDC_CLIENT_SECRET'] as const)
+        if (read[name] === undefined)
+          ctx.addIssue({ code: 'custom', path: [name], message: 'must be set with HOLDFAST_OIDC_ISSUER' });
     if (read.HOLDFAST_MODEL_URL !== undefined && read.HOLDFAST_MODEL_NAME === undefined)
       ctx.addIssue({ code: 'custom', path: ['HOLDFAST_MODEL_NAME'], message: 'must be set with HOLDFAST_MODEL_URL' });
     if (read.HOLDFAST_CAPTCHA_KEY !== undefined && read.HOLDFAST_CAPTCHA_URL === undefined)
@@ -151,6 +202,10 @@ const Environment = z
         path: ['HOLDFAST_CAPTCHA_URL'],
         message: 'must be set with HOLDFAST_CAPTCHA_KEY',
       });
+    const keys = ['HOLDFAST_EXPORT_ACCESS_KEY_ID', 'HOLDFAST_EXPORT_SECRET_ACCESS_KEY'] as const;
+    const absent = keys.filter((name) => read[name] === undefined);
+    if (absent.length === 1)
+      ctx.addIssue({ code: 'custom', path: absent, message: 'must be set too: a key has an id and a secret' });
     const missing = (['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const).filter(
       (name) => read[name] === undefined,
     );
@@ -191,6 +246,8 @@ export interface Settings {
   trustProxy: string | undefined;
   /** Origins of the operator's own pages; none by default. */
   allowedOrigins: readonly string[];
+  /** The OpenID provider that people sign in by; none by default. */
+  oidc: OidcSettings | undefined;
   /** `npm start` runs the codec server, by which Temporal's UI shows payloads. */
   codec: boolean;
   /** Origins of Temporal's UI, for the codec server. */
@@ -199,6 +256,12 @@ export interface Settings {
   timelineDays: number;
   /** How long rows of the audit log are kept, in days. */
   auditDays: number;
+  /** How long replays, and recordings of logins, are kept, in days. */
+  recordingDays: number;
+  /** How long events of telemetry are kept at most, in days. */
+  telemetryDays: number;
+  /** Temporal's UI, at the namespace of the workflows, for links of the console. */
+  temporalUiUrl: string | undefined;
   sandbox: boolean;
   databaseUrl: string | undefined;
   /** A browser service elsewhere; without one, our own is used. */
@@ -226,7 +289,13 @@ export interface Settings {
   /** A model that is asked between forms which look alike, behind an endpoint for chat completions; none by default. */
   model: { url: string; name: string; key: string | undefined } | undefined;
   /** A captcha solver that is asked before a person is, behind `createTask` and `getTaskResult`; none by default. */
+  /** Base URL of the API that programs are fetched from. */
+  githubApiUrl: string;
   captchaSolver: { url: string; key: string | undefined } | undefined;
+  /** Who this installation is when it delivers to export destinations; without it, none can be made. */
+  exportServiceRoleArn: string | undefined;
+  /** How export destinations are reached; what is not set is AWS's own. */
+  exportStore: ExportStoreSettings;
   /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
   /** The worker's deployment version; without one, workers are not versioned. */
@@ -264,10 +333,14 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     allowPrivateHosts: read.HOLDFAST_ALLOW_PRIVATE_HOSTS ?? '',
     trustProxy: read.HOLDFAST_TRUST_PROXY,
     allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],
+    oidc: oidcSettings(read),
     codec: read.HOLDFAST_CODEC === 'on',
     codecOrigins: read.HOLDFAST_CODEC_ORIGINS ?? [`http://localhost:${port + PORTS_ABOVE.temporalUi}`],
     timelineDays: read.HOLDFAST_TIMELINE_DAYS ?? 90,
     auditDays: read.HOLDFAST_AUDIT_DAYS ?? 365,
+    recordingDays: read.HOLDFAST_RECORDING_DAYS ?? 7,
+    telemetryDays: read.HOLDFAST_TELEMETRY_DAYS ?? 7,
+    temporalUiUrl: read.HOLDFAST_TEMPORAL_UI_URL,
     sandbox: (read.HOLDFAST_SANDBOX ?? 'on') === 'on',
     databaseUrl: read.DATABASE_URL,
     browserBaseUrl: read.BROWSER_BASE_URL,
@@ -289,10 +362,17 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
       read.HOLDFAST_MODEL_URL === undefined || read.HOLDFAST_MODEL_NAME === undefined
         ? undefined
         : { url: read.HOLDFAST_MODEL_URL, name: read.HOLDFAST_MODEL_NAME, key: read.HOLDFAST_MODEL_KEY },
+    githubApiUrl: read.HOLDFAST_GITHUB_API_URL ?? GITHUB_API_URL,
     captchaSolver:
       read.HOLDFAST_CAPTCHA_URL === undefined
         ? undefined
         : { url: read.HOLDFAST_CAPTCHA_URL, key: read.HOLDFAST_CAPTCHA_KEY },
+    exportServiceRoleArn: read.HOLDFAST_EXPORT_SERVICE_ROLE_ARN,
+    exportStore: {
+      s3Endpoint: read.HOLDFAST_EXPORT_S3_ENDPOINT,
+      stsEndpoint: read.HOLDFAST_EXPORT_STS_ENDPOINT,
+      credentials: exportCredentials(read),
+    },
     externalTemporal: externalTemporal(read, env),
     workerVersion: workerVersion(read),
   };
@@ -301,6 +381,18 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
 function ruleOf(message: string, code: string): string {
   if (code === 'invalid_value') return message.replace(/^Invalid (option|input): expected/, 'must be');
   return message.startsWith('must') ? message : `is not valid (${message})`;
+}
+
+function exportCredentials(read: z.infer<typeof Environment>): ExportStoreSettings['credentials'] {
+  const { HOLDFAST_EXPORT_ACCESS_KEY_ID: accessKeyId, HOLDFAST_EXPORT_SECRET_ACCESS_KEY: secretAccessKey } = read;
+  return accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey };
+}
+
+function oidcSettings(read: z.infer<typeof Environment>): OidcSettings | undefined {
+  const { HOLDFAST_OIDC_ISSUER: issuer, HOLDFAST_OIDC_CLIENT_ID: clientId } = read;
+  const { HOLDFAST_OIDC_CLIENT_SECRET: clientSecret, HOLDFAST_OIDC_MEMBERS: rules = [] } = read;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, rules };
 }
 
 function workerVersion(read: z.infer<typeof Environment>): Settings['workerVersion'] {

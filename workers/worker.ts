@@ -8,17 +8,36 @@ import {
 } from '@temporalio/worker';
 import { createBrowserService, type BrowserServiceSettings } from '../browser-client/service.ts';
 import { createCaptchaSolver, type CaptchaSolverSettings } from '../activities/login/captcha/solver.ts';
+import { createExportDelivery, type ExportStoreSettings } from '../activities/audit-export/delivery.ts';
+import { createAuditExportActivities } from '../activities/audit-export/export-activities.ts';
+import { credentialFacts } from '../activities/login/credential-facts.ts';
 import { createLoginActivities } from '../activities/login/login-activities.ts';
 import { createFormModel, type FormModelSettings } from '../activities/login/reading/form-model.ts';
 import { createPages } from '../activities/login/pages.ts';
+import { createQuickCheck } from '../activities/login/quick-check.ts';
+import { checkByRequest } from '../activities/login/request-check/request-check.ts';
 import { createRecordActivities } from '../activities/records/record-activities.ts';
 import { createWebhookActivities } from '../activities/webhooks/deliver.ts';
 import { createAppActivities } from '../activities/apps/app-activities.ts';
-import type { AppActivities, LoginActivities, RecordActivities, WebhookActivities } from '../contract/activities.ts';
+import type {
+  AppActivities,
+  AuditExportActivities,
+  LoginActivities,
+  QuickCheckActivities,
+  RecordActivities,
+  WebhookActivities,
+} from '../contract/activities.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';
-import { appQueue, BROWSER_QUEUES, browserQueue, TASK_QUEUE, webhookQueue } from '../workflows/messages.ts';
+import {
+  appQueue,
+  BROWSER_QUEUES,
+  browserQueue,
+  exportQueue,
+  TASK_QUEUE,
+  webhookQueue,
+} from '../workflows/messages.ts';
 import { createDataConverter } from './data-converter/data-converter.ts';
 import type { PayloadKeySource } from './data-converter/payload-codec.ts';
 
@@ -48,6 +67,8 @@ export interface WorkerOptions {
   model?: FormModelSettings | undefined;
   /** A solver that is asked about captchas before a person is; without one a person alone solves them. */
   captchaSolver?: CaptchaSolverSettings | undefined;
+  /** How export destinations are reached; by default as AWS's own are. */
+  exportStore?: ExportStoreSettings | undefined;
 }
 
 /** How much this process does at once, by whom it is done for. */
@@ -62,9 +83,11 @@ export interface Concurrency {
   webhooks: number;
   /** Builds and runs of programs. Default 10. */
   apps: number;
+  /** Objects of the audit log on their way to destinations, some 10 MB of memory each. Default 4. */
+  exports: number;
 }
 
-const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50, webhooks: 20, apps: 10 };
+const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50, webhooks: 20, apps: 10, exports: 4 };
 
 /** A running worker. */
 export interface RunningWorker {
@@ -90,7 +113,7 @@ export function versioned(version: WorkerOptions['version']): Pick<TemporalWorke
   };
 }
 
-/** Starts the workers of this process: workflows and records, logins of people, checks, deliveries to webhooks, and programs, each on a queue of its own. */
+/** Starts the workers of this process: workflows and records, logins of people, checks, deliveries to webhooks, programs and exports, each on a queue of its own. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
@@ -101,13 +124,23 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const model = options.model === undefined ? undefined : createFormModel(options.model);
   const captchas = options.captchaSolver === undefined ? undefined : createCaptchaSolver(options.captchaSolver);
   const deps = { store: options.store, service, pages, egress: options.egress, externalCredentials, model, captchas };
+  const records = createRecordActivities(options.store);
   const workers = await startWorkers({
     ...options,
     workflowBundle: options.workflowBundle ?? (await bundleWorkflows()),
-    records: createRecordActivities(options.store),
+    records,
+    quickChecks: createQuickCheck({
+      ask: (target) => checkByRequest(deps, target),
+      readCredential: (target) => credentialFacts(deps, target),
+      record: (state) => records.recordConnection(state),
+    }),
     browsing: createLoginActivities(deps),
     webhooks: createWebhookActivities(options.store, options.egress),
     apps: createAppActivities({ store: options.store, service, apiUrl: options.apiUrl }),
+    auditExports: createAuditExportActivities(
+      options.store,
+      createExportDelivery(options.exportStore ?? {}, options.egress),
+    ),
   });
   return {
     ended: workers.ended,
@@ -126,10 +159,13 @@ export interface WorkersOptions extends Pick<
 > {
   workflowBundle: WorkflowBundleWithSourceMap;
   records: RecordActivities;
+  quickChecks: QuickCheckActivities;
   browsing: LoginActivities;
   webhooks: WebhookActivities;
   /** Without them the worker builds and runs no programs. */
   apps?: AppActivities;
+  /** Without them the worker exports nothing. */
+  auditExports?: AuditExportActivities;
 }
 
 /** Starts one Temporal worker for each queue. They end together: one that fails takes the others with it. */
@@ -149,7 +185,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       ...common,
       taskQueue,
       workflowBundle: options.workflowBundle,
-      activities: { ...options.records },
+      activities: { ...options.records, ...options.quickChecks },
       maxCachedWorkflows: options.maxCachedWorkflows ?? 1000,
       maxConcurrentActivityTaskExecutions: concurrency.records,
     }),
@@ -173,6 +209,14 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
         taskQueue: appQueue(taskQueue),
         activities: { ...activities },
         maxConcurrentActivityTaskExecutions: concurrency.apps,
+      }),
+    ),
+    ...(options.auditExports === undefined ? [] : [options.auditExports]).map((activities) =>
+      Worker.create({
+        ...common,
+        taskQueue: exportQueue(taskQueue),
+        activities: { ...activities },
+        maxConcurrentActivityTaskExecutions: concurrency.exports,
       }),
     ),
   ]);

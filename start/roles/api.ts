@@ -1,13 +1,16 @@
 import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
+import { createExportDelivery, testDelivery } from '../../activities/audit-export/delivery.ts';
 import { startApi } from '../../api/service.ts';
 import { createCodeInbox } from '../../codes/inbox.ts';
 import { startSmtp } from '../../codes/smtp.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
+import { createGithubFetcher } from '../../program-sources/github.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { openAppsClient, openConnectionsClient } from '../connections-client.ts';
+import { consoleSettings } from '../console-settings.ts';
+import { openAppsClient, openAuditExportsClient, openConnectionsClient } from '../connections-client.ts';
 import { createHealth } from '../health.ts';
 import { sharedKeys } from '../keys.ts';
 import { runRole } from './run-role.ts';
@@ -20,6 +23,8 @@ await runRole('api', async (settings, keys) => {
   const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
   const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
   const clock = (): Date => new Date();
+  const exports = openAuditExportsClient({ connection, namespace, keys: shared });
+  const delivery = createExportDelivery(settings.exportStore, policy);
   const { smtpPort: port, host } = settings;
   const inbox = createCodeInbox({ store, connections, clock });
   const smtp = port === undefined ? null : await startSmtp({ store, inbox, port, host });
@@ -29,16 +34,24 @@ await runRole('api', async (settings, keys) => {
     store,
     connections,
     apps: openAppsClient({ connection, namespace, keys: shared }),
+    auditExports: {
+      wake: (id) => exports.wake(id),
+      test: (destination) => testDelivery(delivery, destination),
+    },
     settings: {
       publicUrl: settings.publicUrl,
       plan: settings.plan,
       browserBaseUrl: browser.baseUrl,
       browserApiKey: browser.apiKey,
       allowedOrigins: settings.allowedOrigins,
+      console: consoleSettings(settings),
+      ...(settings.exportServiceRoleArn === undefined ? {} : { exportServiceRoleArn: settings.exportServiceRoleArn }),
+      ...(settings.oidc === undefined ? {} : { oidc: settings.oidc }),
       ...(settings.trustProxy === undefined ? {} : { trustProxy: settings.trustProxy }),
     },
     addressPolicy: { isListed: (host, port) => isListedHost(policy, host, port), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
+    fetchSource: createGithubFetcher({ apiUrl: settings.githubApiUrl, egress: policy }),
     externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey: shared.signingKey,
     logger: pino({ name: 'api', base: null }),

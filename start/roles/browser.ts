@@ -57,6 +57,8 @@ async function start(
     apiKey: keys.browserApiKey,
     chromiumPath: await findChromium(settings.chromiumPath),
     workDir: join(settings.dataDir, 'browsers'),
+    replaysKeptMs: settings.recordingDays * 24 * 60 * 60_000,
+    telemetryKeptMs: settings.telemetryDays * 24 * 60 * 60_000,
     windows: settings.windows,
     ...(settings.maxSessions === undefined ? {} : { maxSessions: settings.maxSessions }),
     allowUnsandboxedProcesses: settings.allowUnsandboxedProcesses,
@@ -67,6 +69,7 @@ async function start(
     proxies: store.proxies,
     extensions: store.extensions,
     pools: store.browserPools,
+    closedProjects: (projectIds) => store.projects.closedOf(projectIds),
     sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
     ...more(store),
   });

@@ -6,9 +6,15 @@ import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
 import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { openAppsClient, openConnectionsClient, openWebhookLanes } from '../connections-client.ts';
+import {
+  openAppsClient,
+  openAuditExportsClient,
+  openConnectionsClient,
+  openWebhookLanes,
+} from '../connections-client.ts';
 import { sharedKeys } from '../keys.ts';
 import { startAppReviver } from '../app-reviver.ts';
+import { startExportReviver } from '../export-reviver.ts';
 import { startCodeDelivery, startReviver, startSweeper, startWebhookDispatcher } from '../sweeper.ts';
 import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
@@ -30,6 +36,7 @@ await runRole('worker', async (settings, keys) => {
     concurrency: settings.concurrency,
     model: settings.model,
     captchaSolver: settings.captchaSolver,
+    exportStore: settings.exportStore,
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: shared.payloadKeys,
   });
@@ -41,9 +48,12 @@ await runRole('worker', async (settings, keys) => {
     startSweeper(store),
     startReviver(store, connections),
     startAppReviver({ store, apps, endBrowsers: (project, id) => endInvocationBrowsers(service, project, id) }),
+    startExportReviver(store.auditExportDestinations, openAuditExportsClient({ connection, namespace, keys: shared })),
     startWebhookDispatcher(store.webhookDeliveries, lanes),
     startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
   ];
+  // It takes as long to load as all else of a worker: that is done when this one is ready, before its first login.
+  setImmediate(() => void import('playwright-core'));
   return {
     ended: worker.ended,
     async close() {

@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { aptInstall, canAptInstall, findOnPath, isExecutable, lastLine, run } from './command.ts';
 import { isReachable } from './tools.ts';
 import { withProgress } from './progress.ts';
@@ -57,6 +56,8 @@ export async function findChromium(configured = process.env.CHROMIUM_PATH): Prom
 async function findInstalled(): Promise<string | undefined> {
   const onPath = await findOnPath(NAMES);
   if (onPath !== undefined) return onPath;
+  // Not loaded by a start that needs nothing of it: it takes longer to load than all else of one.
+  const { chromium } = await import('playwright-core');
   for (const candidate of [chromium.executablePath(), MAC_CHROME]) {
     if (candidate !== '' && (await isExecutable(candidate))) return candidate;
   }

@@ -20,6 +20,7 @@ import { createConnectionsClient } from '../../client/create-connections-client.
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
+import { createGithubFetcher, GITHUB_API_URL } from '../../program-sources/github.ts';
 import { startSandbox } from '../../sandbox/site.ts';
 import { createHealth } from '../../start/health.ts';
 import { sharedKeys } from '../../start/keys.ts';
@@ -158,6 +159,7 @@ async function start(
     store,
     connections,
     apps: createAppsClient({ temporal: env.client }),
+    auditExports: { wake: async () => undefined, test: async () => ({ success: true, stage: 'complete' }) },
     settings: {
       publicUrl: baseUrl,
       plan: 'enterprise',
@@ -166,6 +168,7 @@ async function start(
     },
     addressPolicy: { isListed: (host, at) => isListedHost(policy, host, at), forbiddenRange },
     checkProxy: createUpstreamCheck({ policy }),
+    fetchSource: createGithubFetcher({ apiUrl: GITHUB_API_URL, egress: policy }),
     externalCredentials: createExternalCredentials({ providers: store.credentialProviders, egress: policy }),
     signingKey,
     logger: silent,

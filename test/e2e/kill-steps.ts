@@ -13,8 +13,8 @@ import { startProcessTree, until, type ProcessTree, type Role } from './process-
 
 /** Longest that a flow may take to ask again or to end after a kill, on a busy machine with two cores. */
 const RECOVERS_WITHIN_MS = 120_000;
-/** Many keys take long enough to be killed among them. */
-const LONG_PASSWORD = 'many keys '.repeat(150).trim();
+/** Many keys take long enough to be killed among them: seconds, where a kill comes within a tenth of one. */
+const LONG_PASSWORD = 'many keys '.repeat(60).trim();
 
 /** Its action stays for good in its first run, with a browser under the name that the next one wants, too. */
 const STAYS_ONCE = `

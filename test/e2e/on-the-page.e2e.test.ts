@@ -20,6 +20,16 @@ afterAll(async () => {
 async function before(path: string, options: BrowserContextOptions) {
   const person = await newcomer(on, { login_url: on.practice.page(path) });
   await person.login();
+  return { person, ...(await atPicture(person, path, options)) };
+}
+
+/** The picture of the page that a login waits on. `prepare` makes the same page look as it does there. */
+async function atPicture(
+  person: Person,
+  path: string,
+  options: BrowserContextOptions,
+  prepare = async (_own: Page): Promise<void> => undefined,
+) {
   const pause = await person.askedElsewhere();
   expect(pause).toMatchObject({ fields: [], choices: [], live_view_url: expect.any(String) as unknown });
   const context = await browser.newContext(options);
@@ -35,6 +45,7 @@ async function before(path: string, options: BrowserContextOptions) {
   const own = await context.newPage();
   await own.setViewportSize({ width: 1280, height: 800 });
   await own.goto(on.practice.page(path));
+  await prepare(own);
   /** Where an element of the site's page is on the person's screen, `left` pixels of that page beside its middle. */
   const at = async (selector: string, left = 0): Promise<[number, number]> => {
     const [box, picture] = [await own.locator(selector).boundingBox(), await canvas.boundingBox()];
@@ -49,7 +60,7 @@ async function before(path: string, options: BrowserContextOptions) {
     return { x: Math.round(box.x + box.width / 2), y: Math.round(box.y + box.height / 2) };
   };
   await page.bringToFront();
-  return { person, page, context, at, onPage };
+  return { page, context, at, onPage };
 }
 
 /** Status of a call of the hosted page's own. */
@@ -166,3 +177,61 @@ test('a solver answers a widget with nobody there, at a login and after it, and 
   await on.kernel.post(`/auth/connections/${person.id}/check`);
   expect(await person.reauthenticated()).toMatchObject({ status: 'AUTHENTICATED', flow_status: 'SUCCESS' });
 });
+
+const BESIDE = '/login/captcha-beside';
+
+/** A credential of a user of the practice site, and a connection that has it, at the page with a captcha beside its fields. */
+async function stored(name: string): Promise<Person> {
+  const { username, password } = on.practice.user(name);
+  const values = { username, password };
+  const saved = await on.kernel.credentials.create({ name: `${name} beside`, domain: on.practice.domain, values });
+  return await newcomer(on, { login_url: on.practice.page(BESIDE), credential: { name: saved.name } });
+}
+
+test('a person ticks the box beside the fields, and the stored password goes out once, after that', async () => {
+  await on.practice.setCaptcha('keyless');
+  const person = await stored('bob');
+  await person.login();
+  const { page, context, at } = await atPicture(person, BESIDE, PHONE);
+  expect(await on.practice.counts('bob')).toMatchObject({ passwords: 0 });
+  await page.touchscreen.tap(...(await at('#tick')));
+  await person.loggedIn();
+  expect(await on.practice.counts('bob')).toMatchObject({ passwords: 1, accepted: 1 });
+  await context.close();
+
+  // With nobody there it is not sent at all.
+  await on.practice.expire('bob');
+  await on.kernel.post(`/auth/connections/${person.id}/check`);
+  expect(await person.reauthenticated()).toMatchObject({ flow_status: 'FAILED', error_code: 'captcha_blocked' });
+  expect(await on.practice.counts('bob')).toMatchObject({ passwords: 1 });
+});
+
+test('a box that comes up while the password is typed is ticked first, and nothing is asked for again', async () => {
+  await on.practice.setCaptcha('typed');
+  const person = await newcomer(on, { login_url: on.practice.page(BESIDE) });
+  await person.login();
+  await person.asked();
+  const { username, password } = on.practice.user('carol');
+  await person.give({ identifier: username, password });
+  const show = (own: Page): Promise<void> => own.locator('#password').pressSequentially('x');
+  const { page, context, at } = await atPicture(person, BESIDE, PHONE, show);
+  expect(await on.practice.counts('carol')).toMatchObject({ passwords: 0 });
+  await page.touchscreen.tap(...(await at('#tick')));
+  await person.loggedIn();
+  expect(await on.practice.counts('carol')).toMatchObject({ passwords: 1, accepted: 1 });
+  await context.close();
+});
+
+test.each(['tick', 'itself', 'unseen'] as const)(
+  'nobody is asked about a box beside the fields that is answered without a person (%s)',
+  async (beside) => {
+    await on.practice.setCaptcha(beside);
+    const name = { tick: 'dave', itself: 'erin', unseen: 'frank' }[beside];
+    const person = await stored(name);
+    await person.login();
+    const told = await person.followed();
+    expect(told.at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
+    expect(told.map(({ flow_step: step }) => step)).not.toContain('AWAITING_EXTERNAL_ACTION');
+    expect(await on.practice.counts(name)).toMatchObject({ passwords: 1, accepted: 1 });
+  },
+);

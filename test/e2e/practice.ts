@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SANDBOX_USERS, type SandboxUser } from '../../sandbox/site.ts';
+import type { CaptchaBeside } from '../../sandbox/state.ts';
 
 /** How many login posts of a user arrived at the practice site. */
 export interface PostCounts {
@@ -31,6 +32,8 @@ export interface Practice {
   leadElsewhere(name: string, to: string | null): Promise<void>;
   /** Changes how `/login` looks. */
   setLayout(layout: 'usual' | 'renamed' | 'steps' | 'dead_end'): Promise<void>;
+  /** How the captcha of `/login/captcha-beside` behaves. */
+  setCaptcha(beside: CaptchaBeside): Promise<void>;
   /** How the key of a new authenticator is shown. */
   showKey(key: 'text' | 'img' | 'canvas' | 'svg'): Promise<void>;
   /** Has so many authenticator codes refused, right ones too. */
@@ -98,6 +101,9 @@ export function createPractice(url: string): Practice {
     },
     setLinkOpens: async (opens, press = 'none') => {
       await ask('/test/mail-link', { opens, press });
+    },
+    setCaptcha: async (beside) => {
+      await ask('/test/captcha', { beside });
     },
     showKey: async (key) => {
       await ask('/test/enrolment', { key });

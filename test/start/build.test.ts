@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+
+const Needs = z.record(z.string(), z.string()).optional();
+const Lock = z.object({ packages: z.record(z.string(), z.object({ dependencies: Needs, peerDependencies: Needs })) });
 
 /** A checkout of two commands' worth: our own bootstrap and build around a program of a few lines. */
 describe('the build behind every command', () => {
@@ -70,6 +74,25 @@ describe('the build behind every command', () => {
     await writeFile(join(root, 'start', 'word.ts'), `export const word: string = 'first';`);
     expect(await run('start')).toMatchObject({ errors: '', output: first.output });
     expect(await builds()).toHaveLength(2);
+  });
+
+  test('packages of many small files are one file each, and nobody else depends on them', async () => {
+    await writeFile(
+      join(root, 'start', 'word.ts'),
+      `import { Kysely } from 'kysely';
+       const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
+       export const word = \`\${Kysely.name} \${generateAuthenticationOptions.name}\`;`,
+    );
+    expect((await run('start')).said()).toMatchObject({ word: 'Kysely generateAuthenticationOptions' });
+    const [name = ''] = await builds();
+    const packages = join(root, 'dist', name, 'packages');
+    const found = (await readdir(packages, { recursive: true })).filter((path) => path.endsWith('.js')).toSorted();
+    expect(found).toEqual(['@simplewebauthn/server.js', 'kysely.js']);
+    expect(await readFile(join(root, 'dist', name, 'start', 'word.js'), 'utf8')).not.toMatch(/["']kysely["']/);
+    const lock = Lock.parse(JSON.parse(await readFile('package-lock.json', 'utf8')));
+    const others = Object.entries(lock.packages).filter(([path]) => path !== '');
+    for (const one of found.map((path) => path.replace(/\.js$/, '')))
+      expect(others.filter(([, entry]) => one in { ...entry.dependencies, ...entry.peerDependencies })).toEqual([]);
   });
 
   test('of two starts at once one compiles, and both run', async () => {

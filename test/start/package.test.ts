@@ -40,6 +40,8 @@ describe('the package', () => {
     expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
     const page = await readFile(join(installed(), 'dist/package/api/hosted/page-parts.prebuilt.js'), 'utf8');
     expect(page).toMatch(/^const value = \{"script":".{1000}/);
+    const pages = await readFile(join(installed(), 'dist/package/api/console/assets.prebuilt.js'), 'utf8');
+    expect(pages).toMatch(/^const value = \{"files":\[.{1000}/);
   });
 
   test('runs without sources and development dependencies', async () => {

@@ -19,6 +19,14 @@ describe('settings', () => {
     expect([settings.allowUnsandboxedProcesses, settings.processNetwork]).toEqual([false, false]);
     expect(settings.dataDir).toMatch(/\/\.holdfast$/);
     expect(settings.externalTemporal).toBeUndefined();
+    expect([settings.timelineDays, settings.auditDays, settings.recordingDays, settings.telemetryDays]).toEqual([
+      90, 365, 7, 7,
+    ]);
+  });
+
+  test('what is kept is kept for as long as is said', () => {
+    expect(parseSettings({ HOLDFAST_TELEMETRY_DAYS: '2' }).telemetryDays).toBe(2);
+    expect(() => parseSettings({ HOLDFAST_TELEMETRY_DAYS: '0' })).toThrow('HOLDFAST_TELEMETRY_DAYS');
   });
 
   test('processes get out of their sandbox only by name', () => {
@@ -79,6 +87,8 @@ describe('settings', () => {
     ['HOLDFAST_ALLOWED_ORIGINS', 'https://app.example.com/path'],
     ['HOLDFAST_ALLOWED_ORIGINS', '*'],
     ['HOLDFAST_CAPTCHA_URL', 'solver:8088'],
+    ['HOLDFAST_EXPORT_S3_ENDPOINT', 'minio:9000'],
+    ['HOLDFAST_EXPORT_SERVICE_ROLE_ARN', 'role/holdfast'],
     ['TEMPORAL_DEPLOYMENT_NAME', 'a/b'],
     ['TEMPORAL_WORKER_BUILD_ID', 'build 7'],
   ])('%s=%s is refused by name', (name, value) => {
@@ -108,6 +118,15 @@ describe('settings', () => {
     const withKey = parseSettings({ HOLDFAST_CAPTCHA_URL: url, HOLDFAST_CAPTCHA_KEY: 'k-1' });
     expect(withKey.captchaSolver).toEqual({ ...named, key: 'k-1' });
     expect(() => parseSettings({ HOLDFAST_CAPTCHA_KEY: 'k-1' })).toThrow(/HOLDFAST_CAPTCHA_URL must be set/);
+  });
+
+  test('exports go by a key of two parts, else by what AWS finds', () => {
+    expect(parseSettings({}).exportStore).toEqual({});
+    const given = { HOLDFAST_EXPORT_ACCESS_KEY_ID: 'AKIA', HOLDFAST_EXPORT_SECRET_ACCESS_KEY: 's' };
+    expect(parseSettings(given).exportStore).toEqual({ credentials: { accessKeyId: 'AKIA', secretAccessKey: 's' } });
+    expect(() => parseSettings({ HOLDFAST_EXPORT_ACCESS_KEY_ID: 'AKIA' })).toThrow(
+      /HOLDFAST_EXPORT_SECRET_ACCESS_KEY must be set/,
+    );
   });
 
   test('proxies in front are believed by address or range', () => {

@@ -13,7 +13,7 @@ const [address = '', metricsPort = '', payloadKey = '', secret = '', bundleFile 
 installRuntime({ host: '127.0.0.1', metricsPort: Number(metricsPort) });
 const connection = await NativeConnection.connect({ address });
 const bundle = { code: await readFile(bundleFile, 'utf8'), sourceMap: '' };
-const { records, browsing } = createScriptedWorld();
+const { records, browsing, quickChecks } = createScriptedWorld();
 const worker = await startWorkers({
   connection,
   namespace: 'default',
@@ -26,6 +26,7 @@ const worker = await startWorkers({
     },
   },
   browsing,
+  quickChecks,
   webhooks: { deliverNext: () => Promise.resolve({ next: 'none' }) },
 });
 process.stdin.once('close', () => void worker.close().then(() => process.exit(0)));

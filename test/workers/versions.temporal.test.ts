@@ -125,6 +125,7 @@ async function startVersion(buildId: string): Promise<{ world: ScriptedWorld; st
     version: { deploymentName: DEPLOYMENT, buildId },
     records: world.records,
     browsing: world.browsing,
+    quickChecks: world.quickChecks,
     webhooks: { deliverNext: () => Promise.resolve({ next: 'none' }) },
   });
   const { workflowService } = env.connection;

@@ -1,0 +1,3 @@
+import { testCanaries } from './canary-data.ts';
+
+testCanaries({ longPasswordBytes: 3072 });

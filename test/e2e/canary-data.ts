@@ -1,0 +1,388 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Kernel from '@onkernel/sdk';
+import { Secret } from 'otpauth';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { newPasskey } from '../setup/passkey.ts';
+import { authenticatorCode } from './authenticator.ts';
+import { filesBelow, findCanaries, spellings, type Canary, type Haystack } from './canary-search.ts';
+import { newcomer, personAt, type Person } from './person.ts';
+import { createPractice, type Practice } from './practice.ts';
+import { startProcessTree, until, type ProcessTree } from './process-tree.ts';
+
+const Exchanged = z.object({ jwt: z.string() });
+const random = (bytes = 12): string => randomBytes(bytes).toString('base64url');
+/** Characters that every encoding on the way treats in its own fashion. */
+const awkward = (): string => `q"u'o\\t&e<d>%+ ${random()} äß€ 密 ${random(4)}`;
+
+/** May stand in no file and in no answer. */
+const secrets: Canary[] = [];
+/** Are answered to their owner once, and may stand in no file. */
+const tokens: Canary[] = [];
+const said: Promise<Haystack>[] = [];
+let tree: ProcessTree;
+let practice: Practice;
+let kernel: Kernel;
+
+/** How much there is to look for. */
+export interface Amount {
+  /** What the long password is made of: each of its keys is an event of telemetry, and a third more keys than bytes. */
+  longPasswordBytes: number;
+}
+
+/** Tests that no secret is left anywhere by logins of every kind, or shown to anybody. */
+export function testCanaries({ longPasswordBytes }: Amount): void {
+  beforeAll(async () => {
+    tree = await startProcessTree();
+    practice = createPractice(tree.sandboxUrl);
+    kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, fetch: listeningFetch });
+  }, 300_000);
+
+  afterAll(async () => {
+    await tree.remove();
+  }, 90_000);
+
+  it('finds each spelling of what was planted on purpose', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'holdfast-canary-'));
+    const canary = { name: 'planted', value: awkward() };
+    for (const [spelling, bytes] of Object.entries(spellings(canary.value))) {
+      const file = join(folder, 'file');
+      await writeFile(file, Buffer.concat([randomBytes(5), bytes, randomBytes(5)]));
+      expect(findCanaries([canary], await filesBelow(folder)), spelling).not.toEqual([]);
+    }
+    for (const shift of [0, 1, 2]) {
+      const text = Buffer.concat([randomBytes(shift), Buffer.from(`${canary.value}more`)]).toString('base64');
+      expect(findCanaries([canary], [{ name: 'base64', bytes: Buffer.from(text) }])).toEqual([
+        expect.stringContaining(`base64 +${shift}`),
+      ]);
+    }
+    await rm(folder, { recursive: true });
+  });
+
+  it('leaves no secret in any file, log, answer or stream', { timeout: 400_000 }, () =>
+    leavesNoSecret(longPasswordBytes),
+  );
+}
+
+async function leavesNoSecret(longPasswordBytes: number): Promise<void> {
+  const visible: Canary[] = [{ name: 'domain', value: tree.sandboxDomain }];
+
+  await secretsOfOthers();
+  const walks = [byCredentials(visible), withWrongPasswords(longPasswordBytes), withCodeByMessage(), brokenOff()];
+  const people = (await Promise.all(walks)).flat();
+  // Alone, for everybody's logins would begin again.
+  people.push(await whileWorkerDies());
+
+  // Keys, and the cookies of the sessions that the profiles hold.
+  token('operator key', tree.apiKey);
+  const wrongKey = `hf_live_${secret('wrong key', random(24))}`;
+  await fetch(`${tree.baseUrl}/auth/connections`, { headers: { authorization: `Bearer ${wrongKey}` } });
+  await fetch(`${tree.baseUrl}/auth/connections?key=${encodeURIComponent(wrongKey)}`, {
+    headers: { 'x-api-key': wrongKey },
+  });
+  const profiles = await Promise.all(people.map(async (person) => (await person.read()).profile_name));
+  await Promise.all(profiles.map(lookIntoProfile));
+  const types = new Set<string>();
+  for (const person of people) for (const type of await lookIntoTelemetry(person.id)) types.add(type);
+  // Without these the search would prove nothing. A log that the keys of a long password fill has lost what came first.
+  for (const type of ['interaction_key', 'network_request', 'network_response', 'page_load', 'cdp_command'])
+    expect(types).toContain(type);
+
+  visible.push(...profiles.map((value) => ({ name: 'profile', value })));
+  visible.push({ name: 'login page', value: '/login/two-step' });
+  // What a person types is sealed, user names too.
+  secrets.push({ name: 'typed address', value: practice.user('bob').email });
+  await untilBrowsersEnded();
+  expect(findCanaries(secrets, await Promise.all(said))).toEqual([]);
+  await expectClean(visible, 'while it runs');
+  await tree.stop();
+  expect(await readdir(join(tree.dataDir, 'browsers', 'sessions')).catch(() => [])).toEqual([]);
+  await expectClean(visible, 'after it has stopped');
+}
+
+/** What is no value of a login: webhooks that sign what all these logins send, sources of codes, an external secret store. */
+async function secretsOfOthers(): Promise<void> {
+  const body = { url: practice.page('/test/nowhere') };
+  const hook = await kernel.post<{ id: string; secret: string }>('/webhooks', { body });
+  token('webhook secret', hook.secret);
+  const rotated = await kernel.post<{ secret: string }>(`/webhooks/${hook.id}/rotate_secret`);
+  token('rotated webhook secret', rotated.secret);
+  for (const type of ['twilio', 'mailgun']) {
+    const source = { type, secret: secret(`secret of ${type}`, random(24)) };
+    const { url } = await kernel.post<{ url: string }>('/code_sources', { body: source });
+    const unsigned = new URLSearchParams({ To: '+15550100001', From: '+15550100002', Body: 'Code 482913' });
+    expect((await listeningFetch(url, { method: 'POST', body: unsigned })).status).toBe(403);
+  }
+  const address = practice.url;
+  const store = { name: 'bao', provider_type: 'vault', address, token: secret('token of a secret store', random(24)) };
+  const { id } = await kernel.post<{ id: string }>('/org/credential_providers', { body: store });
+  // The practice site is no secret store: what it answers to the token is no answer.
+  expect(await kernel.post(`/org/credential_providers/${id}/test`)).toMatchObject({ success: false });
+}
+
+/** Credentials: created, changed, refused; by them two logins, nobody there, and one login again. */
+async function byCredentials(visible: Canary[]): Promise<Person[]> {
+  const domain = tree.sandboxDomain;
+  const aliceSecret = secret('stored password', awkward());
+  await practice.setPassword('alice', aliceSecret);
+  // A passkey of the site goes into the browser of every login, with all that telemetry captures.
+  const passkey = newPasskey(random(), { rp_id: 'localhost' });
+  secret('private key', passkey.private_key);
+  secret('private key in the other alphabet', Buffer.from(passkey.private_key, 'base64url').toString('base64'));
+  const values = { username: 'alice', password: secret('stored and replaced', awkward()) };
+  const aliceCredential = await kernel.post<{ id: string; name: string }>('/credentials', {
+    body: {
+      name: `alice ${random()}`,
+      domain,
+      values,
+      totp_secret: secret('unused TOTP secret', randomTotpSecret()),
+      passkeys: [passkey],
+    },
+  });
+  await kernel.credentials.update(aliceCredential.id, {
+    values: { password: aliceSecret, pin: secret('pin', random()) },
+  });
+  const carolCredential = await kernel.credentials.create({
+    name: `carol ${random()}`,
+    domain,
+    values: { username: 'carol', password: practice.user('carol').password },
+    totp_secret: secret('TOTP secret', practice.user('carol').totpSecret),
+  });
+  visible.push({ name: 'credential', value: aliceCredential.name });
+  await refusedBodies(aliceCredential.id);
+  const alice = await newcomer({ kernel, practice }, connectionTo('alice', '/login', aliceCredential.name));
+  const carol = await newcomer({ kernel, practice }, connectionTo('carol', '/login/totp', carolCredential.name));
+  await Promise.all([alice.login(), carol.login()]);
+  await Promise.all([alice.loggedIn(), carol.loggedIn()]);
+  await practice.expire('alice');
+  await post(`/auth/connections/${alice.id}/check`);
+  expect((await alice.loggedIn()).status).toBe('AUTHENTICATED');
+  return [alice, carol];
+}
+
+/** A wrong password first, then a very long one. */
+async function withWrongPasswords(longBytes: number): Promise<Person[]> {
+  const long = secret('long password', random(longBytes));
+  const middle = long.length / 2;
+  secrets.push({ name: 'part of the long password', value: long.slice(middle, middle + 64) });
+  await practice.setPassword('bob', long);
+  const bob = await newcomer({ kernel, practice }, connectionTo('bob', '/login/two-step'));
+  await bob.login();
+  const followed = bob.followed();
+  await bob.asked();
+  await bob.give({ identifier: practice.user('bob').email });
+  await bob.asked();
+  await bob.give({ password: secret('wrong password', awkward()) });
+  await bob.asked();
+  await bob.give({ password: long });
+  await bob.loggedIn();
+  await followed;
+  return [bob];
+}
+
+/** A code by message, with a token of the hosted page. */
+async function withCodeByMessage(): Promise<Person[]> {
+  const daveSecret = secret('password with a code', random());
+  await practice.setPassword('dave', daveSecret);
+  const dave = await newcomer({ kernel, practice }, connectionTo('dave', '/login/sms'));
+  const { handoff_code: handoff } = await kernel.auth.connections.login(dave.id);
+  token('handoff code', handoff ?? '');
+  const { jwt } = Exchanged.parse(
+    await kernel.post(`/auth/connections/${dave.id}/exchange`, { body: { code: handoff } }),
+  );
+  token('token of the hosted page', jwt);
+  const guest = personAt(new Kernel({ apiKey: jwt, baseURL: tree.baseUrl, fetch: listeningFetch }), dave.id);
+  const asked = await guest.asked();
+  await refusedSubmits(dave.id, asked.interaction_id);
+  await guest.give({ identifier: 'dave', password: daveSecret });
+  await guest.asked();
+  await guest.give({ code: secret('code by message', (await practice.smsCode('dave')) ?? '') });
+  await guest.loggedIn();
+  return [dave];
+}
+
+/** A login that ends because its connection is deleted. */
+async function brokenOff(): Promise<Person[]> {
+  const frank = await newcomer({ kernel, practice }, connectionTo('frank', '/login/totp'));
+  await frank.login();
+  await frank.asked();
+  await frank.give({ identifier: 'frank', password: practice.user('frank').password });
+  await frank.asked();
+  await frank.give({ totp_code: secret('code', authenticatorCode(randomTotpSecret())) });
+  await frank.asked();
+  await frank.give({ totp_code: secret('late code', authenticatorCode(randomTotpSecret())) });
+  await kernel.auth.connections.delete(frank.id);
+  return [];
+}
+
+/** The worker dies while it types. */
+async function whileWorkerDies(): Promise<Person> {
+  const erinSecret = secret('password of a killed worker', awkward());
+  await practice.setPassword('erin', erinSecret);
+  const erin = await newcomer({ kernel, practice }, connectionTo('erin', '/login/late'));
+  await erin.login();
+  await erin.asked();
+  await erin.give({ identifier: 'erin', password: erinSecret });
+  await tree.kill('worker');
+  await finish(erin, { identifier: 'erin', password: erinSecret });
+  return erin;
+}
+
+/** Secrets and tokens are in no file; names and addresses not in Temporal's, but in the store's, so that the search is seen to work. */
+async function expectClean(visible: Canary[], when: string): Promise<void> {
+  const files = await filesBelow(tree.dataDir, (name) => name.startsWith('keys'));
+  files.push({ name: 'what npm start printed', bytes: Buffer.from(tree.output().replaceAll(tree.apiKey, '')) });
+  expect(findCanaries([...secrets, ...tokens], files), when).toEqual([]);
+  const temporal = files.filter(({ name }) => name.startsWith('temporal.db') || name.startsWith('logs'));
+  expect(temporal.length, when).toBeGreaterThan(1);
+  expect(findCanaries(visible, temporal), when).toEqual([]);
+  const store = files.filter(({ name }) => name.startsWith('postgres'));
+  for (const canary of visible) expect(findCanaries([canary], store), `${canary.name} in the store`).not.toEqual([]);
+}
+
+function secret(name: string, value: string): string {
+  expect(value, name).not.toBe('');
+  secrets.push({ name, value });
+  return value;
+}
+
+function token(name: string, value: string): void {
+  expect(value, name).not.toBe('');
+  tokens.push({ name, value });
+}
+
+function randomTotpSecret(): string {
+  return new Secret({ size: 20 }).base32;
+}
+
+function connectionTo(user: string, path: string, credential?: string): Partial<Kernel.Auth.ConnectionCreateParams> {
+  const on = { enabled: true };
+  // All that can be captured is, of a session that secrets are typed into. (Screenshots cannot: they are refused.)
+  const browser = { console: on, network: on, page: on, interaction: on };
+  return {
+    profile_name: `profile of ${user} ${random()}`,
+    login_url: practice.page(path),
+    browser_telemetry: { enabled: true, browser },
+    ...(credential === undefined ? {} : { credential: { name: credential } }),
+  };
+}
+
+/** Answers what is asked, again and again, until the login is done. */
+async function finish(person: Person, values: { identifier: string; password: string }): Promise<void> {
+  for (;;) {
+    const now = await until(
+      async () => {
+        const read = await person.read().catch(() => null);
+        return read?.flow_status !== 'IN_PROGRESS' || read.flow_step === 'AWAITING_INPUT' ? read : null;
+      },
+      90_000,
+      'a pause or the end',
+    );
+    if (now.flow_status !== 'IN_PROGRESS') break;
+    await person.asked();
+    await person.give(values);
+  }
+  await person.loggedIn();
+}
+
+/** Keeps what was answered, streams included, headers and all. */
+const listeningFetch: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  const copy = answer.clone();
+  const headers: string[] = [];
+  copy.headers.forEach((value) => headers.push(value));
+  said.push(
+    copy.text().then(
+      (text) => ({ name: copy.url, bytes: Buffer.from(`${headers.join('\n')}\n${text}`) }),
+      () => ({ name: copy.url, bytes: Buffer.alloc(0) }),
+    ),
+  );
+  return answer;
+};
+
+async function post(path: string, body?: string): Promise<number> {
+  const answer = await listeningFetch(`${tree.baseUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tree.apiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  });
+  await answer.text();
+  return answer.status;
+}
+
+/** Bodies that are refused: none of what they hold comes back, or is written down. */
+async function refusedBodies(credentialId: string): Promise<void> {
+  const bodies = [
+    `{"name": "x", "domain": "example.com", "values": {"password": "${secret('broken JSON', random())}"`,
+    `{"values": {"password": ${JSON.stringify([secret('wrong type', awkward())])}}, "name": "x", "domain": "example.com"}`,
+    JSON.stringify({ name: 'x', domain: 'example.com', values: {}, secret: secret('unknown property', awkward()) }),
+    JSON.stringify({ name: 'x', domain: secret('wrong place', awkward()), values: {} }),
+    JSON.stringify({ name: 'x', domain: 'example.com', values: {}, totp_secret: secret('wrong secret', awkward()) }),
+    JSON.stringify({ name: 'x', domain: 'example.com', values: { password: `${secret('NUL', random())}\0` } }),
+    JSON.stringify({ name: 'x', domain: 'example.com', values: { password: secret('too long', random(16_000)) } }),
+    JSON.stringify({ name: 'x', domain: 'example.com', passkeys: [{ private_key: secret('no key', awkward()) }] }),
+    secret('no JSON', random()),
+  ];
+  for (const body of bodies) {
+    expect(await post('/credentials', body)).toBe(400);
+    expect(await post(`/credentials/${credentialId}`, body)).toBeGreaterThanOrEqual(400);
+    expect(await post('/auth/connections', body)).toBe(400);
+    // Unknown members are ignored there, so one that is known and wrong has it refused.
+    expect(await post('/browsers', body.replace('{', '{"timeout_seconds": 1, '))).toBe(400);
+  }
+  expect(await post(`/credentials?value=${encodeURIComponent(secret('in the address', awkward()))}`, '{}')).toBe(400);
+}
+
+async function refusedSubmits(connectionId: string, interactionId: string): Promise<void> {
+  const submit = (body: unknown): Promise<number> =>
+    post(`/auth/connections/${connectionId}/submit`, typeof body === 'string' ? body : JSON.stringify(body));
+  const values = (name: string) => ({ password: secret(name, awkward()) });
+  const statuses = [
+    await submit({ interaction_id: 'int_unknown', field_values: values('stale answer') }),
+    await submit({ interaction_id: interactionId, field_values: values('unknown field') }),
+    await submit({ field_values: values('no interaction') }),
+    await submit({ interaction_id: interactionId, fields: values('two forms'), mfa_option_id: 'sms' }),
+    await submit({ interaction_id: interactionId, field_values: Object.values(values('list')) }),
+    await submit(`{"field_values": {"password": "${secret('broken submit', random())}`),
+  ];
+  expect(statuses.map((status) => (status >= 400 && status < 500 ? 'refused' : status))).toEqual(
+    statuses.map(() => 'refused'),
+  );
+}
+
+/** Opens a browser on the profile, as an agent does, and notes the cookies and the address's token. */
+async function lookIntoProfile(name: string): Promise<void> {
+  const session = await kernel.browsers.create({ profile: { name } });
+  token('token of a browser', new URL(session.cdp_ws_url).searchParams.get('jwt') ?? '');
+  const browser = await chromium.connectOverCDP(session.cdp_ws_url);
+  const cookies = (await browser.contexts()[0]?.cookies()) ?? [];
+  const login = cookies.find((cookie) => cookie.name === 'sandbox_session');
+  secret(`session cookie of ${name}`, login?.value ?? '');
+  await browser.close();
+  await kernel.browsers.deleteByID(session.session_id);
+}
+
+/** Reads all that was captured of the sessions of a connection, which is among what was said and searched with it. Its types. */
+async function lookIntoTelemetry(connectionId: string): Promise<ReadonlySet<string>> {
+  const types = new Set<string>();
+  for await (const { browser_session_id: id } of kernel.auth.connections.timeline(connectionId)) {
+    if (typeof id !== 'string') continue;
+    const page = await kernel.browsers.telemetry.events(id, { limit: 100, since: '1h' }).catch(() => null);
+    if (page === null) continue;
+    for await (const { event } of page) types.add(event.type);
+  }
+  return types;
+}
+
+/** Sessions have ended, and of the browsers that wait started, none has been anywhere. */
+async function untilBrowsersEnded(): Promise<void> {
+  await until(
+    async () => ((await kernel.browsers.list()).getPaginatedItems().length === 0 ? true : null),
+    30_000,
+    'no session',
+  );
+}
