@@ -145,6 +145,8 @@ async function start(
   const connections = createConnectionsClient({
     temporal: env.client,
     identityKey,
+    // Only a hang takes it, even on a machine that stands still for a while.
+    timeoutMs: 200_000,
   });
   const lanes = createWebhookLanes({ temporal: env.client });
   const tasks = [

@@ -12,7 +12,7 @@ import { startWorkers } from '../../workers/worker.ts';
 import { until } from '../e2e/until.ts';
 import { startDevServer } from '../setup/temporal-server.ts';
 import { workflowBundle } from '../setup/workflow-bundle.ts';
-import { PAYLOAD_KEY, settings } from '../workflows/environment.ts';
+import { PATIENCE_MS, PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { CODE_PAGE, createScriptedWorld, INSIDE, type ScriptedWorld } from '../workflows/scripted-world.ts';
 
 /** Worker deployments need a whole server: the time-skipping one does not know them. */
@@ -22,7 +22,12 @@ let bundle: WorkflowBundleWithSourceMap;
 
 beforeAll(async () => {
   env = await startDevServer({ client: { dataConverter: createDataConverter(PAYLOAD_KEY) } });
-  client = createConnectionsClient({ temporal: env.client, identityKey: Buffer.alloc(32, 9), taskQueue: TASK_QUEUE });
+  client = createConnectionsClient({
+    temporal: env.client,
+    identityKey: Buffer.alloc(32, 9),
+    taskQueue: TASK_QUEUE,
+    timeoutMs: PATIENCE_MS,
+  });
   bundle = await workflowBundle();
 }, 120_000);
 
@@ -30,7 +35,7 @@ afterAll(async () => {
   await env.teardown();
 });
 
-it('moves a sleeping connection on to the version that was made current', { timeout: 120_000 }, async () => {
+it('moves a sleeping connection on to the version that was made current', async () => {
   const first = await startVersion('1');
   const id = await createConnection('asleep');
   await first.stop();

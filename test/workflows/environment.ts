@@ -14,6 +14,8 @@ import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
 export const IDENTITY_KEY = Buffer.alloc(32, 9);
+/** How long a test's client waits for a worker: only a hang takes it, even on a machine that stands still for a while. */
+export const PATIENCE_MS = 200_000;
 
 /** Settings of a connection under test. */
 export function settings(more: Partial<ConnectionSettings> = {}): ConnectionSettings {
@@ -89,6 +91,7 @@ export async function startWorkflowTests(
     identityKey: IDENTITY_KEY,
     taskQueue: 'test',
     findDocument: (id) => Promise.resolve(world.rows.get(id) ?? null),
+    timeoutMs: PATIENCE_MS,
     search: kind === 'whole' ? { domains: 'hashed' } : null,
   });
   return {
