@@ -2,7 +2,14 @@ import type { FastifyRequest } from 'fastify';
 import { request as ask } from 'undici';
 import { z } from 'zod';
 import { invalidField } from '../contract/errors.ts';
-import { PLANS } from '../contract/limits.ts';
+import {
+  Entitlements,
+  EntitlementsUpdate,
+  OrganizationLimits,
+  OrganizationLimitsUpdate,
+  ProjectLimits,
+  ProjectLimitsUpdate,
+} from '../contract/organization-limits.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
 import { principalCallerOf, organizationWideCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
@@ -14,29 +21,6 @@ const tags = ['limits'];
 /** How long the browser service may take to tell how many sessions it has room for, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** 0 and null take a limit away. */
-const Limit = z.int().min(0).max(1_000_000).nullable();
-const MaxAuthConnections = Limit.describe('Most auth connections of the organization; null for no bound');
-const OrganizationLimits = z.strictObject({
-  auth_connections_used: z.int().describe('Auth connections of the organization'),
-  max_auth_connections: MaxAuthConnections,
-  min_health_check_interval_seconds: z.int().describe('The smallest that the plan allows'),
-  default_project_max_concurrent_sessions: Limit,
-  /** What the browser service has room for; absent while it does not say. */
-  max_concurrent_sessions: z.int().optional(),
-});
-const Entitlements = z.strictObject({
-  plan: z.enum(PLANS),
-  min_health_check_interval_seconds: z.int().describe('The smallest that the plan allows'),
-  max_auth_connections: MaxAuthConnections,
-  projects: z.boolean().describe('Whether there are projects beside the default one'),
-  audit_log_exports: z.boolean().describe('Whether the audit log can be delivered to buckets'),
-});
-const ProjectLimits = z.strictObject({
-  max_concurrent_sessions: Limit,
-  max_concurrent_invocations: Limit,
-  max_pooled_sessions: z.null(),
-});
 const Health = z.object({ max_sessions: z.int() });
 
 /** How many browser sessions, those of pools included, and invocations may run at a time: in all, and in each project. */
@@ -71,7 +55,7 @@ function entitlements(app: ApiServer, parts: ApiParts): void {
     schema: {
       operationId: 'updateEntitlements',
       tags,
-      body: z.strictObject({ projects: z.boolean().optional() }),
+      body: EntitlementsUpdate,
       response: { 200: Entitlements, ...refusals(422) },
     },
     handler: async (request) => {
@@ -114,10 +98,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts): void {
     schema: {
       operationId: 'updateOrganizationLimits',
       tags,
-      body: z.strictObject({
-        default_project_max_concurrent_sessions: Limit.optional(),
-        max_auth_connections: MaxAuthConnections.optional(),
-      }),
+      body: OrganizationLimitsUpdate,
       response: { 200: OrganizationLimits },
     },
     handler: async (request) => {
@@ -167,11 +148,7 @@ function projectLimits(app: ApiServer, parts: ApiParts): void {
       operationId: 'updateProjectLimits',
       tags,
       params: IdOrNameParams,
-      body: z.strictObject({
-        max_concurrent_sessions: Limit.optional(),
-        max_concurrent_invocations: Limit.optional(),
-        max_pooled_sessions: Limit.optional(),
-      }),
+      body: ProjectLimitsUpdate,
       response: { 200: ProjectLimits },
     },
     handler: async (request) => {

@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext, useId, useState } from 'react';
 import { FieldError, Form as AriaForm, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { CallError } from '../calls/call.ts';
+import { faultText } from '../words/faults.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
 import { messageOf } from './states.tsx';
@@ -35,7 +36,7 @@ export function Form({
   /** Stands beside the button: a way out. */
   beside?: ReactNode;
 }): ReactNode {
-  const [error, setError] = useState<unknown>(null);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isPending, setPending] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
     const values: FormValues = {};
@@ -45,16 +46,15 @@ export function Form({
       else if (value.name !== '') files[name] = value;
     }
     setPending(true);
-    setError(null);
+    setRefusal(null);
     try {
       await onSubmit(values, files);
     } catch (caught) {
-      setError(caught);
+      setRefusal(refusalOf(caught, form));
     } finally {
       setPending(false);
     }
   };
-  const fields = error instanceof CallError ? error.fields : {};
   return (
     <AriaForm
       className="form"
@@ -63,10 +63,10 @@ export function Form({
         if (!isPending) void send(event.currentTarget);
       }}
     >
-      <Faults value={fields}>{children}</Faults>
-      {error === null ? null : (
+      <Faults value={refusal?.faults ?? NONE}>{children}</Faults>
+      {refusal === null ? null : (
         <p className="form-error" role="alert">
-          {Object.keys(fields).length > 0 ? words.check : messageOf(error)}
+          {refusal.text}
         </p>
       )}
       <div className="actions">
@@ -77,6 +77,25 @@ export function Form({
       </div>
     </AriaForm>
   );
+}
+
+/** How a form was refused: what stands at its fields, and what above its button. */
+interface Refusal {
+  faults: Readonly<Record<string, string>>;
+  text: string;
+}
+
+const NONE: Refusal['faults'] = {};
+
+/** Faults in the person's language; those of fields that the form does not have are told by the field's path. */
+function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
+  const said = error instanceof CallError ? Object.entries(error.fields) : [];
+  const faults = Object.fromEntries(said.map(([path, rule]) => [path, faultText(rule)]));
+  const names = Array.from(form.elements, (element) => element.getAttribute('name') ?? '');
+  const isPlaced = (path: string): boolean => names.some((name) => name === path || path.startsWith(`${name}.`));
+  const others = Object.entries(faults).filter(([path]) => !isPlaced(path));
+  if (others.length > 0) return { faults, text: others.map(([path, fault]) => `${path}: ${fault}`).join('. ') };
+  return { faults, text: said.length > 0 ? words.check : messageOf(error) };
 }
 
 /** What the last answer said of a field and of what it is made of (`name`, `name.0`), by path. */

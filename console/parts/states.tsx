@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { CallError } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
+import { refusalText } from '../words/refusals.ts';
 import { Button } from './button.tsx';
 
 const words = inLanguage({
@@ -41,5 +42,5 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }):
 
 /** What to tell of something that went wrong. */
 export function messageOf(error: unknown): string {
-  return error instanceof CallError ? error.message : words.failed;
+  return error instanceof CallError ? refusalText(error.code, error.message) : words.failed;
 }
