@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ManagedAuth } from '../../contract/connections.ts';
-import { CodeSettings, CodeSources } from '../connection/code-settings.tsx';
+import { CodeSettings } from '../connection/code-settings.tsx';
 import { CredentialSettings } from '../connection/credential-settings.tsx';
 import { BrowserSettings, CheckSettings, SiteSettings } from '../connection/settings.tsx';
 import { Detail, useRead } from '../parts/detail.tsx';
@@ -25,7 +25,6 @@ export default function ConnectionSettingsPage({ id }: { id: string }): ReactNod
             <SiteSettings connection={connection} />
             <BrowserSettings connection={connection} />
             <CodeSettings connection={connection} />
-            <CodeSources />
           </div>
         </Page>
       )}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { useService } from '../api/service-fixture.ts';
-import { DESKTOP, PHONE } from '../hosted/visit.ts';
+import { DESKTOP } from '../hosted/visit.ts';
 import { axeComplaints } from './axe.ts';
 import { type ConsoleVisits, openConsole } from './visit.ts';
 
@@ -94,6 +94,8 @@ test('every setting is changed in its part, and a fault stands at its field', as
   await codes.getByRole('switch', { name: 'Your program hands over codes of calls' }).press('Space');
   await save('Codes that come by themselves');
   expect((await read()).codes).toBeUndefined();
+  await codes.getByRole('link', { name: 'Code sources' }).click();
+  await page.getByRole('heading', { name: 'No code sources yet' }).waitFor();
   await finish();
 });
 
@@ -120,27 +122,5 @@ test('a credential is entered, attached, replaced and detached; its values are s
   await part.getByRole('link', { name: 'Replace what Shop holds' }).waitFor({ state: 'detached' });
   expect((await read()).credential).toBeUndefined();
   expect(await axeComplaints(page)).toEqual([]);
-  await finish();
-});
-
-test('who passes codes on is added and deleted, on a phone in the dark and in German', async () => {
-  const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
-  await page.goto(`${address}/settings`);
-  await page.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Geheimnis').fill('short');
-  await dialog.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
-  await dialog.locator('.field-error').filter({ hasText: /\w/ }).waitFor();
-  await dialog.getByLabel('Geheimnis').fill('a-twilio-auth-token');
-  await dialog.getByRole('button', { name: 'Anbieter hinzufügen' }).click();
-  await page.getByText(/\/code_sources\/.*\/messages/).waitFor();
-  expect(await page.content()).not.toContain('a-twilio-auth-token');
-  await page.getByRole('button', { name: 'Schließen' }).first().click();
-  await visits.shot(page, 'settings-phone');
-  expect(await axeComplaints(page)).toEqual([]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
-  await page.getByRole('button', { name: 'Löschen' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Löschen' }).click();
-  await page.getByText('Noch keiner.').waitFor();
   await finish();
 });

@@ -1,0 +1,56 @@
+import { inLanguage } from './language.ts';
+
+/** Words of the page about who passes on the messages that hold one-time codes. */
+export const codeSourceWords = inLanguage({
+  en: {
+    title: 'Code sources',
+    text: 'Providers that receive texts and mails with one-time codes and post them to Holdfast. One serves all connections of a project; which number or address a connection has, its settings say.',
+    smtp: 'Where Holdfast’s own mail port is open, mails need no provider.',
+    provider: 'Provider',
+    url: 'Address to post to',
+    since: 'Added',
+    actions: 'Actions',
+    add: 'Add a provider',
+    added: 'The provider was added. Give it the address in the list.',
+    emptyTitle: 'No code sources yet',
+    emptyText:
+      'Without one, somebody enters the codes that sites send. Add a provider and give it the address that you see here then.',
+    twilio: 'Twilio (texts)',
+    mailgun: 'Mailgun (mails)',
+    secret: 'Secret',
+    secretHint: 'Twilio: the auth token; Mailgun: the webhook signing key. It is sealed; nobody is shown it again.',
+    copy: 'Copy the address',
+    copied: 'The address was copied.',
+    remove: 'Delete',
+    removeTitle: 'Delete this provider?',
+    removeText:
+      'What it posts from then on is refused. For another secret, delete it and add it again with its new address.',
+    removed: 'The provider was deleted.',
+  },
+  de: {
+    title: 'Code-Quellen',
+    text: 'Anbieter, die SMS und E-Mails mit Einmalcodes empfangen und an Holdfast schicken. Einer dient allen Verbindungen eines Projekts; welche Nummer oder Adresse eine Verbindung hat, steht in ihren Einstellungen.',
+    smtp: 'Ist der Mail-Port von Holdfast selbst geöffnet, brauchen E-Mails keinen Anbieter.',
+    provider: 'Anbieter',
+    url: 'Adresse, an die er schickt',
+    since: 'Hinzugefügt',
+    actions: 'Aktionen',
+    add: 'Anbieter hinzufügen',
+    added: 'Der Anbieter ist hinzugefügt. Gib ihm die Adresse aus der Liste.',
+    emptyTitle: 'Noch keine Code-Quellen',
+    emptyText:
+      'Ohne eine gibt jemand die Codes ein, die Websites schicken. Füge einen Anbieter hinzu und gib ihm die Adresse, die du dann hier siehst.',
+    twilio: 'Twilio (SMS)',
+    mailgun: 'Mailgun (E-Mails)',
+    secret: 'Geheimnis',
+    secretHint:
+      'Twilio: das Auth-Token; Mailgun: der Webhook-Signaturschlüssel. Es wird versiegelt; niemand bekommt es wieder zu sehen.',
+    copy: 'Adresse kopieren',
+    copied: 'Die Adresse ist kopiert.',
+    remove: 'Löschen',
+    removeTitle: 'Diesen Anbieter löschen?',
+    removeText:
+      'Was er danach schickt, wird abgelehnt. Für ein anderes Geheimnis lösche ihn und füge ihn mit seiner neuen Adresse wieder hinzu.',
+    removed: 'Der Anbieter ist gelöscht.',
+  },
+});
