@@ -6,6 +6,7 @@ import { call } from '../calls/call.ts';
 import { Button } from '../parts/button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
 import { Form, SelectInput, TextInput } from '../parts/form.tsx';
+import { given } from '../parts/form-button.tsx';
 import { tellDone } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { formatDuration } from '../words/format.ts';
@@ -20,6 +21,19 @@ export function intervalOptions(current?: number | null): { value: string; label
     value: String(seconds),
     label: fill(words.every, { time: formatDuration(seconds) }),
   }));
+}
+
+/**
+ * The site that was entered, and its login page where an address was pasted whole, as it stands in a browser. What is neither a name
+ * nor an address is left to the API to refuse.
+ */
+function siteOf(entered: string): { domain: string; login_url?: string } {
+  const text = entered.trim();
+  const hasScheme = /^https?:\/\//i.test(text);
+  const address = hasScheme ? text : `https://${text}`;
+  if (!(hasScheme || text.includes('/')) || !URL.canParse(address)) return { domain: text };
+  const { host, pathname, search, href } = new URL(address);
+  return pathname === '/' && search === '' ? { domain: host } : { domain: host, login_url: href };
 }
 
 /** The button that adds a site, and leads to it. */
@@ -37,11 +51,11 @@ export function AddSite(): ReactNode {
           submit={words.add}
           beside={<Button onPress={() => setOpen(false)}>{words.cancel}</Button>}
           onSubmit={async (values) => {
-            const { domain, profile_name: profile, login_url: loginUrl, health_check_interval: interval } = values;
+            const { domain = '', profile_name: profile, login_url: loginUrl, health_check_interval: interval } = values;
             const made = await call<ManagedAuth>('POST', '/auth/connections', {
-              domain,
+              ...siteOf(domain),
               profile_name: profile,
-              ...(loginUrl === '' ? {} : { login_url: loginUrl }),
+              ...given('login_url', loginUrl),
               ...(interval === '' ? {} : { health_check_interval: Number(interval) }),
             });
             setOpen(false);

@@ -4,8 +4,9 @@ import type { LoginResponse, ManagedAuth } from '../../contract/connections.ts';
 import { call, CallError } from '../calls/call.ts';
 import { consoleFacts } from '../calls/settings.ts';
 import { Button } from '../parts/button.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
-import { tellDone, tellFailed } from '../parts/toasts.tsx';
+import { tellFailed } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
@@ -35,7 +36,7 @@ export function LoginButton({
   return (
     <>
       <Button kind={isFirst ? 'primary' : 'plain'} isPending={isPending} onPress={() => void start()}>
-        {words.login}
+        {connection.flow_status === 'IN_PROGRESS' ? words.loginGoesOn : words.login}
       </Button>
       <DialogBox
         title={fill(words.loginTitle, { domain: connection.domain })}
@@ -70,10 +71,6 @@ function LoginLink({
   onClose: () => void;
 }): ReactNode {
   const { sandbox } = consoleFacts;
-  const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(link);
-    tellDone(words.copied);
-  };
   return (
     <>
       <p>{words.loginText}</p>
@@ -85,7 +82,7 @@ function LoginLink({
         <input className="input" readOnly value={link} onFocus={(event) => event.target.select()} />
       </label>
       <div className="actions">
-        <Button onPress={() => void copy().catch(tellFailed)}>{words.copy}</Button>
+        <CopyButton text={link} label={words.copy} done={words.copied} />
         <a className="button button-primary" href={link} target="_blank" rel="noopener noreferrer" onClick={onClose}>
           {words.open}
         </a>

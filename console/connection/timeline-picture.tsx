@@ -29,7 +29,7 @@ export function TimelinePicture({ events }: { events: readonly TimelineEvent[] }
                   {FAILED.has(status) ? (
                     <path d="M-5 -5L5 5M5 -5L-5 5" className="mark-bad" />
                   ) : (
-                    <circle r="5" className="mark-good" />
+                    <circle r="5" className={status === 'IN_PROGRESS' ? 'mark-wait' : 'mark-good'} />
                   )}
                 </svg>
               ))}

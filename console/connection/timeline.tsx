@@ -37,7 +37,8 @@ export function Timeline({
   const events = read.data.pages.flatMap(({ rows }) => rows);
   return (
     <Section title={words.timeline}>
-      {events.length === 0 ? <p className="muted">{words.timelineEmptyText}</p> : <TimelinePicture events={events} />}
+      {events.length === 0 ? <p className="muted">{words.timelineEmptyText}</p> : null}
+      {events.length > 1 ? <TimelinePicture events={events} /> : null}
       <ol className="timeline">
         {events.map((event) => (
           <TimelineEntry
@@ -54,7 +55,10 @@ export function Timeline({
 
 function TimelineEntry({ event, liveViewUrl }: { event: TimelineEvent; liveViewUrl: string | null }): ReactNode {
   const time = useFlowTime(event);
-  const failure = failureText(event.error_code, event.error_message);
+  const failure =
+    event.type === 'health_check' && event.error_code === 'session_expired'
+      ? words.sessionEnded
+      : failureText(event.error_code, event.error_message);
   return (
     <li>
       <div className="timeline-head">

@@ -7,11 +7,13 @@ import { useLive } from '../connection/live.ts';
 import { LoginButton } from '../connection/start-login.tsx';
 import { ConnectionBadge, gateSentence, isWaiting } from '../connection/state.tsx';
 import { Timeline } from '../connection/timeline.tsx';
+import { WhatToDo } from '../connection/what-to-do.tsx';
 import { ActionButton, useAction } from '../parts/action.tsx';
 import { LinkButton } from '../parts/button.tsx';
 import { Detail, Facts, useRead } from '../parts/detail.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
+import { tellDone } from '../parts/toasts.tsx';
 import { When } from '../parts/when.tsx';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
 import { formatDuration } from '../words/format.ts';
@@ -43,6 +45,7 @@ function ConnectionDetail({ connection }: { connection: ManagedAuth }): ReactNod
           </span>
         }
       >
+        <WhatToDo connection={connection} />
         <Facts
           facts={[
             [
@@ -73,7 +76,15 @@ function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNo
   return (
     <>
       <LoginButton connection={connection} isFirst={connection.status === 'NEEDS_AUTH'} />
-      <ActionButton label={words.check} onAct={() => perform(words.checkedDone, () => call('POST', `${path}/check`))} />
+      <ActionButton
+        label={words.check}
+        onAct={() =>
+          perform(null, async () => {
+            const found = await call<ManagedAuth>('POST', `${path}/check`);
+            tellDone(checkedText(connection, found));
+          })
+        }
+      />
       <ActionButton
         label={isPaused ? words.resume : words.pause}
         onAct={() =>
@@ -96,6 +107,13 @@ function sentence(connection: ManagedAuth): string {
     return fill(words.running, { step: connectionTables.steps[step] }) + asked;
   }
   return capitalized(connection.status === 'AUTHENTICATED' ? words.loggedIn : gateSentence(connection));
+}
+
+/** What a check has found. One that takes long is answered with the connection as it was before. */
+function checkedText({ last_auth_check_at: before }: ManagedAuth, found: ManagedAuth): string {
+  if (found.last_auth_check_at === before) return words.checkGoesOn;
+  if (found.status === 'AUTHENTICATED') return words.checkedIn;
+  return found.flow_status === 'IN_PROGRESS' ? words.checkedLogsIn : words.checkedOut;
 }
 
 function checksSentence({ health_checks: checks, health_check_interval: interval }: ManagedAuth): string {

@@ -2,12 +2,13 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { Link } from 'wouter';
 import type { ConnectionSummary } from '../../contract/connection-summary.ts';
 import { FirstVisit } from '../connection/first-visit.tsx';
+import { WayBackIn } from '../parts/way-back-in.tsx';
 import { Detail, useRead } from '../parts/detail.tsx';
 import { RowTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Loading } from '../parts/states.tsx';
 import { connectionTables } from '../words/connections.ts';
-import { formatDuration, formatNumber, formatTime } from '../words/format.ts';
+import { counted, formatDuration, formatNumber, formatTime } from '../words/format.ts';
 import { overviewWords as words } from '../words/overview.ts';
 
 const ActivityChart = lazy(() => import('../connection/activity-chart.tsx'));
@@ -18,6 +19,7 @@ export default function Overview(): ReactNode {
   const read = useRead<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
   return (
     <Page title={words.title}>
+      <WayBackIn />
       <Detail read={read}>{(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}</Detail>
     </Page>
   );
@@ -27,12 +29,21 @@ function Figures({ summary }: { summary: ConnectionSummary }): ReactNode {
   return (
     <>
       <ul className="figures">
-        <Figure count={summary.waiting} label={words.waiting} state="waiting" tone="wait" />
-        <Figure count={summary.needs_person} label={words.needsPerson} state="person" tone="bad" />
-        <Figure count={summary.will_log_in} label={words.byItself} state="itself" tone="idle" />
+        <Figure count={summary.waiting} label={counted(summary.waiting, words.waiting)} state="waiting" tone="wait" />
+        <Figure
+          count={summary.needs_person}
+          label={counted(summary.needs_person, words.needsPerson)}
+          state="person"
+          tone="bad"
+        />
+        <Figure
+          count={summary.will_log_in}
+          label={counted(summary.will_log_in, words.byItself)}
+          state="itself"
+          tone="idle"
+        />
         <Figure count={summary.authenticated} label={words.healthy} state="in" tone="good" />
       </ul>
-      <Activity activity={summary.activity} />
       <div className="columns">
         <Section title={words.why}>
           <Ranking
@@ -65,6 +76,7 @@ function Figures({ summary }: { summary: ConnectionSummary }): ReactNode {
           />
         </Section>
       </div>
+      <Activity activity={summary.activity} />
     </>
   );
 }

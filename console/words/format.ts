@@ -3,6 +3,7 @@ import { language } from './language.ts';
 const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
 const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
+const plural = new Intl.PluralRules(language);
 const whole = new Intl.NumberFormat(language);
 
 const STEPS = [
@@ -46,6 +47,14 @@ export function formatDuration(seconds: number): string {
   if (seconds < 3600) return unit(seconds / 60, 'minute', 0);
   if (seconds < 172_800) return unit(seconds / 3600, 'hour', 1);
   return unit(seconds / 86_400, 'day', 0);
+}
+
+/** Words that go with a number of things, in either form. */
+export type Counted = Readonly<Record<'one' | 'other', string>>;
+
+/** The form of words that goes with a number of things. */
+export function counted(count: number, words: Counted): string {
+  return words[plural.select(count) === 'one' ? 'one' : 'other'];
 }
 
 /** A whole number with its separators. */

@@ -133,11 +133,11 @@ test('the first visit leads to a login, and the overview counts what came of it'
 
   await call('POST', '/auth/connections', { domain: 'bank.example', profile_name: 'ann' });
   await page.getByRole('link', { name: 'Overview' }).click();
-  await page.getByRole('link', { name: '1 need a person' }).waitFor();
+  await page.getByRole('link', { name: '1 needs a person' }).waitFor();
   await page.locator('.u-over').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'overview');
-  await page.getByRole('link', { name: '1 need a person' }).click();
+  await page.getByRole('link', { name: '1 needs a person' }).click();
   await page.getByRole('link', { name: 'bank.example' }).waitFor();
   expect(await page.getByRole('link', { name: 'shop.example' }).count()).toBe(0);
   await visits.shot(page, 'connections');

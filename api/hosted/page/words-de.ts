@@ -7,7 +7,7 @@ export const DE: Words = {
 
   signingInTo: 'Anmeldung bei',
   onBehalf:
-    'Holdfast fragt für die App, die dich hierher geschickt hat, und tippt deine Eingaben in die Anmeldung dieser Website.',
+    'Holdfast fragt für die App oder Person, die dich hierher geschickt hat, und tippt deine Eingaben in die Anmeldung dieser Website.',
   timeLeft: 'Restzeit',
   timeLeftSpoken: 'Restzeit: {minutes} Minuten',
   timeLeftMinute: 'Noch eine Minute, um die Anmeldung abzuschließen.',
@@ -100,13 +100,13 @@ export const DE: Words = {
   safetyExpected: 'Mach nur weiter, wenn du diesen Link erwartet hast. Wenn nicht, schließe diese Seite.',
 
   successHeading: 'Du bist angemeldet',
-  successText: 'Die App, die dich geschickt hat, kann dein Konto bei {domain} jetzt nutzen.',
+  successText: 'Die App oder Person, die dich hierher geschickt hat, kann dein Konto bei {domain} jetzt nutzen.',
   successReturn: 'Es geht zurück zu {host} …',
   returnTo: 'Zurück zu {host}',
   stay: 'Auf dieser Seite bleiben',
   stayed: 'Du bleibst auf dieser Seite.',
   closePage: 'Du kannst diese Seite schließen.',
-  startAgain: 'Geh zurück zur App, die dich geschickt hat, und beginne neu.',
+  startAgain: 'Geh zurück zur App, die dich geschickt hat, und beginne neu, oder bitte um einen neuen Link.',
   failedHeading: 'Die Anmeldung hat nicht geklappt',
   expiredHeading: 'Die Zeit ist um',
   expiredText:

@@ -4,7 +4,8 @@ export const EN = {
   errorTitle: 'Error: {title}',
 
   signingInTo: 'Signing in to',
-  onBehalf: 'Holdfast asks for the app that sent you here, and types what you enter into the sign-in of this site.',
+  onBehalf:
+    'Holdfast asks for the app or person that sent you here, and types what you enter into the sign-in of this site.',
   timeLeft: 'Time left',
   timeLeftSpoken: 'Time left: {minutes} minutes',
   timeLeftMinute: 'One minute left to finish signing in.',
@@ -95,13 +96,13 @@ export const EN = {
   safetyExpected: 'Only continue if you expected this link. If you did not ask for it, close this page.',
 
   successHeading: 'You are signed in',
-  successText: 'The app that sent you can now use your account at {domain}.',
+  successText: 'The app or person that sent you here can now use your account at {domain}.',
   successReturn: 'Taking you back to {host} …',
   returnTo: 'Go back to {host}',
   stay: 'Stay on this page',
   stayed: 'You stay on this page.',
   closePage: 'You can close this page.',
-  startAgain: 'Go back to the app that sent you and start again.',
+  startAgain: 'Go back to the app that sent you and start again, or ask for a new link.',
   failedHeading: 'Signing in did not work',
   expiredHeading: 'Time is up',
   expiredText: 'This sign-in was not finished in time, so it was closed. Nothing more happens with what you entered.',
