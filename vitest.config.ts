@@ -35,7 +35,7 @@ function tier(name: Tier, { alone = false } = {}) {
       maxWorkers: alone ? 1 : FILES_SIDE_BY_SIDE,
       unstubEnvs: true,
       restoreMocks: true,
-      expect: { poll: { timeout: HANG_MS / 4 } },
+      expect: { poll: { timeout: 0.75 * HANG_MS } },
       testTimeout: HANG_MS,
       hookTimeout: HANG_MS,
       teardownTimeout: 60_000,

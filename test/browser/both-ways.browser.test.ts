@@ -160,7 +160,7 @@ describe('input through the display and through the protocol', () => {
           const wheel = seen.filter(([type]) => type === 'wheel');
           return [3, 4].map((index) => wheel.reduce((sum, event) => sum + Number(event[index]), 0));
         });
-      await expect.poll(turns, { timeout: 60_000 }).toEqual([120, 240]);
+      await expect.poll(turns).toEqual([120, 240]);
     }
   });
 

@@ -112,7 +112,7 @@ export async function startSite(pages: Pages): Promise<Site> {
 }
 
 /** Waits until a check holds. What never holds fails after a minute, so that a busy machine is not taken for a hang. */
-export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 60_000): Promise<T> {
+export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 180_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     try {

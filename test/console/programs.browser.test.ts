@@ -231,7 +231,7 @@ test('a pool is made, is ready, is replaced and deleted', async () => {
   await dialog.getByLabel('How many').fill('1');
   await dialog.getByRole('button', { name: 'Create a pool' }).click();
   const row = page.getByRole('row', { name: /quick/ });
-  await row.getByText('1 of 1').waitFor({ timeout: 60_000 });
+  await row.getByText('1 of 1').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'pools');
   await row.getByRole('button', { name: 'Replace' }).click();

@@ -71,6 +71,8 @@ export interface Visitor {
 
 export async function visit(browser: Browser, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await browser.newContext({ locale: 'en-US', reducedMotion: 'no-preference', ...options });
+  // Only a hang takes it, even on a machine that stands still for a while.
+  context.setDefaultTimeout(180_000);
   const page = await context.newPage();
   const complaints = listen(page);
   return { context, page, complaints };

@@ -87,8 +87,8 @@ describe('npm start', () => {
     // A part that died shows at once, and comes back by itself.
     const worker = Number((await readFile(join(dataDir, 'run', 'worker.child'), 'utf8')).split(' ')[0]);
     process.kill(worker, 'SIGKILL');
-    await vi.waitFor(async () => expect(await health()).toBe(503), { timeout: 60_000, interval: 50 });
-    await vi.waitFor(async () => expect(await health()).toBe(200), { timeout: 60_000, interval: 200 });
+    await vi.waitFor(async () => expect(await health()).toBe(503), { timeout: 180_000, interval: 50 });
+    await vi.waitFor(async () => expect(await health()).toBe(200), { timeout: 180_000, interval: 200 });
     expect(first.output()).toMatch(/^worker ended \(signal SIGKILL\); starting it again/m);
 
     // The same folder: refused, in one line, without a stack trace.
