@@ -14,6 +14,7 @@ import { keepOnSite } from './kept-on-site.ts';
 import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { seeFrames } from './reading/frames.ts';
+import { requestsUnderWay } from './reading/traffic.ts';
 import { freshTotpCode, nextTotpCode } from './totp.ts';
 import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
 import { withoutTyped } from './without-typed.ts';
@@ -68,6 +69,7 @@ export async function enterAnswer(
   // From here on nobody needs the submission: what is kept for the credential is kept apart.
   if (input.submissionId !== null) await deps.store.submissions.destroy(input.submissionId);
   const before = page.url();
+  const underWay = requestsUnderWay(page);
   if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
   await waitForRequestsToSettle(
     page,
@@ -80,7 +82,14 @@ export async function enterAnswer(
     signal,
   );
   if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey') await untilLedOn(page, before);
-  const seen = await readAfterEntering(deps, target, input.sessionId, answered(answer), { page, inputs }, signal);
+  const seen = await readAfterEntering(
+    deps,
+    target,
+    input.sessionId,
+    answered(answer),
+    { page, inputs, underWay },
+    signal,
+  );
   const typed = values.map(({ text }) => text);
   const reading = await markHeld(deps, input, withoutTyped(seen, answer.entries, typed));
   const created = await passkeys.takeCreated(target, input.sessionId);

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import type { EnterInput, LoginTarget } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
@@ -12,12 +12,20 @@ import { readOffers } from '../../reader/offers.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
 import type { Judgement } from './reading/read-page.ts';
+import { requestsUnderWay } from './reading/traffic.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 500;
 /** How long a form that stays as it was filled in may still wait for its answer, in milliseconds. */
 const STILL_FILLED_WITHIN_MS = 6_000;
+/**
+ * The same while the site has not answered what was asked of it since the press, in milliseconds: with the time that the press itself
+ * is given, longer than gateways wait for the servers behind them. The activity ends at two minutes.
+ */
+const ANSWERS_WITHIN_MS = 45_000;
+/** How long a script may take from one answer to its next request, or to what it shows, in milliseconds. */
+const GOES_ON_WITHIN_MS = 2_000;
 /** How long an application that is starting (a blank page, one that says to wait) may take after a login, in milliseconds. */
 const STARTS_WITHIN_MS = 30_000;
 /** How long an answered authorization request may take to lead back to who made it, in milliseconds. */
@@ -34,6 +42,8 @@ export interface PageBefore {
   page: Page;
   /** What {@link countInputs} said. */
   inputs: number;
+  /** What the page waited for already, by {@link requestsUnderWay}. */
+  underWay: ReadonlySet<Request>;
 }
 
 /** What an answer was: a way to sign in, whom to sign in as (or by which provider), or the login itself. */
@@ -55,13 +65,16 @@ export async function readAfterEntering(
   const began = Date.now();
   const judgement = { chosen: target.forms, model: deps.model, endsWhenStill: answered !== 'way' };
   let { page, reading } = await readNewest(deps, target.projectId, sessionId, judgement);
+  let owedAt = -Infinity;
   // A script has the answer and leads on in a moment, or a slow one has not told of the refusal yet.
   for (;;) {
     const passed = Date.now() - began;
+    if (isAnswerOwed(page, before)) owedAt = passed;
+    const isOwed = passed < ANSWERS_WITHIN_MS && passed < owedAt + GOES_ON_WITHIN_MS;
+    const mayChange = isOwed ? asksUnrefused(reading) : passed < STILL_FILLED_WITHIN_MS && saysNothingNew(reading);
     const isPending =
-      passed < STILL_FILLED_WITHIN_MS &&
-      (isToldByWindow(reading, before) ||
-        (saysNothingNew(reading) && !(await hasCodeJoined(page, reading, before)) && (await isFilled(page, reading))));
+      (passed < STILL_FILLED_WITHIN_MS && isToldByWindow(reading, before)) ||
+      (mayChange && !(await hasCodeJoined(page, reading, before)) && (await isFilled(page, reading)));
     const isStarting = reading.kind === 'unavailable' && passed < STARTS_WITHIN_MS;
     if (answered === 'way' || signal.aborted || !(isPending || isStarting || (await isOnItsWay(page, reading, passed))))
       break;
@@ -167,8 +180,21 @@ export async function markHeld(
   return { ...reading, fields };
 }
 
-function saysNothingNew({ kind, fields, website_error: error }: PageReading): boolean {
-  return kind === 'form' && error === null && fields.some(({ type }) => type === 'password');
+function saysNothingNew(reading: PageReading): boolean {
+  return asksUnrefused(reading) && reading.fields.some(({ type }) => type === 'password');
+}
+
+function asksUnrefused({ kind, website_error: error }: PageReading): boolean {
+  return kind === 'form' && error === null;
+}
+
+/**
+ * True while the page waits for what it has asked its servers since the press: one that looks as it was filled in has not been
+ * answered then. What it waited for before has nothing to do with the press.
+ */
+function isAnswerOwed(page: Page, before: PageBefore | null): boolean {
+  if (before?.page !== page) return false;
+  return [...requestsUnderWay(page)].some((request) => !before.underWay.has(request));
 }
 
 /**

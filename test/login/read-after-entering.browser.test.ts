@@ -38,7 +38,7 @@ async function after(html: string, inputsBefore: number | null = null, url = '')
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page, inputs: inputsBefore },
+      inputsBefore === null ? null : { page, inputs: inputsBefore, underWay: new Set() },
       signal,
     );
   } finally {

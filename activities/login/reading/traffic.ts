@@ -26,3 +26,8 @@ export function followTraffic(page: Page): void {
 export function isTrafficOver(page: Page): boolean {
   return underWay.get(page)?.size === 0;
 }
+
+/** What a page waits for now, to tell later what it has asked for since. None of one that is not followed. */
+export function requestsUnderWay(page: Page): ReadonlySet<Request> {
+  return new Set(underWay.get(page));
+}

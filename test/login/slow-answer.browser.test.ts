@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { z } from 'zod';
+import { countInputs, readAfterEntering } from '../../activities/login/read-after-entering.ts';
+import { waitForRequestsToSettle } from '../../activities/login/reaction.ts';
+import { followTraffic, requestsUnderWay } from '../../activities/login/reading/traffic.ts';
+import { createBrowserService } from '../../browser-client/service.ts';
+import type { PageReading } from '../../contract/reading.ts';
+
+/** How long the site takes over what comes after its first answer, in milliseconds. */
+const SLOW_MS = 1_500;
+const FORM =
+  '<label>Code from the text message <input name="code" autocomplete="one-time-code"></label><button>Go on</button>';
+/** Asks for leave first, and then for what takes its time: between the two the page waits for nothing. */
+const BY_SCRIPT = `document.querySelector('form').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  await (await fetch('/leave')).text();
+  await new Promise((done) => setTimeout(done, 50));
+  await fetch('/verify');
+  location.assign('/inside-at-once');
+});`;
+const PAGES: Record<string, string> = {
+  '/redirects': `<title>Log in</title><form method="post" action="/verify-and-redirect">${FORM}</form>`,
+  '/by-script': `<title>Log in</title><form>${FORM}</form><script>${BY_SCRIPT}</script>`,
+  '/leave': 'granted',
+};
+const INSIDE = '<title>Overview</title><a href="/logout">Log out</a>';
+
+const server: Server = createServer((request, response) => {
+  const path = request.url ?? '';
+  response.setHeader('content-type', 'text/html');
+  if (path === '/verify-and-redirect') response.writeHead(302, { location: '/inside' }).end();
+  else if (path === '/inside' || path === '/verify') void wait(SLOW_MS).then(() => response.end(INSIDE));
+  else response.end(`<!doctype html>${PAGES[path] ?? INSIDE}`);
+});
+let browser: Browser;
+let site: string;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  site = `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
+  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+});
+afterAll(async () => {
+  await browser.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Nobody listens there: a visitor whom nobody knows cannot be had. */
+const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
+
+/** Types a code, presses, and answers where the page is once its requests have settled, and what it reads as then. */
+async function answered(path: string): Promise<{ settledAt: string; reading: PageReading }> {
+  const page: Page = await browser.newPage();
+  followTraffic(page);
+  const { signal } = new AbortController();
+  try {
+    await page.goto(site + path);
+    await page.fill('input', '123456');
+    const before = { page, inputs: await countInputs(page), underWay: requestsUnderWay(page) };
+    await waitForRequestsToSettle(page, () => page.evaluate("document.querySelector('form').requestSubmit()"), signal);
+    const settledAt = new URL(page.url()).pathname;
+    const pages = { of: () => Promise.resolve(page), release: () => Promise.resolve(), close: () => Promise.resolve() };
+    const target = { projectId: 'p', browser: null, domain: '127.0.0.1' };
+    return { settledAt, reading: await readAfterEntering({ pages, service }, target, 's', 'login', before, signal) };
+  } finally {
+    await page.close();
+  }
+}
+
+it('waits for the page that the answer to a form redirects to', async () => {
+  expect((await answered('/redirects')).settledAt).toBe('/inside');
+});
+
+it('asks for no code again whose check a script is still waiting for', async () => {
+  const { reading } = await answered('/by-script');
+  expect([reading.kind, new URL(reading.url).pathname]).toEqual(['logged_in', '/inside-at-once']);
+});
