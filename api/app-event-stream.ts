@@ -9,22 +9,38 @@ import type { ApiParts } from './parts.ts';
 
 /** How many events are read at a time. */
 const BATCH = 200;
-const UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const UNITS_MS = new Map([
+  ['ns', 1e-6],
+  ['us', 1e-3],
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', 86_400_000],
+]);
+const PART_OF_AGE = /(\d{1,9}(?:\.\d{1,9})?)(ns|us|ms|[smhd])/g;
+const AGE = new RegExp(`^(?:${PART_OF_AGE.source}){1,8}$`);
+/** A time of a day without a zone, down to minutes or further. */
+const WITHOUT_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** `since`: a time, or how long ago (`5m`). */
+/** `since`: a time (of UTC where it names no zone), or how long ago (`5m`, `1h30m`). */
 export const Since = z
   .string()
   .max(64)
   .optional()
   .transform((text, ctx): Date | undefined => {
     if (text === undefined || text === '') return undefined;
-    const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-    const ago = unit === 's' || unit === 'm' || unit === 'h' || unit === 'd' ? Number(count) * UNITS_MS[unit] : null;
-    const at = ago === null ? Date.parse(text) : Date.now() - ago;
+    const at = AGE.test(text) ? Date.now() - ageOf(text) : Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text);
     if (!Number.isNaN(at)) return new Date(at);
     ctx.addIssue({ code: 'custom', message: 'must be a time such as 2026-01-02T03:04:05Z, or an age such as 5m' });
     return z.NEVER;
   });
+
+/** What a text of counts and units adds up to, in milliseconds. */
+function ageOf(text: string): number {
+  const parts = [...text.matchAll(PART_OF_AGE)];
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS_MS.get(unit) ?? 0), 0);
+}
 
 /** What a stream follows. `present` makes the data of an event; `isLast` tells the state that ends it. */
 export interface Followed {

@@ -123,11 +123,21 @@ export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQuer
       return row !== undefined;
     },
     use: async (projectId, ref) => {
+      // A client that tells ids from names by their look calls an id of ours a name.
+      const called = db
+        .selectFrom('extensions')
+        .select('id')
+        .where('project_id', '=', projectId)
+        .where((eb) =>
+          'id' in ref ? eb('id', '=', ref.id) : eb.or([eb('name', '=', ref.name), eb('id', '=', ref.name)]),
+        )
+        .orderBy((eb) => eb('id', '=', 'id' in ref ? ref.id : ref.name))
+        .limit(1);
       const row = await db
         .updateTable('extensions')
         .set({ last_used_at: clock() })
         .where('project_id', '=', projectId)
-        .where((eb) => ('id' in ref ? eb('id', '=', ref.id) : eb('name', '=', ref.name)))
+        .where('id', '=', called)
         .returning(['id', 'archive'])
         .executeTakeFirst();
       return row ?? null;

@@ -90,6 +90,8 @@ describe('extensions', () => {
     expect(download.rawPayload.equals(archive)).toBe(true);
     const project = await store.projects.defaultOf('org_default');
     expect(await store.extensions.use(project.id, { name: 'Märker/1' })).toEqual({ id, archive });
+    // Clients that know ids of another look send ours as names.
+    expect(await store.extensions.use(project.id, { name: id })).toEqual({ id, archive });
     const used = await call('GET', `${byName}/metadata`);
     expect(used.json<{ last_used_at: string | null }>().last_used_at).not.toBeNull();
     expect((await call('DELETE', byName)).statusCode).toBe(204);
