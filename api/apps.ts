@@ -5,7 +5,7 @@ import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';
 import { envVarsFor, holdsEnvValue } from './env-vars.ts';
-import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
+import { pageOf, pageQueryWithOneMore, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 
 /** A filter of a list: an empty one is none, as clients send it. */
@@ -19,7 +19,7 @@ const Query = z.object({
   app_name: Filter.describe('The whole name'),
   version: Filter.describe('The whole version'),
   query: Filter.describe('Part of the name, in any case'),
-  ...pageQuery,
+  ...pageQueryWithOneMore,
 });
 
 /** `GET /apps`: versions of apps, newest first, a bare array with paging headers. */

@@ -13,7 +13,7 @@ import { defined } from './defined.ts';
 import { MAX_ENV_VALUE, MAX_ENV_VARS, receiveDeployment } from './deployment-form.ts';
 import { envVarsFor, holdsEnvValue } from './env-vars.ts';
 import { found } from './found.ts';
-import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
+import { pageOf, pageQueryWithOneMore, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
 import { writeScope } from './scope.ts';
 
@@ -89,7 +89,7 @@ const Query = z.object({
   app_name: Filter.describe('The whole name of an app that it has now'),
   app_version: Filter.describe('The whole version; with app_name'),
   query: Filter.describe('Part of the name of an app, in any case, or the whole id'),
-  ...pageQuery,
+  ...pageQueryWithOneMore,
 });
 
 /** `GET /deployments`: newest first, a bare array with paging headers. */

@@ -12,11 +12,16 @@ const Integer = z
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);
 
+const limitUpTo = (most: number) => Integer.pipe(z.int().min(1).max(most)).optional();
+
 /** `limit` and `offset` of every list. */
 export const pageQuery = {
-  limit: Integer.pipe(z.int().min(1).max(PAGE.max)).optional(),
+  limit: limitUpTo(PAGE.max),
   offset: Integer.pipe(z.int().min(0).max(MAX_OFFSET)).optional(),
 };
+
+/** The same of a list that the command line asks for one row more than it shows, to tell whether others follow. */
+export const pageQueryWithOneMore = { ...pageQuery, limit: limitUpTo(PAGE.max + 1) };
 
 /** The page that a query asks for, with the defaults. */
 export function pageOf(query: { limit?: number | undefined; offset?: number | undefined }): PageRequest {

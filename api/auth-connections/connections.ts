@@ -14,7 +14,7 @@ import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
 import { callerOf, maySeeAccess, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { defined } from '../defined.ts';
-import { pageOf, pageQuery, QueryFlag, sendPageHeaders } from '../pages.ts';
+import { pageOf, pageQuery, pageQueryWithOneMore, QueryFlag, sendPageHeaders } from '../pages.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 import { changesOf, settingsOf } from './settings-rules.ts';
@@ -212,7 +212,7 @@ function checkConnection(app: ApiServer, { connections, answers }: ApiParts): vo
   });
 }
 
-const TimelineQuery = z.object({ type: TimelineEvent.shape.type.optional(), ...pageQuery });
+const TimelineQuery = z.object({ type: TimelineEvent.shape.type.optional(), ...pageQueryWithOneMore });
 
 /** `GET /auth/connections/{id}/timeline`: what happened to a connection, newest first. */
 function listTimeline(app: ApiServer, { store, answers }: ApiParts): void {

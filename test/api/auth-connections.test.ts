@@ -128,6 +128,15 @@ describe('list', () => {
       expect((await call('GET', `/auth/connections?${query}`)).statusCode).toBe(400);
     }
   });
+
+  it('takes one more than a page where the command line asks for that', async () => {
+    const { call } = fixture();
+    const made = await call('POST', '/auth/connections', { domain: 'more.list.example', profile_name: 'lister' });
+    for (const list of ['/apps', '/deployments', `/auth/connections/${made.json<{ id: string }>().id}/timeline`]) {
+      expect((await call('GET', `${list}?limit=101&offset=0`)).statusCode, list).toBe(200);
+      expect((await call('GET', `${list}?limit=102`)).statusCode, list).toBe(400);
+    }
+  });
 });
 
 describe('update and delete', () => {
