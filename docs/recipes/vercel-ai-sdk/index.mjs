@@ -1,6 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import Kernel from '@onkernel/sdk';
-import { generateText, stepCountIs, tool } from 'ai';
+import { generateText, isStepCount, tool } from 'ai';
 import { chromium } from 'playwright-core';
 import { z } from 'zod';
 
@@ -41,7 +41,7 @@ try {
   const { text } = await generateText({
     model: provider(OPENAI_MODEL),
     tools: { readPage },
-    stopWhen: stepCountIs(5),
+    stopWhen: isStepCount(5),
     prompt: 'Whose account is this? Its page is /account. Answer in one sentence, with the full name.',
   });
   console.log(`Answer: ${text}`);
