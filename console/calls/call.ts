@@ -54,8 +54,8 @@ export function onConfirmationRequired(ask: () => Promise<boolean>): void {
   confirmIdentity = ask;
 }
 
-/** Calls about the session and the organization itself: of no one project, and refused to whoever names one. */
-const OF_ORGANIZATION = /^\/(session|org\/(projects|limits|entitlements))\b/;
+/** Calls about the session and the organization's projects: of no one project, and refused to whoever names one. */
+const OF_ORGANIZATION = /^\/(session|org\/projects)\b/;
 
 /** Has every call act in one project from now on; null for all that the session reaches. */
 export function useProjectInCalls(id: string | null): void {

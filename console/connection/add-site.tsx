@@ -14,12 +14,18 @@ import { fill } from '../words/language.ts';
 
 const INTERVALS = [300, 1200, 3600, 21_600, 86_400];
 
+/** How often a session is checked, in words; the interval is in seconds. */
+export function everyText(seconds: number): string {
+  if (seconds === 3600) return words.everyHour;
+  return seconds === 86_400 ? words.everyDay : fill(words.every, { time: formatDuration(seconds) });
+}
+
 /** Intervals of health checks to choose from; the API refuses those that the plan does not allow. */
 export function intervalOptions(current?: number | null): { value: string; label: string }[] {
   const known = current === undefined || current === null || INTERVALS.includes(current) ? [] : [current];
   return [...INTERVALS, ...known].map((seconds) => ({
     value: String(seconds),
-    label: fill(words.every, { time: formatDuration(seconds) }),
+    label: everyText(seconds),
   }));
 }
 

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { call } from '../calls/call.ts';
 import { workflowUrl } from '../calls/settings.ts';
+import { everyText } from '../connection/add-site.tsx';
 import { useLive } from '../connection/live.ts';
 import { LoginButton } from '../connection/start-login.tsx';
 import { ConnectionBadge, gateSentence, isWaiting } from '../connection/state.tsx';
@@ -16,7 +17,6 @@ import { RemoveButton } from '../parts/remove-button.tsx';
 import { tellDone } from '../parts/toasts.tsx';
 import { When } from '../parts/when.tsx';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
-import { formatDuration } from '../words/format.ts';
 import { fill } from '../words/language.ts';
 
 const REFRESH_MS = 15_000;
@@ -118,7 +118,7 @@ function checkedText({ last_auth_check_at: before }: ManagedAuth, found: Managed
 
 function checksSentence({ health_checks: checks, health_check_interval: interval }: ManagedAuth): string {
   if (checks === false || interval === null || interval === undefined) return words.paused;
-  return fill(words.every, { time: formatDuration(interval) });
+  return everyText(interval);
 }
 
 function outwardLink(href: string | null | undefined, label: string): ReactNode {

@@ -21,7 +21,7 @@ export const limitWords = inLanguage({
     turnOff: 'Turn projects off',
     turnOffTitle: 'Turn projects off?',
     turnOffText:
-      'From then on there is the default project alone: others cannot be named or made. What is in them stays, and is back when projects are turned on again.',
+      'From then on there is the default project alone, and no other can be named or made. Archive or delete the others first.',
     turnOn: 'Turn projects on',
     turnedOff: 'Projects are off.',
     turnedOn: 'Projects are on.',
@@ -66,7 +66,7 @@ export const limitWords = inLanguage({
     turnOff: 'Projekte ausschalten',
     turnOffTitle: 'Projekte ausschalten?',
     turnOffText:
-      'Danach gibt es nur das Standardprojekt: Andere lassen sich nicht nennen und nicht anlegen. Was in ihnen ist, bleibt, und ist wieder da, wenn Projekte eingeschaltet werden.',
+      'Danach gibt es nur das Standardprojekt, und andere lassen sich nicht nennen und nicht anlegen. Archiviere oder lösche die anderen vorher.',
     turnOn: 'Projekte einschalten',
     turnedOff: 'Projekte sind aus.',
     turnedOn: 'Projekte sind an.',

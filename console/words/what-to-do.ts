@@ -37,7 +37,7 @@ const DE: Advice = {
   requires_email_code:
     'Drücke oben „Anmelden“ und gib den Code ein. In den „Einstellungen“ steht, wie Codes von selbst kommen.',
   requires_customer_input:
-    'Vielleicht wurde das Passwort geändert. Drücke oben „Anmelden“: Wem das Konto gehört, gibt ein, was jetzt gilt: Schicke den Link, oder öffne ihn selbst.',
+    'Vielleicht wurde das Passwort geändert. Drücke oben „Anmelden“: Die Person, der das Konto gehört, gibt ein, was jetzt gilt. Schicke ihr den Link, oder öffne ihn selbst.',
 };
 
 /** What a person does, by why they are needed. */

@@ -15,8 +15,8 @@ const read = async (path: string): Promise<unknown> => (await fixture().call('GE
 
 test('limits are set, refused and taken away, of the organization and of a project, and projects are turned off', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
-  await page.goto(`${visits.base}/console`);
-  await page.getByRole('link', { name: 'Limits' }).click();
+  // Those of the organization are set while one project is looked at, too.
+  await page.goto(`${visits.base}/console/p/prj_default/limits`);
   await page.getByText('0, without a limit').waitFor();
   await page
     .getByRole('row', { name: /Default/ })
@@ -46,6 +46,7 @@ test('limits are set, refused and taken away, of the organization and of a proje
   await dialog.getByRole('button', { name: 'Change' }).click();
   await row.getByRole('cell', { name: 'no limit', exact: true }).waitFor();
 
+  await page.goto(`${visits.base}/console/limits`);
   await page.getByRole('button', { name: 'Turn projects off' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Turn projects off' }).click();
   await page.getByText('Projects are off: the limits of the organization are all there are.').waitFor();

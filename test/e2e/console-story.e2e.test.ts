@@ -135,8 +135,10 @@ async function whyIsTold(page: Page): Promise<void> {
   expect(await axeComplaints(page)).toEqual([]);
   await keepShot(page, '12-overview');
   await page.getByRole('link', { name: '1 needs a person' }).click();
+  const listed = page.getByRole('row', { name: /the site refused what is stored/ });
+  await listed.waitFor();
   await keepShot(page, '13-list');
-  await page.getByRole('link', { name: practice.domain }).click();
+  await listed.getByRole('link', { name: practice.domain }).click();
   const what = page.locator('.what-to-do');
   await what.getByText('The site refused the user name or the password.').waitFor();
   await what.getByText('Incorrect username or password.').waitFor();
