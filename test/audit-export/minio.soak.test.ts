@@ -10,6 +10,8 @@ import { useStore } from '../store/databases.ts';
 import { startWorkflowTests, type WorkflowTests } from '../workflows/environment.ts';
 import { linesOf } from './s3-stand-in.ts';
 
+/** How long MinIO's server may take to be built, where there is none yet, and to start, in milliseconds. */
+const BUILD_MS = 3_600_000;
 const ROWS = 100_000;
 const ROWS_A_WRITE = 500;
 const MINUTE = 60_000;
@@ -43,7 +45,7 @@ beforeAll(async () => {
   const activities = createAuditExportActivities(store, createExportDelivery(settings(), PUBLIC_ONLY));
   tests = await startWorkflowTests('time-skipping', {}, undefined, undefined, activities);
   now = await tests.env.currentTimeMs();
-});
+}, BUILD_MS);
 afterAll(async () => {
   await tests.close();
   s3.destroy();
