@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { serviceProgram } from './service-program.ts';
 import type { ServiceUnderTest } from './service-under-test.ts';
 import { eventually, startService } from './service-under-test.ts';
 
@@ -231,13 +232,9 @@ describe('the service', () => {
 
   it('leaves no browser and no program when it is killed, and cleans up what is left', async () => {
     const workDir = await mkdtemp(path.join(os.tmpdir(), 'holdfast-killed-'));
-    const child = spawn(
-      process.execPath,
-      ['--import', 'tsx', path.join(import.meta.dirname, 'run-service.ts'), workDir, inject('chromiumPath')],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const child = spawn(process.execPath, [serviceProgram('run-service'), workDir, inject('chromiumPath')], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     await new Promise<void>((resolve, reject) => {
       child.stdout.on('data', (data: Buffer) => {
         if (data.toString().includes('ready')) resolve();

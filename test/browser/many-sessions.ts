@@ -9,6 +9,7 @@ import { chromium } from 'playwright-core';
 import { afterEach, expect, inject, it } from 'vitest';
 import type { Holdings } from './measured-service.ts';
 import { API_KEY } from './memory-profiles.ts';
+import { serviceProgram } from './service-program.ts';
 import { eventually } from './service-under-test.ts';
 
 /** As many as start at once. */
@@ -47,8 +48,8 @@ export function testManySessions({ first, more }: ManySessions): void {
     folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-many-'));
     const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
     await mkdir(temporary);
-    child = fork(path.join(import.meta.dirname, 'measured-service.ts'), [workDir, inject('chromiumPath')], {
-      execArgv: ['--import', 'tsx'],
+    child = fork(serviceProgram('measured-service'), [workDir, inject('chromiumPath')], {
+      execArgv: [],
       // What Chromium writes beside its own folder is seen, too.
       env: { ...process.env, TMPDIR: temporary },
     });
@@ -72,8 +73,7 @@ export function testManySessions({ first, more }: ManySessions): void {
     await ended;
     expect(await processesOf(workDir)).toEqual([]);
     expect(await readdir(path.join(workDir, 'sessions'))).toEqual([]);
-    // tsx keeps a folder there.
-    expect((await readdir(temporary)).filter((entry) => !entry.startsWith('tsx-'))).toEqual([]);
+    expect(await readdir(temporary)).toEqual([]);
   });
 }
 

@@ -8,6 +8,7 @@ import Kernel from '@onkernel/sdk';
 import { WebSocket } from 'ws';
 import type { Holdings } from './measured-service.ts';
 import { API_KEY } from './memory-profiles.ts';
+import { serviceProgram } from './service-program.ts';
 
 export const MB = 1024 * 1024;
 
@@ -50,10 +51,8 @@ export type Client = Awaited<ReturnType<typeof connect>>;
 
 export async function startMeasured(chromiumPath: string): Promise<MeasuredChild> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-slow-'));
-  const program = path.join(import.meta.dirname, 'measured-service.ts');
-  const child = fork(program, [path.join(folder, 'work'), chromiumPath], {
-    execArgv: ['--import', 'tsx'],
-  });
+  const program = serviceProgram('measured-service');
+  const child = fork(program, [path.join(folder, 'work'), chromiumPath], { execArgv: [] });
   const heard = async <Message>(): Promise<Message> => {
     const [message] = (await once(child, 'message')) as [Message];
     return message;

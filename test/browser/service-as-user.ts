@@ -8,6 +8,7 @@ import Kernel from '@onkernel/sdk';
 import { inject } from 'vitest';
 import type { BrowserServiceOptions } from '../../browser/service.ts';
 import { API_KEY } from './memory-profiles.ts';
+import { serviceProgram } from './service-program.ts';
 
 /** A user id that nothing on the machine belongs to; no account has it. */
 const ORDINARY_ID = 61_500;
@@ -64,9 +65,9 @@ export async function startServiceAsUser({
   await chmod(folder, 0o755);
   for (const place of [workDir, temporary]) await chown(place, userId, identity.gid ?? process.getgid?.() ?? -1);
 
-  const program = path.join(import.meta.dirname, 'forked-service.ts');
+  const program = serviceProgram('forked-service');
   const settings = JSON.stringify({ chromiumPath: inject('chromiumPath'), workDir, ...options });
-  const node = [process.execPath, '--import', 'tsx', program, settings];
+  const node = [process.execPath, program, settings];
   const script = smallDisk ? ON_SMALL_DISK : WITHOUT_NAMESPACES;
   const unshared = [
     'unshare',

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node';
-import { provideChromium, providePostgres } from './provision.ts';
+import { inReverse, provideChromium, providePostgres, provideServicePrograms } from './provision.ts';
 
 /** Global set-up of the tier `browser`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideChromium(project);
-  return providePostgres(project);
+  return inReverse([await providePostgres(project), await provideServicePrograms(project)]);
 }

@@ -7,6 +7,7 @@ import { findChromium } from '../../start/setup/chromium.ts';
 import { findTemporalCli } from '../../start/setup/temporal.ts';
 import { findTestServer } from './test-server.ts';
 import { startTestPostgres } from './postgres.ts';
+import { compileServicePrograms } from './service-programs.ts';
 
 declare module 'vitest' {
   /** What the set-up hands to tests: `inject('chromiumPath')` and so on. */
@@ -19,6 +20,8 @@ declare module 'vitest' {
     chromiumPath: string;
     /** Path of the bundled workflow code: bundling takes seconds of processor time. In the tiers temporal and e2e. */
     workflowBundleFile: string;
+    /** Folder of the compiled programs that are browser services. In the tiers browser and soak. */
+    servicePrograms: string;
     /** Superuser URL of a running Postgres. In every tier. */
     postgresUrl: string;
   }
@@ -63,6 +66,13 @@ export async function provideWorkflowBundle(project: TestProject): Promise<() =>
     Reflect.deleteProperty(process.env, BUNDLE_VARIABLE);
     await rm(folder, { recursive: true, force: true });
   };
+}
+
+/** Provides `servicePrograms`; returns the tear-down. */
+export async function provideServicePrograms(project: TestProject): Promise<() => Promise<void>> {
+  const { folder, remove } = await compileServicePrograms();
+  project.provide('servicePrograms', folder);
+  return remove;
 }
 
 /** One tear-down of several, the last set up first. */

@@ -3,6 +3,7 @@ import {
   provideChromium,
   inReverse,
   providePostgres,
+  provideServicePrograms,
   provideTemporal,
   provideTestServer,
   provideWorkflowBundle,
@@ -13,5 +14,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await provideTemporal(project);
   await provideTestServer(project);
   await provideChromium(project);
-  return inReverse([await providePostgres(project), await provideWorkflowBundle(project)]);
+  return inReverse([
+    await providePostgres(project),
+    await provideWorkflowBundle(project),
+    await provideServicePrograms(project),
+  ]);
 }
