@@ -13,13 +13,13 @@ import { serviceProgram } from './service-program.ts';
 export const MB = 1024 * 1024;
 
 /** How often its memory is looked at: each look collects all garbage, and what does nothing else measures only itself. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 1000;
 
 /** A service in a process of its own, whose memory can be watched while a client of it does not read. */
 export interface MeasuredChild {
   url: string;
   kernel: Kernel;
-  /** A session with a window and an open page, and a client that reads all that is said in it. */
+  /** A session with an open page, and a client that reads all that is said in it. */
   begin(): Promise<Flooded>;
   /** A websocket that is closed with the service. */
   connect(address: string): Promise<Client>;
@@ -77,7 +77,7 @@ export async function startMeasured(chromiumPath: string): Promise<MeasuredChild
     holdings,
     connect: open,
     begin: async () => {
-      const session = await kernel.browsers.create({ headless: false });
+      const session = await kernel.browsers.create({ headless: true });
       const reader = await open(session.cdp_ws_url);
       const { targetInfos } = (await reader.call('Target.getTargets')) as {
         targetInfos: { targetId: string; type: string }[];

@@ -32,7 +32,7 @@ export function testSlowViewers({ changes, switches }: Changes): void {
       stuck.socket.pause();
       const grown = await service.growth(async () => {
         for (let count = 1; count <= changes; count += 1) {
-          await reader.evaluate(`location.hash = '${String(count)}-' + 'x'.repeat(${String(MB)}); 0`);
+          await reader.evaluate(`location.replace('#${String(count)}-' + 'x'.repeat(${String(MB)})); 0`);
           await looking.seesAddress(count);
         }
       });
