@@ -1,4 +1,6 @@
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { createApi } from '../../api/service.ts';
 import type { ApiServer } from '../../api/context.ts';
 import { API_KEY, useService } from './service-fixture.ts';
@@ -47,6 +49,28 @@ describe('pages of other origins', () => {
       expect(list.headers['access-control-expose-headers']).toContain('X-Next-Offset');
       const refused = await listed(app, OWN, 'wrong-key-of-twenty-characters');
       expect([refused.statusCode, refused.headers[ALLOWED]]).toEqual([401, OWN]);
+    });
+  });
+
+  it('show a login by the code of its link alone, its stream included', async () => {
+    const { call } = fixture();
+    const made = await call('POST', '/auth/connections', { domain: 'component.example', profile_name: 'ann' });
+    const { id } = z.object({ id: z.string() }).parse(made.json());
+    const begun = await call('POST', `/auth/connections/${id}/login`);
+    const { handoff_code: code } = z.object({ handoff_code: z.string() }).parse(begun.json());
+    await serving([OWN], async (app) => {
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/auth/connections/${id}`;
+      const json = { origin: OWN, 'content-type': 'application/json' };
+      const answer = await fetch(`${base}/exchange`, { method: 'POST', headers: json, body: JSON.stringify({ code }) });
+      const { jwt } = z.object({ jwt: z.string() }).parse(await answer.json());
+      const stream = await fetch(`${base}/events`, { headers: { origin: OWN, authorization: `Bearer ${jwt}` } });
+      await stream.body?.cancel();
+      const told = [answer, stream].map(({ status, headers }) => [status, headers.get(ALLOWED)]);
+      expect(told).toEqual([
+        [200, OWN],
+        [200, OWN],
+      ]);
     });
   });
 
