@@ -67,9 +67,12 @@ function holdsControl(element: Element): boolean {
   return element.matches(controls) || element.querySelector(controls) !== null;
 }
 
-/** A label's words without those of the links, buttons and controls inside it. */
+/** Icons of a font that draws a picture for its name: `visibility_off` is not to be read. */
+const NAMED_ICONS = '[role=img], i[class*=icon], [class*=material-icons], [class*=material-symbols]';
+
+/** A label's words without those of the links, buttons, icons and controls inside it. */
 function ownWords(label: Element, control: Element): string {
-  const skipped = label.querySelectorAll('a, button, select, [role=button], [role=alert]');
+  const skipped = label.querySelectorAll(`a, button, select, [role=button], [role=alert], ${NAMED_ICONS}`);
   if (skipped.length === 0 && !label.contains(control)) return textOf(label);
   let words = '';
   const collect = (node: Node): void => {
