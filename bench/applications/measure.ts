@@ -9,12 +9,15 @@ import { freePortBlock } from '../../test/setup/free-port-block.ts';
 import { clientOf } from '../logins.ts';
 import type { Application, RunningApplication } from './application.ts';
 import { ADMIN_CONSOLES } from './admin-consoles.ts';
+import { CONTENT } from './content.ts';
 import { DASHBOARDS } from './dashboards.ts';
 import { FLASK } from './flask.ts';
+import { HOME_SERVERS } from './home-servers.ts';
 import { IDENTITY } from './identity.ts';
 import { JAVA } from './java.ts';
 import { NODE } from './node.ts';
 import { PHP } from './php.ts';
+import { PYTHON_INTERFACES } from './python-interfaces.ts';
 import { PYTHON } from './python.ts';
 import { spendCode, untilFreshCode, Walk } from './walk.ts';
 
@@ -27,6 +30,9 @@ const APPLICATIONS: readonly Application[] = [
   ...PHP,
   ...IDENTITY,
   ...DASHBOARDS,
+  ...PYTHON_INTERFACES,
+  ...HOME_SERVERS,
+  ...CONTENT,
 ];
 
 /** What one application showed: `yes`, or why not. */

@@ -1,0 +1,189 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Application } from './application.ts';
+import { pythonPackages, startServer } from './server-process.ts';
+
+const ADA = { identifier: 'ada', password: 'Correct-horse-battery-9' };
+
+/** The login of NiceGUI's own example, over its websocket. */
+const NICEGUI_PROGRAM = `import sys
+from fastapi import Request
+from fastapi.responses import RedirectResponse
+from nicegui import app, ui
+from starlette.middleware.base import BaseHTTPMiddleware
+PASSWORDS = {'${ADA.identifier}': '${ADA.password}'}
+@app.add_middleware
+class OnlyKnown(BaseHTTPMiddleware):
+    async def dispatch(self, request: Request, call_next):
+        path = request.url.path
+        if not app.storage.user.get('authenticated', False) and not path.startswith('/_nicegui') and path != '/login':
+            return RedirectResponse(f'/login?redirect_to={path}')
+        return await call_next(request)
+@ui.page('/')
+def main_page():
+    def leave():
+        app.storage.user.clear()
+        ui.navigate.to('/login')
+    with ui.column().classes('absolute-center items-center'):
+        ui.label(f'Hello {app.storage.user["username"]}!').classes('text-2xl')
+        ui.button(on_click=leave, icon='logout').props('outline round')
+@ui.page('/login')
+def login(redirect_to: str = '/'):
+    def try_login():
+        if PASSWORDS.get(username.value) == password.value:
+            app.storage.user.update({'username': username.value, 'authenticated': True})
+            ui.navigate.to(redirect_to)
+        else:
+            ui.notify('Wrong username or password', color='negative')
+    if app.storage.user.get('authenticated', False):
+        return RedirectResponse('/')
+    with ui.card().classes('absolute-center'):
+        username = ui.input('Username').on('keydown.enter', try_login)
+        password = ui.input('Password', password=True, password_toggle_button=True).on('keydown.enter', try_login)
+        ui.button('Log in', on_click=try_login)
+ui.run(host='127.0.0.1', port=int(sys.argv[1]), reload=False, show=False, storage_secret=sys.argv[2])
+`;
+
+const niceGui: Application = {
+  name: 'NiceGUI',
+  madeOf: 'FastAPI, Vue, Quasar, drawn over a websocket; a refusal is a toast, the way out a picture',
+  installedAs: 'nicegui',
+  install: async (folder) => {
+    await pythonPackages(folder, ['nicegui==3.*']);
+  },
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    const script = join(data, 'program.py');
+    await writeFile(script, NICEGUI_PROGRAM);
+    const url = `http://localhost:${port}`;
+    const serve = (secret: string) =>
+      startServer(join(folder, 'bin', 'python'), [script, String(port), secret], `${url}/login`, { cwd: data });
+    let server = await serve('a');
+    return {
+      domain: `localhost:${port}`,
+      account: ADA,
+      endSessions: async () => {
+        await server.stop();
+        await rm(join(data, '.nicegui'), { recursive: true, force: true });
+        server = await serve('b');
+      },
+      byHand: async (page) => {
+        await page.goto(url);
+        await page.getByLabel('Username').fill(ADA.identifier);
+        await page.getByLabel('Password').fill(ADA.password);
+        await page.getByRole('button', { name: 'Log in' }).click();
+        await page.getByText('Hello ada!').waitFor();
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
+const CHAINLIT_PROGRAM = `import chainlit as cl
+@cl.password_auth_callback
+def authenticate(username: str, password: str):
+    return cl.User(identifier=username) if (username, password) == ('${ADA.identifier}', '${ADA.password}') else None
+@cl.on_message
+async def answer(message: cl.Message):
+    await cl.Message(content=message.content).send()
+`;
+
+const chainlit: Application = {
+  name: 'Chainlit',
+  madeOf: 'FastAPI, React, Radix; a chat inside',
+  installedAs: 'chainlit',
+  install: async (folder) => {
+    await pythonPackages(folder, ['chainlit==2.*']);
+  },
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    await writeFile(join(data, 'program.py'), CHAINLIT_PROGRAM);
+    const url = `http://localhost:${port}`;
+    const args = ['run', 'program.py', '--headless', '--host', '127.0.0.1', '--port', String(port)];
+    const serve = (secret: string) =>
+      startServer(join(folder, 'bin', 'chainlit'), args, url, {
+        cwd: data,
+        env: { CHAINLIT_AUTH_SECRET: secret.repeat(40), CHAINLIT_APP_ROOT: data },
+      });
+    let server = await serve('a');
+    return {
+      domain: `localhost:${port}`,
+      account: ADA,
+      endSessions: async () => {
+        await server.stop();
+        server = await serve('b');
+      },
+      byHand: async (page) => {
+        await page.goto(url);
+        await page.fill('#email', ADA.identifier);
+        await page.fill('#password', ADA.password);
+        await page.click('button[type=submit]');
+        await page.waitForSelector('#chat-input');
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
+const STREAMLIT_PROGRAM = `import os
+import streamlit as st
+import streamlit_authenticator as stauth
+users = {'${ADA.identifier}': {'email': 'ada@example.com', 'first_name': 'Ada', 'last_name': 'Archer', 'password': '${ADA.password}'}}
+authenticator = stauth.Authenticate({'usernames': users}, 'demo', os.environ['COOKIE_KEY'], 30)
+authenticator.login()
+if st.session_state.get('authentication_status'):
+    authenticator.logout()
+    st.write(f'Welcome *{st.session_state.get("name")}*')
+    st.title('Some content')
+elif st.session_state.get('authentication_status') is False:
+    st.error('Username/password is incorrect')
+else:
+    st.warning('Please enter your username and password')
+`;
+
+const streamlit: Application = {
+  name: 'Streamlit',
+  madeOf:
+    'Tornado, React, Base Web, streamlit-authenticator; drawn over a websocket, the cookie set by a script in a frame',
+  installedAs: 'streamlit',
+  install: async (folder) => {
+    await pythonPackages(folder, ['streamlit==1.*', 'streamlit-authenticator==0.4.*']);
+  },
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    await writeFile(join(data, 'program.py'), STREAMLIT_PROGRAM);
+    const url = `http://localhost:${port}`;
+    const settings = {
+      'server.port': String(port),
+      'server.address': '127.0.0.1',
+      'server.headless': 'true',
+      'browser.gatherUsageStats': 'false',
+    };
+    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const serve = (key: string) =>
+      startServer(join(folder, 'bin', 'streamlit'), ['run', 'program.py', ...args], url, {
+        cwd: data,
+        env: { COOKIE_KEY: key.repeat(40) },
+      });
+    let server = await serve('a');
+    return {
+      domain: `localhost:${port}`,
+      account: ADA,
+      endSessions: async () => {
+        await server.stop();
+        server = await serve('b');
+      },
+      byHand: async (page) => {
+        await page.goto(url);
+        await page.getByLabel('Username').fill(ADA.identifier);
+        await page.getByLabel('Password').first().fill(ADA.password);
+        await page.getByRole('button', { name: 'Login' }).click();
+        await page.getByText('Some content').waitFor();
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
+/** Programs of a few lines whose pages a Python library draws. */
+export const PYTHON_INTERFACES: readonly Application[] = [niceGui, chainlit, streamlit];
