@@ -1,3 +1,4 @@
+import { completeAuditIndexes } from './audit-indexes.ts';
 import { addAuditPartitions, sweepAuditLog } from './audit-partitions.ts';
 import type { Db } from './database.ts';
 import { dropArchives, sealArchives } from './queries/program-archives.ts';
@@ -18,7 +19,7 @@ const DELIVERIES_KEPT_MS = 30 * 24 * 60 * 60_000;
 /**
  * Deletes what only had a use for a time: expired submissions and handoffs, old TOTP uses, the ledger of flows long over,
  * timeline events and audit rows older than `kept` says, deliveries a month old, archives of programs
- * that nothing refers to any more. Seals archives that are not. Call it every minute or so, from any process. Answers how many rows went.
+ * that nothing refers to any more. Seals archives that are not, and makes indexes that an upgrade left to it. Call it every minute or so, from any process. Answers how many rows went.
  */
 export async function sweep(
   db: Db,
@@ -53,6 +54,8 @@ export async function sweep(
   await addAuditPartitions(db, now);
   await dropArchives(db, now);
   await sealArchives(db, vault);
+  // Last: it may take minutes.
+  await completeAuditIndexes(db);
   return counts.reduce((sum, { numDeletedRows }) => sum + Number(numDeletedRows), 0);
 }
 

@@ -25,6 +25,7 @@ import { auditExport } from './0025-audit-export.ts';
 import { auditLogPartitions } from './0026-audit-log-partitions.ts';
 import { programRepositories } from './0027-program-repositories.ts';
 import { entitlements } from './0028-entitlements.ts';
+import { auditLogLookup } from './0029-audit-log-lookup.ts';
 
 /** Every migration in its order, by name. Never change one that was released; add the next. */
 export const migrations: Record<string, Migration> = {
@@ -54,4 +55,5 @@ export const migrations: Record<string, Migration> = {
   '0026_audit_log_partitions': auditLogPartitions,
   '0027_program_repositories': programRepositories,
   '0028_entitlements': entitlements,
+  '0029_audit_log_lookup': auditLogLookup,
 };

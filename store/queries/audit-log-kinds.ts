@@ -20,10 +20,17 @@ export interface KindOfRow {
 export interface AuditLogKinds {
   /** The kind of each row; new ones are made. */
   ensure(rows: readonly KindOfRow[]): Promise<number[]>;
-  /** The kinds that a reader's scope and filters leave. */
-  matching(scope: Scope, filters: Partial<AuditLogFilters>): Promise<number[]>;
+  /** What a reader's scope and filters leave; null where that is all of an organization. */
+  matching(scope: Scope, filters: Partial<AuditLogFilters>): Promise<KindsLeft | null>;
   /** True when the row is of the kind that it says. */
   isOf(row: KindOfRow & { kind: number }): Promise<boolean>;
+}
+
+/** Some of an organization's kinds. */
+export interface KindsLeft {
+  ids: number[];
+  /** What rows of these kinds have, by the labels of the index of lookups: of each of these one. */
+  labels: string[][];
 }
 
 /** Kinds are never changed, so a process asks once for each. */
@@ -65,11 +72,14 @@ export function createAuditLogKinds(db: Db): AuditLogKinds {
       return ids;
     },
     matching: async (scope, { method, exclude_method: excluded = [], auth_strategy: strategy, service }) => {
+      const { projectId } = scope;
+      const isAll = [projectId ?? undefined, method, strategy, service].every((each) => each === undefined);
+      if (isAll && excluded.length === 0) return null;
       const rows = await db
         .selectFrom('audit_log_kinds')
-        .select('id')
+        .select(['id', 'method'])
         .where('organization_id', '=', scope.organizationId)
-        .$if(scope.projectId !== null, (q) => q.where('project_id', '=', scope.projectId ?? ''))
+        .$if(projectId !== null, (q) => q.where('project_id', '=', projectId ?? ''))
         .$if(method !== undefined, (q) => q.where('method', '=', (method ?? '').toUpperCase()))
         .$if(excluded.length > 0, (q) =>
           q.where(
@@ -82,7 +92,16 @@ export function createAuditLogKinds(db: Db): AuditLogKinds {
         .$if(service !== undefined, (q) => q.where('service', '=', service ?? ''))
         .orderBy('id')
         .execute();
-      return rows.map(({ id }) => id);
+      const methods = new Set(rows.map((row) => `method ${row.method}`));
+      return {
+        ids: rows.map(({ id }) => id),
+        labels: [
+          ...(projectId === null ? [] : [[`project ${projectId}`]]),
+          ...(method === undefined && excluded.length === 0 ? [] : [[...methods]]),
+          ...(strategy === undefined ? [] : [[`strategy ${strategy}`]]),
+          ...(service === undefined ? [] : [[`service ${service}`]]),
+        ],
+      };
     },
     isOf: async (row) => (known.get(nameOf(partsOf(row))) ?? (await find(row))) === row.kind,
   };

@@ -57,6 +57,35 @@ describe('months of the audit log', () => {
     await runOnce(context().database.connection, `delete from audit_log`);
   });
 
+  it('get indexes that an upgrade left out, one that was not finished too, and are searched by them', async () => {
+    const { database, open } = context();
+    await add('2031-03-03', '2031-04-02');
+    const client = new pg.Client(clientConfig(database.connection));
+    await client.connect();
+    const made = async () =>
+      (
+        await client.query<{ valid: boolean; months: number }>(
+          `select indisvalid as valid, (select count(*) from pg_inherits where inhparent = indexrelid) as months
+            from pg_index where indexrelid = 'audit_log_lookup'::regclass`,
+        )
+      ).rows[0];
+    const before = await made();
+    const { rows } = await client.query<{ definition: string }>(
+      `select pg_get_indexdef('audit_log_lookup'::regclass) as definition`,
+    );
+    await client.query('drop index audit_log_lookup');
+    await client.query(rows[0]?.definition ?? '');
+    await client.query('create index audit_log_2031_03_lookup on audit_log_2031_03 (kind)');
+    expect(await made()).toEqual({ valid: false, months: 0 });
+    // Of two processes one makes them.
+    const now = { clock: () => new Date('2031-03-15') };
+    await Promise.all([open(now).sweep(), open(now).sweep()]);
+    expect(await made()).toEqual({ ...before, valid: true });
+    await client.end();
+    expect(await find({ search: '/2031-03' })).toEqual(['2031-03-03']);
+    await runOnce(database.connection, 'delete from audit_log');
+  });
+
   it('take the rows of an older schema, with their seals and in their order', async () => {
     const { database } = context();
     await add('2031-05-01', '2031-04-01');
