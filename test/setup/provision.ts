@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
+import { inspectChromium } from '../../browser/chromium/binary.ts';
 import { findChromium } from '../../start/setup/chromium.ts';
 import { findTemporalCli } from '../../start/setup/temporal.ts';
 import { findTestServer } from './test-server.ts';
@@ -92,7 +93,8 @@ export async function provideTestServer(project: TestProject): Promise<void> {
   project.provide('testServerPath', await findTestServer());
 }
 
-/** Provides `chromiumPath`. */
+/** Provides `chromiumPath`: the program itself, as the browser service starts it, for a distribution's script has it draw by a GPU. */
 export async function provideChromium(project: TestProject): Promise<void> {
-  project.provide('chromiumPath', await findChromium());
+  const { path } = await inspectChromium(await findChromium());
+  project.provide('chromiumPath', path);
 }
