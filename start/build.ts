@@ -102,7 +102,7 @@ async function prebuild(file: string, folder: string): Promise<void> {
 }
 
 async function declareTypes(folder: string): Promise<void> {
-  const tsc = join('node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = join('node_modules', 'typescript-native', 'bin', 'tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.package.json', '--outDir', folder], { stdio: 'inherit' });
   // The compiler leaves the names of sources in declarations.
   for (const file of await readdir(folder, { recursive: true })) {
