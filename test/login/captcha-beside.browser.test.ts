@@ -1,5 +1,5 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { isProvedSoon, isUnproved } from '../../activities/login/captcha/beside-fields.ts';
 import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
 import { createCaptchaSolver } from '../../activities/login/captcha/solver.ts';
@@ -15,6 +15,7 @@ let page: Page;
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
   site = await startSandbox({ port: 0 });
+  page = await browser.newPage();
 });
 afterAll(async () => {
   await browser.close();
@@ -22,9 +23,10 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await control(site.url, '/test/reset', {});
-  page = await browser.newPage();
+  // As good as a new page, which costs a process: a document of its own, and no cookies.
+  await page.goto('about:blank');
+  await page.context().clearCookies();
 });
-afterEach(() => page.close());
 
 const { signal } = new AbortController();
 const pages = { of: async () => page, release: async () => undefined, close: async () => undefined };
