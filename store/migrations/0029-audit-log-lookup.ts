@@ -29,7 +29,7 @@ const statements = [
     columns text;
     month regclass;
   begin
-    if exists (select from pg_opclass where opcname = 'gin_trgm_ops') then
+    if exists (select from pg_opclass where opcname = 'gin_trgm_ops' and pg_opclass_is_visible(oid)) then
       text_of := $text$, (${TEXT}) gin_trgm_ops$text$;
     end if;
     columns := $columns$using gin ((${LABELS})$columns$ || text_of || ')';
