@@ -11,10 +11,12 @@ import type { Application, RunningApplication } from './application.ts';
 import { ADMIN_CONSOLES } from './admin-consoles.ts';
 import { CONTENT } from './content.ts';
 import { DASHBOARDS } from './dashboards.ts';
+import { DATA_TOOLS } from './data-tools.ts';
 import { FLASK } from './flask.ts';
 import { HOME_SERVERS } from './home-servers.ts';
 import { IDENTITY } from './identity.ts';
 import { JAVA } from './java.ts';
+import { JAVA_CONSOLES } from './java-consoles.ts';
 import { NODE } from './node.ts';
 import { PHP } from './php.ts';
 import { PYTHON_INTERFACES } from './python-interfaces.ts';
@@ -33,6 +35,8 @@ const APPLICATIONS: readonly Application[] = [
   ...PYTHON_INTERFACES,
   ...HOME_SERVERS,
   ...CONTENT,
+  ...JAVA_CONSOLES,
+  ...DATA_TOOLS,
 ];
 
 /** What one application showed: `yes`, or why not. */
