@@ -1,4 +1,4 @@
-import { chromium, type Browser } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { Pages } from '../../activities/login/pages.ts';
@@ -6,8 +6,10 @@ import { readAfterEntering } from '../../activities/login/read-after-entering.ts
 import type { PageReading } from '../../contract/reading.ts';
 
 let browser: Browser;
+let tab: Page;
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  tab = await browser.newPage();
 });
 afterAll(() => browser.close());
 
@@ -16,21 +18,22 @@ const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'n
 
 /** What a page reads as after an answer. */
 async function after(html: string, inputsBefore: number | null = null, url = ''): Promise<PageReading> {
-  const page = await browser.newPage();
+  // As good as a new page, which costs a process: what is read has a document of its own.
+  await tab.goto('about:blank');
   const pages: Pages = {
-    of: () => Promise.resolve(page),
+    of: () => Promise.resolve(tab),
     release: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   try {
-    if (url === '') await page.setContent(`<!doctype html>${html}`);
+    if (url === '') await tab.setContent(`<!doctype html>${html}`);
     else {
       const inside = '<a href="/logout">Log out</a>';
-      await page.route('**/*', async (route) => {
+      await tab.route('**/*', async (route) => {
         const isAsked = route.request().url() === url;
         await route.fulfill({ contentType: 'text/html', body: `<!doctype html>${isAsked ? html : inside}` });
       });
-      await page.goto(url);
+      await tab.goto(url);
     }
     const { signal } = new AbortController();
     return await readAfterEntering(
@@ -38,11 +41,11 @@ async function after(html: string, inputsBefore: number | null = null, url = '')
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page, inputs: inputsBefore, underWay: new Set() },
+      inputsBefore === null ? null : { page: tab, inputs: inputsBefore, underWay: new Set() },
       signal,
     );
   } finally {
-    await page.close();
+    await tab.unrouteAll();
   }
 }
 
