@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createExportDelivery, testDelivery } from '../../activities/audit-export/delivery.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { guardedLookup } from '../../egress/guarded-lookup.ts';
@@ -44,6 +45,17 @@ it('assumes the role with the external id and puts by its credentials, signed', 
   expect(s3.puts[0]?.headers).not.toHaveProperty('x-amz-server-side-encryption');
 });
 
+it('puts what reaches the store in a later second than it was signed in', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const later = () => vi.setSystemTime(Date.now() + 2000);
+  subscribe('http.server.request.start', later);
+  onTestFinished(() => {
+    unsubscribe('http.server.request.start', later);
+    vi.useRealTimers();
+  });
+  expect(await deliver()).toEqual({ success: true, stage: 'complete' });
+});
+
 it('has the store encrypt by the KMS key of the destination', async () => {
   await deliver({ kmsKeyId: 'alias/audit', prefix: '' });
   expect(s3.puts[0]).toMatchObject({
@@ -83,6 +95,19 @@ it('tells a bucket that is not there, wrong credentials, and a service that cann
   expect((await deliver({}, wrong)).error?.message).toMatch(/the credentials of this installation/);
   const away = { ...s3.settings, stsEndpoint: 'http://127.0.0.1:9' };
   expect((await deliver({}, away)).error?.message).toMatch(/the service cannot be reached$/);
+});
+
+it('gives up a store that takes the object and says nothing', async () => {
+  const patience = new AbortController();
+  s3.refuse.put.push('silence');
+  const result = testDelivery(createExportDelivery(s3.settings, PUBLIC_ONLY), TARGET, patience.signal);
+  await expect.poll(() => s3.puts.length).toBe(1);
+  patience.abort();
+  expect(await result).toEqual({
+    success: false,
+    stage: 'put_object',
+    error: { code: 'put_object_failed', message: 'The object could not be put: it took too long' },
+  });
 });
 
 it('looks up no name that leads to a private address', async () => {

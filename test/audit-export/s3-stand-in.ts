@@ -102,7 +102,7 @@ function isSigned(
   const [, region = '', names = '', signature] = given ?? [];
   const hash = createHash('sha256').update(body).digest('hex');
   if (service === 's3' && headers['x-amz-content-sha256'] !== hash) return false;
-  const signed = aws4.sign(
+  const signer = new aws4.RequestSigner(
     {
       service,
       region,
@@ -114,6 +114,9 @@ function isSigned(
     },
     credentials,
   );
+  // Else it signs for this moment, and what was sent before the second was full would be refused.
+  signer.datetime = String(headers['x-amz-date']);
+  const signed = signer.sign();
   return String(signed.headers?.['Authorization']).endsWith(`Signature=${signature ?? 'none'}`);
 }
 
