@@ -1,6 +1,8 @@
-import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findOnPath, isExecutable, lastLine, run } from '../../start/setup/command.ts';
 import { withProgress } from '../../start/setup/progress.ts';
 import { SetupError } from '../../start/setup/setup-error.ts';
@@ -10,67 +12,106 @@ import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from 
 export const TEST_SERVER_VERSION = '1.38.0';
 const NAME = `temporal-test-server-${TEST_SERVER_VERSION}`;
 const PROGRAM = 'temporal-test-server';
+const STEP_TIMEOUT_MS = 600_000;
+/**
+ * Fixes faults of the published server: it never skips time again once a workflow closed over an activity, a child or a
+ * workflow task, or cancelled an activity that no worker had taken, and it loses a workflow that cancels what ends in the
+ * same moment (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058).
+ */
+const PATCH = fileURLToPath(new URL('temporal-test-server.patch', import.meta.url));
 
 /**
- * Path of the time-skipping test server, for `server.executable` of `@temporalio/testing`: on PATH, else cached, else
- * downloaded, else assembled from Maven Central behind a script that runs it with `java`.
+ * Path of the time-skipping test server, for `server.executable` of `@temporalio/testing`: on PATH, else assembled from
+ * Maven Central and patched, behind a script that runs it with `java`. Where there is no Maven or no Java compiler, it is the
+ * one that Temporal publishes, with its faults: tests that cancel something may then hang.
  */
 export async function findTestServer(): Promise<string> {
-  const cached = join(cacheRoot(), NAME, PROGRAM);
-  const found = (await findOnPath([PROGRAM])) ?? ((await isExecutable(cached)) ? cached : undefined);
-  if (found !== undefined) return found;
-
   const reasons: string[] = [];
-  const info = await temporalArtifact('temporal-test-server', `v${TEST_SERVER_VERSION}`);
-  if (info) {
-    try {
-      await withProgress('Downloading the time-skipping test server', async (progress) => {
-        await installAtomically(NAME, async (folder) => {
-          await downloadProgram(info.archiveUrl, info.fileToExtract, folder, PROGRAM, progress);
-        });
-      });
-      return cached;
-    } catch (error) {
-      reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown fault'})`);
-    }
-  } else {
-    reasons.push('temporal.download cannot be reached');
-  }
-
-  const java = await findOnPath(['java']);
-  const maven = await findOnPath(['mvn']);
-  if (java === undefined) reasons.push('there is no `java` to run it with');
-  if (maven === undefined) reasons.push('there is no `mvn` to fetch it with');
-  if (java !== undefined && maven !== undefined) {
-    try {
-      await withProgress('Fetching the time-skipping test server from Maven Central', () => assemble(java, maven));
-      return cached;
-    } catch (error) {
-      reasons.push(error instanceof Error ? error.message : 'unknown fault');
-    }
-  }
+  const found =
+    (await findOnPath([PROGRAM])) ?? (await findPatchedServer(reasons)) ?? (await findPublishedServer(reasons));
+  if (found !== undefined) return found;
   throw new SetupError(
-    `No time-skipping Temporal test server: ${reasons.join('; ')}; install a Java 11+ runtime and Maven ` +
-      `(Debian: apt-get install default-jre-headless maven), or put \`${PROGRAM}\` on PATH`,
+    `No time-skipping Temporal test server: ${reasons.join('; ')}; install a Java 11+ development kit and Maven ` +
+      `(Debian: apt-get install default-jdk-headless maven), or put \`${PROGRAM}\` on PATH`,
   );
 }
 
-/** Copies the server's jar and its run-time dependencies, and writes the script that starts it. */
-async function assemble(java: string, maven: string): Promise<void> {
+/** The patched server, cached or assembled now; undefined, with its reasons, where it cannot be had. */
+async function findPatchedServer(reasons: string[]): Promise<string | undefined> {
+  const [java, javac, maven] = await Promise.all(['java', 'javac', 'mvn'].map((program) => findOnPath([program])));
+  if (java === undefined || javac === undefined)
+    reasons.push('there is no `java` or no `javac` to run and compile it with');
+  if (maven === undefined) reasons.push('there is no `mvn` to fetch it with');
+  if (java === undefined || javac === undefined || maven === undefined) return undefined;
+
+  const patch = await readFile(PATCH, 'utf8');
+  const name = `${NAME}-patched-${createHash('sha256').update(patch).digest('hex').slice(0, 12)}`;
+  const program = join(cacheRoot(), name, PROGRAM);
+  if (await isExecutable(program)) return program;
+  try {
+    await withProgress('Fetching the time-skipping test server from Maven Central', () =>
+      assemble(name, patchedFile(patch), { java, javac, maven }),
+    );
+    return program;
+  } catch (error) {
+    reasons.push(error instanceof Error ? error.message : 'unknown fault');
+    return undefined;
+  }
+}
+
+/** The server as Temporal publishes it, cached or downloaded now; undefined, with its reason, where it cannot be had. */
+async function findPublishedServer(reasons: string[]): Promise<string | undefined> {
+  const program = join(cacheRoot(), NAME, PROGRAM);
+  if (await isExecutable(program)) return program;
+  const info = await temporalArtifact('temporal-test-server', `v${TEST_SERVER_VERSION}`);
+  if (info === undefined) {
+    reasons.push('temporal.download cannot be reached');
+    return undefined;
+  }
+  try {
+    await withProgress('Downloading the time-skipping test server', async (progress) => {
+      await installAtomically(NAME, async (folder) => {
+        await downloadProgram(info.archiveUrl, info.fileToExtract, folder, PROGRAM, progress);
+      });
+    });
+    return program;
+  } catch (error) {
+    reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown fault'})`);
+    return undefined;
+  }
+}
+
+/** Copies the server's jar and its run-time dependencies, compiles the patched `file`, and writes the script that starts it. */
+async function assemble(
+  name: string,
+  file: string,
+  tools: { java: string; javac: string; maven: string },
+): Promise<void> {
   const project = await mkdtemp(join(tmpdir(), 'holdfast-maven-'));
   try {
     await writeFile(join(project, 'pom.xml'), pom());
+    const step = async (program: string, args: string[], cwd = project): Promise<void> => {
+      const done = await run(program, args, { cwd, timeoutMs: STEP_TIMEOUT_MS });
+      if (!done.ok) throw new Error(`${program} failed (${lastLine(done.output)})`);
+    };
     const libraries = join(project, 'lib');
-    const copied = await run(
-      maven,
-      ['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${libraries}`],
-      { cwd: project, timeoutMs: 600_000 },
-    );
-    if (!copied.ok) throw new Error(`mvn failed (${lastLine(copied.output)})`);
-    await installAtomically(NAME, async (folder) => {
+    const sources = join(project, 'sources');
+    const classes = join(project, 'patched');
+    await step(tools.maven, [
+      ...['-q', '-B', 'dependency:copy-dependencies', '-DincludeScope=runtime', `-DoutputDirectory=${libraries}`],
+    ]);
+    await step(tools.maven, [
+      ...['-q', '-B', 'dependency:unpack-dependencies', '-Dclassifier=sources', `-DoutputDirectory=${sources}`],
+      ...['-DincludeArtifactIds=temporal-test-server'],
+    ]);
+    await step('git', ['apply', PATCH], sources);
+    await mkdir(classes);
+    await step(tools.javac, ['-nowarn', '-d', classes, '-cp', join(libraries, '*'), join(sources, file)]);
+    await installAtomically(name, async (folder) => {
       await cp(libraries, join(folder, 'lib'), { recursive: true });
+      await cp(classes, join(folder, 'patched'), { recursive: true });
       const script = join(folder, PROGRAM);
-      await writeFile(script, launcher(java));
+      await writeFile(script, launcher(tools.java));
       await chmod(script, 0o755);
     });
   } finally {
@@ -78,12 +119,19 @@ async function assemble(java: string, maven: string): Promise<void> {
   }
 }
 
+/** The one file that a patch changes. */
+function patchedFile(patch: string): string {
+  const [, file] = /^\+\+\+ b\/(.+)$/m.exec(patch) ?? [];
+  if (file === undefined) throw new Error('the patch of the test server names no file');
+  return file;
+}
+
 /** A small heap and the serial collector: the server starts faster, and a run starts many. */
 function launcher(java: string): string {
   return [
     '#!/bin/sh',
     'here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)',
-    `exec "${java}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$here/lib/*" io.temporal.testserver.TestServer "$@"`,
+    `exec "${java}" -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp "$here/patched:$here/lib/*" io.temporal.testserver.TestServer "$@"`,
     '',
   ].join('\n');
 }
