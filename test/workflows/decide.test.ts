@@ -51,6 +51,33 @@ function entered(by: LastEntry['by'], reading: PageReading, certain = true): Las
 }
 
 describe('what a login does next', () => {
+  it('answers a list that joins a form which holds its password, and takes the code for unread', () => {
+    const [user, password, code] = [
+      field('identifier', 'username'),
+      field('password', 'password'),
+      field('totp_code', 'code'),
+    ];
+    const before = page('form', { fields: [user, password, code] });
+    const grown = (held: boolean): PageReading =>
+      page('form', {
+        fields: [{ ...user, held }, { ...password, held }, field('text', 'otp_device'), code],
+        website_error: 'Please select a device.',
+      });
+    const last = entered('credential', before);
+    const asked = decide(situation(grown(true), { last: entered('person', before) }));
+    if (asked.do !== 'ask') throw new Error(asked.do);
+    expect(asked.question.fields.map(({ field: { name }, reason }) => `${name} ${reason}`)).toEqual([
+      'otp_device missing',
+      'code missing',
+    ]);
+    const knowing = { ...STORED, hasTotpSecret: true, valueKeys: ['username', 'password', 'otp_device'] };
+    expect(decide(situation(grown(true), { mode: 'unattended', last }, knowing))).toMatchObject({
+      do: 'enter',
+      answer: { entries: [{ field: { name: 'otp_device' } }, { source: { kind: 'totp' } }] },
+    });
+    expect(decide(situation(grown(false), { mode: 'unattended', last }, knowing))).toMatchObject({ do: 'fail' });
+  });
+
   it('finishes on a page that shows a signed-in visitor', () => {
     expect(decide(situation(INSIDE))).toEqual({ do: 'finish' });
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { checkedQuickly, loginByCredential, until } from './scenarios.ts';
+import { checkedOnTime, checkedQuickly, loginByCredential, until } from './scenarios.ts';
 import { fault } from './scripted-world.ts';
 
 let tests: WorkflowTests;
@@ -86,4 +86,18 @@ it('shows a check once whose row was written and whose worker never said so', as
   // What the lost write said is not said again under another revision, nor another thing under its own.
   const revisions = world.states.map(({ revision }) => revision);
   expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
+});
+
+it('cuts the wait for the next check short in a later run, for a check by hand and for another interval', async () => {
+  const id = await checkedOnTime(tests);
+  const times = checks().map(({ timestamp }) => Date.parse(timestamp));
+  const minutes = times.slice(1).map((at, index) => (at - (times[index] ?? at)) / 60_000);
+  const long = minutes.findIndex((gap) => gap > 30);
+  // One by hand and two by the timer, one by hand; an hour of nothing; and by the timer again.
+  expect(long).toBeGreaterThanOrEqual(3);
+  expect(minutes.filter((gap) => gap > 30)).toEqual([minutes[long]]);
+  expect(minutes[long]).toBeLessThan(60 + 1.1 * 5 + 1);
+  expect(minutes.length - long).toBeGreaterThanOrEqual(2);
+  expect(tests.world.checksBegun).toBe(1);
+  expect(tests.world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
 });

@@ -28,6 +28,7 @@ const SCENARIOS = {
   removedWhileWaiting: scenarios.removedWhileWaiting,
   continuedAsNew: scenarios.continuedAsNew,
   checkedQuickly: scenarios.checkedQuickly,
+  checkedOnTime: scenarios.checkedOnTime,
 };
 
 /** What becomes of programs of users: the workflows of each, by what its activities come to. */

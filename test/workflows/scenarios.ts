@@ -200,3 +200,18 @@ export async function checkedQuickly(tests: WorkflowTests): Promise<string> {
   await tests.client.check(id);
   return id;
 }
+
+/** A later run whose wait for the next check is cut short: by a check by hand, and by other intervals. */
+export async function checkedOnTime(tests: WorkflowTests): Promise<string> {
+  const { client, env, world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await client.check(id);
+  await env.sleep('12 minutes');
+  await client.check(id);
+  await client.configure(id, { health_check_interval: 86_400 });
+  await env.sleep('1 hour');
+  await client.configure(id, { health_check_interval: 300 });
+  await env.sleep('12 minutes');
+  return id;
+}

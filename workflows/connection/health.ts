@@ -5,6 +5,7 @@ import type { ReauthBackOff } from '../../contract/document.ts';
 import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
+import { CheckTimer } from './check-timer.ts';
 import { checkEvent, checkQuickly } from './quick-check.ts';
 import { nextCheckAtMs, randomDelayMs } from '../policy/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
@@ -13,8 +14,9 @@ import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
 
 /** Checks the session on its schedule and whenever it is asked to, during flows too. */
 export async function runHealthChecks(state: ConnectionState): Promise<void> {
+  const timer = state.checkTimer === true ? new CheckTimer() : null;
   for (;;) {
-    await untilCheckIsDue(state);
+    await untilCheckIsDue(state, timer);
     const checkId = (state.checking ??= uuid4());
     await runHealthCheck(state, checkId);
     state.nextCheckAt = null;
@@ -24,15 +26,18 @@ export async function runHealthChecks(state: ConnectionState): Promise<void> {
 }
 
 /** Waits for a check that is asked for by hand, or for the timer. */
-async function untilCheckIsDue(state: ConnectionState): Promise<void> {
+async function untilCheckIsDue(state: ConnectionState, timer: CheckTimer | null): Promise<void> {
   while (state.checking === null) {
     const { settings } = state.document;
     // Before the first good login there is no session to look at.
     const timed = settings.health_checks && state.hadLogin;
     if (!timed) state.nextCheckAt = null;
     else if (state.nextCheckAt === null) {
-      const changedMeanwhile = await takeSlot(state);
-      if (changedMeanwhile) continue;
+      // A run that began before there was the timer replays only if it waits here, for nothing too.
+      if (timer === null || !hasSlot(state)) {
+        const changedMeanwhile = await takeSlot(state);
+        if (changedMeanwhile) continue;
+      }
       state.nextCheckAt = plannedCheck(state);
     }
     const epoch = state.timerEpoch;
@@ -40,8 +45,16 @@ async function untilCheckIsDue(state: ConnectionState): Promise<void> {
     if (state.nextCheckAt === null) await condition(changed);
     // One that is overdue begins at once: a run that ends soon would end before its timer.
     else if (state.nextCheckAt <= Date.now()) return;
-    else if (!(await condition(changed, state.nextCheckAt - Date.now()))) return;
+    else {
+      const left = state.nextCheckAt - Date.now();
+      const passed = timer === null ? !(await condition(changed, left)) : await timer.passes(left, changed);
+      if (passed) return;
+    }
   }
+}
+
+function hasSlot({ checkSlot, document: { settings } }: ConnectionState): boolean {
+  return checkSlot?.intervalSeconds === settings.health_check_interval;
 }
 
 /**
@@ -52,7 +65,7 @@ async function takeSlot(state: ConnectionState): Promise<boolean> {
   const { id, settings } = state.document;
   const intervalSeconds = settings.health_check_interval;
   // A run that began before there were places goes by chance until it meets this anew.
-  if (state.checkSlot?.intervalSeconds === intervalSeconds || !patched('check-slots')) return false;
+  if (hasSlot(state) || !patched('check-slots')) return false;
   const epoch = state.timerEpoch;
   state.takingSlot = true;
   try {

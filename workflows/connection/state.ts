@@ -45,6 +45,8 @@ export interface CarriedState {
   pendingTimeline: [string, TimelineEvent][];
   /** True in runs whose checks may be quick ones. Absent in runs that began before there were any, and in first runs. */
   quickChecks?: true;
+  /** True in runs that wait by a `CheckTimer`. Absent in runs that began before there was one, and in first runs. */
+  checkTimer?: true;
   credentialStale: boolean;
   requestedFlow: RequestedFlow | null;
   running: RunningFlow | null;
@@ -203,6 +205,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     checkSlot: state.checkSlot ?? null,
     pendingTimeline: [...state.pendingTimeline],
     quickChecks: true,
+    checkTimer: true,
     credentialStale: state.credentialStale,
     requestedFlow: state.requestedFlow,
     running: state.running,

@@ -33,11 +33,20 @@ export function randomDelayMs(intervalSeconds: number, random: number): number {
   return Math.round(intervalSeconds * 1000 * (1 - JITTER + 2 * JITTER * random));
 }
 
+/** Steps by interval: each takes hundreds of divisions, and a connection asks for its own at every check. */
+const stepsFound = new Map<number, number>();
+
+function stepOf(intervalSeconds: number): number {
+  const step = stepsFound.get(intervalSeconds) ?? findStep(intervalSeconds);
+  stepsFound.set(intervalSeconds, step);
+  return step;
+}
+
 /**
  * The step from one place to the next: without a common divisor with the interval, and of those near its golden part the
  * one that is least like a fraction of small numbers. By a step near 3/5, say, every fifth place would lie beside another.
  */
-function stepOf(intervalSeconds: number): number {
+function findStep(intervalSeconds: number): number {
   const golden = Math.round(intervalSeconds * GOLDEN);
   let best = { step: 1, likeness: Number.POSITIVE_INFINITY };
   for (let off = 0; off <= STEPS_TRIED; off += 1)

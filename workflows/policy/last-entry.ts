@@ -31,6 +31,7 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
   if (last === null || !last.certain || !ASKS_FOR_VALUES.has(observation.reading.kind)) return false;
   // The first fields were taken: a code has joined them in the same form.
   if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
+  if (wantsMore(observation.reading, last)) return false;
   // What the site wants is beside the fields now: it has looked at nothing that was typed.
   const { wants_proof: wantsProof } = observation.reading;
   if (wantsProof === true && observation.unproved === true && (last.proofs ?? 0) < MAX_PROOFS) return false;
@@ -41,6 +42,18 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
     last.typed.password &&
     observation.reading.fields.some((field) => field.type === 'password')
   );
+}
+
+/**
+ * True of a form that still holds the password that went in with a code, and has grown by a field that must be answered, too: whose
+ * devices a site lists, it knows by then, and the code it has not looked at.
+ */
+function wantsMore({ fields }: PageReading, { typed, fingerprint }: LastEntry): boolean {
+  if (!typed.password || !typed.code) return false;
+  const before = new Set(fingerprint.split('|'));
+  const hasJoined = (field: ReadField): boolean =>
+    field.required && field.type === 'text' && !before.has(fingerprintOf([field]));
+  return fields.some(({ type, held }) => type === 'password' && held === true) && fields.some(hasJoined);
 }
 
 /**
