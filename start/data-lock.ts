@@ -1,4 +1,5 @@
-import { mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSameProcess, killGroup, processIdentity } from './process-identity.ts';
 import { SetupError } from './setup/setup-error.ts';
@@ -25,26 +26,22 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lockFile = join(folder, LOCK_FILE);
   const me = processIdentity(process.pid) ?? `${process.pid} `;
-  for (;;) {
-    try {
-      const handle = await open(lockFile, 'wx', 0o600);
-      await handle.writeFile(me);
-      await handle.close();
-      break;
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  // Linked with its text in it: one that is made first and written then looks stale to others in between.
+  const mine = `${lockFile}.${randomUUID()}`;
+  await writeFile(mine, me, { mode: 0o600 });
+  try {
+    while (!(await linkUnlessTaken(mine, lockFile))) {
+      const holder = livingHolder(await readText(lockFile));
+      if (holder !== null) {
+        throw new SetupError(
+          `Holdfast runs already on ${dataDir} (process ${holder}); stop that one, or set ` +
+            'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port',
+        );
+      }
+      await removeStale(lockFile);
     }
-    const holder = await livingHolder(lockFile);
-    if (holder !== null) {
-      throw new SetupError(
-        `Holdfast runs already on ${dataDir} (process ${holder}); stop that one, or set ` +
-          'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port',
-      );
-    }
-    // Moved aside, not removed: of two that find the same stale file, one moves it and the other finds none.
-    const aside = `${lockFile}.${process.pid}`;
-    await rename(lockFile, aside).catch(() => undefined);
-    await rm(aside, { force: true });
+  } finally {
+    await rm(mine, { force: true });
   }
   await endLeftovers(folder, leftoverGraceMs);
   return {
@@ -61,11 +58,30 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
 
 /** Process id of the living start that has the folder; null when none has. */
 export async function lockHolder(dataDir: string): Promise<string | null> {
-  return livingHolder(join(dataDir, 'run', LOCK_FILE));
+  return livingHolder(await readText(join(dataDir, 'run', LOCK_FILE)));
 }
 
-async function livingHolder(lockFile: string): Promise<string | null> {
-  const holder = await readText(lockFile);
+/** False when there is a file of that name already. */
+async function linkUnlessTaken(file: string, name: string): Promise<boolean> {
+  try {
+    await link(file, name);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    return false;
+  }
+}
+
+/** Removes the lock of a start that is gone. It is moved aside first: of two that find the same one, one moves it and the other finds none. */
+async function removeStale(lockFile: string): Promise<void> {
+  const aside = `${lockFile}.${randomUUID()}`;
+  await rename(lockFile, aside).catch(() => undefined);
+  // One that was taken since it was read goes back to its place.
+  if (livingHolder(await readText(aside)) !== null) await link(aside, lockFile).catch(() => undefined);
+  await rm(aside, { force: true });
+}
+
+function livingHolder(holder: string): string | null {
   return holder !== '' && isSameProcess(holder) ? (holder.split(' ')[0] ?? '?') : null;
 }
 
