@@ -25,6 +25,8 @@ export interface RunOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 1_200_000;
+/** How often an installation is begun again that another one's lock has ended. */
+const MAX_LOCKED = 3;
 /** Characters of output kept for a message. */
 const KEPT_OUTPUT = 20_000;
 
@@ -114,9 +116,11 @@ export async function aptInstall(packages: readonly string[], onLine: (line: str
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const wait = ['-o', 'DPkg::Lock::Timeout=300', '-o', 'APT::Get::Lock::Timeout=300'];
   const updated = await run('apt-get', [...wait, 'update', '-q'], { env, onLine, timeoutMs: 300_000 });
-  const installed = await run('apt-get', [...wait, 'install', '-y', '-q', '--no-install-recommends', ...packages], {
-    env,
-    onLine,
-  });
+  const install = () =>
+    run('apt-get', [...wait, 'install', '-y', '-q', '--no-install-recommends', ...packages], { env, onLine });
+  let installed = await install();
+  // apt-get waits for dpkg's lock before it begins; one that is taken in the moment after ends it, and then it waits anew.
+  for (let again = 0; again < MAX_LOCKED && !installed.ok && /lock was locked/.test(installed.output); again++)
+    installed = await install();
   return installed.ok ? installed : { ok: false, output: `${updated.output}\n${installed.output}` };
 }

@@ -54,12 +54,17 @@ export async function provideFeatures(canInstall = canAptInstall()): Promise<Fea
   const fonts = (await missingScripts()).map((script) => script.package);
   const missing = [...new Set([...tools, ...fonts])];
   if (missing.length > 0 && (await canInstall) && !(await hasFailedLately(missing))) {
-    const { ok } = await withProgress(`Installing ${missing.join(', ')} with apt-get`, (progress) =>
-      aptInstall(missing, (line) => {
+    await withProgress(`Installing ${missing.join(', ')} with apt-get`, async (progress) => {
+      const { ok, output } = await aptInstall(missing, (line) => {
         progress.note(line.slice(0, 40));
-      }),
-    );
-    if (!ok) await noteFailure(missing);
+      });
+      // The progress then says that it failed; the table that follows says what is missing for it.
+      if (!ok) throw new SetupError(`apt-get failed: ${lastLine(output)}`);
+    }).catch(async (error: unknown) => {
+      if (!(error instanceof SetupError)) throw error;
+      process.stderr.write(`${error.message}\n`);
+      await noteFailure(missing);
+    });
   }
   return [...(await featureStates()), await fontState()];
 }

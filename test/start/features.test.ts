@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -56,4 +56,25 @@ test('an installation that fails is tried again a day later, not at each start',
   expect(calls).toMatch(/install -y -q --no-install-recommends xvfb xdotool ffmpeg bubblewrap\n$/);
   await provideFeatures(Promise.resolve(true));
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe(calls);
+});
+
+test('an installation that says why it failed is heard', async () => {
+  await program('apt-get', 'echo "E: Unable to locate package xvfb" >&2; exit 100');
+  const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  await provideFeatures(Promise.resolve(true));
+  expect(said.mock.calls.join('')).toContain('apt-get failed: E: Unable to locate package xvfb\n');
+  said.mockRestore();
+});
+
+test('an installation that met the lock of another one is begun again', async () => {
+  const locked = 'dpkg: error: dpkg frontend lock was locked by another process with pid 7';
+  await program(
+    'apt-get',
+    `case "$*" in *install*) echo x >> ${folder}/calls;; *) exit 0;; esac; [ "$(grep -c x ${folder}/calls)" = 2 ] || { echo "${locked}"; exit 100; }`,
+  );
+  vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);
+  await program('fc-list', 'echo');
+  await provideFeatures(Promise.resolve(true));
+  expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('x\nx\n');
+  expect(await readdir(join(folder, 'cache')).catch(() => [])).toEqual([]);
 });
