@@ -21,7 +21,7 @@ const CAUSES: readonly (readonly [codes: RegExp, words: string])[] = [
     /^(SlowDown|Throttling|ThrottlingException|ServiceUnavailable|RequestLimitExceeded)$/,
     'the service asks to slow down',
   ],
-  [/^(TimeoutError|RequestTimeout|ETIMEDOUT)$/, 'it took too long'],
+  [/^(TimeoutError|AbortError|RequestTimeout|ETIMEDOUT)$/, 'it took too long'],
   [/^EgressRefusedError$/, 'its address is private; the operator can list it as an allowed host'],
   [/^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/, 'the service cannot be reached'],
 ];

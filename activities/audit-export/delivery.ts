@@ -37,6 +37,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Tries of one request. After them the workflow waits, which anybody can see. */
 const TRIES = 2;
+/** How long a test of a destination takes at most, in milliseconds: somebody waits for its answer. */
+const TEST_TIMEOUT_MS = 20_000;
 /** Shortest life of a session that STS gives, in seconds: it is for one object. */
 const SESSION_SECONDS = 900;
 
@@ -130,10 +132,17 @@ export function createExportDelivery(settings: ExportStoreSettings, egress: Egre
   };
 }
 
-/** Tries a destination by an empty object beside the exported ones; the same is written over by each test. */
-export async function testDelivery(delivery: ExportDelivery, target: ExportTarget): Promise<AuditExportTest> {
+/**
+ * Tries a destination by an empty object beside the exported ones; the same is written over by each test. What `signal` ends, by
+ * itself after twenty seconds, has failed.
+ */
+export async function testDelivery(
+  delivery: ExportDelivery,
+  target: ExportTarget,
+  signal: AbortSignal = AbortSignal.timeout(TEST_TIMEOUT_MS),
+): Promise<AuditExportTest> {
   try {
-    await delivery.put(target, { key: `${folderOf(target)}/connection-test`, body: Buffer.alloc(0) });
+    await delivery.put(target, { key: `${folderOf(target)}/connection-test`, body: Buffer.alloc(0) }, signal);
     return { success: true, stage: 'complete' };
   } catch (error) {
     if (!(error instanceof ExportDeliveryError)) throw error;
