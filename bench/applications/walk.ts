@@ -67,7 +67,9 @@ export class Walk {
         await this.#kernel.auth.connections.submit(this.#id, body);
         continue;
       }
-      const entries = await Promise.all(fields.map(async ({ id, type }) => [id, await this.#valueFor(type, wrong)]));
+      // What need not be answered stands as the site has it: a driver, a server, a realm.
+      const needed = fields.filter(({ required }) => required);
+      const entries = await Promise.all(needed.map(async ({ id, type }) => [id, await this.#valueFor(type, wrong)]));
       if (fields.some(({ type }) => type === 'password')) wrong = false;
       const body = {
         interaction_id: state.interaction_id ?? '',

@@ -93,12 +93,9 @@ async function start(
   await store.bootstrap({ plan: 'enterprise', apiKey });
   const { signingKey, identityKey, payloadKeys } = await sharedKeys(store, { masterKey });
 
+  // In memory, for nothing starts it again: each step of a workflow would wait for the disk.
   const env = await startDevServer({
-    server: {
-      namespace: NAMESPACE,
-      dbFilename: join(folder, 'temporal.db'),
-      log: { format: 'json', level: 'error' },
-    },
+    server: { namespace: NAMESPACE, log: { format: 'json', level: 'error' } },
     client: { dataConverter: createDataConverter(payloadKeys) },
   });
   opened.push(() => env.teardown());
