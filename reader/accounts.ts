@@ -48,7 +48,7 @@ export function isPerson(button: ClickableFacts): boolean {
     button.lines.length >= 2 ||
     ['option', 'radio', 'link', 'menuitem'].includes(button.role) ||
     button.tag === 'button' ||
-    /account|org|tenant|workspace|team|role|profile/i.test(`${button.classes} ${button.href}`)
+    /account|user|org|tenant|workspace|team|role|profile/i.test(`${button.classes} ${button.href}`)
   );
 }
 

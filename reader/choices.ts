@@ -1,7 +1,7 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
-import type { LoginCluster } from './login-cluster.ts';
+import { asksOnlyWhere, type LoginCluster } from './login-cluster.ts';
 import { maskedDestination } from './mask.ts';
 import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';
@@ -22,10 +22,12 @@ export function readChoices(
 ): ReadChoice[] {
   const choices: ReadChoice[] = [];
   const taken = new Set<string>();
+  const question = form !== undefined && asksOnlyWhere(form) ? form : null;
   for (const frame of frames) {
     const context = contextOf(frame, form);
     for (const button of frame.facts.clickables) {
       if (!button.visible || button.disabled || button.region === 'consent' || button.selector === submit) continue;
+      if (question !== null && leadsTo(question, button)) continue;
       const choice = judge(button, context);
       if (!choice) continue;
       // Two phones of one person are two choices, though both are called `Text message`.
@@ -44,6 +46,12 @@ export function readChoices(
     }
   }
   return withoutShadows(choices);
+}
+
+/** Beside a list of places to sign in at, its heading and the languages are links to the same place, whatever their addresses say. */
+function leadsTo(form: LoginCluster, { text, href }: ClickableFacts): boolean {
+  const pathOf = (url: string): string => (URL.canParse(url) ? new URL(url).pathname : '');
+  return normalize(text) === normalize(form.heading) || (href !== '' && pathOf(href) === pathOf(form.frame.facts.url));
 }
 
 /** Words of a button that offers another way, beside those that only help with this one. */

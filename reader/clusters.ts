@@ -1,5 +1,14 @@
+import { listOfPlaces } from './places.ts';
 import { joinBoxes } from './code-boxes.ts';
-import { asksWhere, meaningOf, ONE_TIME, wordsOf, type ControlMeaning, type MeantControl } from './control-meaning.ts';
+import {
+  asksByWhich,
+  asksWhere,
+  meaningOf,
+  ONE_TIME,
+  wordsOf,
+  type ControlMeaning,
+  type MeantControl,
+} from './control-meaning.ts';
 import type { Box, ClickableFacts, ControlFacts, FormFacts, FrameFacts, TextFacts } from './facts.ts';
 import { identifierWords, normalize } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
@@ -113,16 +122,31 @@ function around(boxes: readonly Box[]): Box {
 /** The controls of a frame that a visitor can fill in, honeypots left out. */
 export function usableControls(facts: FrameFacts): ControlFacts[] {
   const lockedSecret = facts.controls.some((each) => each.type === 'password' && each.readOnly && each.visible);
-  const shown = facts.controls.filter((control) => isUsable(control, lockedSecret));
+  const takesCode = facts.controls.some(
+    (each) => each.visible && each.tag === 'input' && meaningOf(each).meaning === 'code',
+  );
+  const shown = facts.controls
+    .filter(isOpen)
+    .filter((control) =>
+      control.tag === 'select'
+        ? asksWhere(control) || (takesCode && asksByWhich(control))
+        : takesText(control, lockedSecret),
+    );
+  if (shown.length === 0) {
+    const list = listOfPlaces(facts);
+    return list === undefined ? [] : [list];
+  }
   const clear = shown.filter((control) => control.ariaHidden === 'no');
   return clear.length > 0 ? clear : shown;
 }
 
-function isUsable(control: ControlFacts, lockedSecret: boolean): boolean {
-  if (!control.visible || control.ariaHidden === 'self' || control.disabled) return false;
+function isOpen({ visible, ariaHidden, disabled }: ControlFacts): boolean {
+  return visible && ariaHidden !== 'self' && !disabled;
+}
+
+function takesText(control: ControlFacts, lockedSecret: boolean): boolean {
   // What is readonly against browsers opens when it is entered; what shows a value is only shown.
   if (control.readOnly && !control.opensOnFocus && (control.filled || !lockedSecret)) return false;
-  if (control.tag === 'select') return asksWhere(control);
   const { said, named } = wordsOf(control);
   if (TRAP.test(`${said} | ${named}`)) return false;
   // Code inputs are laid, see-through, over boxes that are only drawn.

@@ -127,6 +127,20 @@ export function asksWhere(control: ControlFacts): boolean {
   return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
 }
 
+/** A list of the devices of a person, one of which shows the code that is asked for beside it. */
+export function asksByWhich(control: ControlFacts): boolean {
+  // One that stands on its only entry asks nothing.
+  if (control.tag !== 'select' || control.options.length < (control.filled ? 2 : 1)) return false;
+  const { said, named } = wordsOf(control);
+  return BY_WHICH.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
+}
+
+/** A list of languages, themes or time zones. */
+export function asksOfAppearance(control: ControlFacts): boolean {
+  const { said, named } = wordsOf(control);
+  return APPEARANCE.test(`${said} | ${named}`);
+}
+
 /** What the control's words say of it, for rules that look closer. */
 export function wordsOf(control: ControlFacts): ControlWords {
   const said = [control.label, control.ariaLabel, control.placeholder, control.title];
@@ -159,6 +173,9 @@ function passwordMeaning(
 
 const WHERE =
   /(?<![a-z])(domain|realm|tenant|mandant|organi[sz]ations?|company|directory|database|environment|auth(entication)? ?(source|method|type|server|provider|backend)|log ?in (to|on|type|method|source|domain)|sign ?in to|log on to|login provider|domane|verzeichnis|anmelden an|anmeldung an|domaine|societe|annuaire|dominio|empresa|azienda|domein|domena)(?![a-z])|домен|организация|ドメイン|会社|域|도메인/;
+/** What shows or takes codes, as the authors of lists call it. */
+const BY_WHICH =
+  /(?<![a-z])(device|authenticator|(second|2nd|two[ -]?|2) ?(factor|step)|[2m]fa|otp|verification method|gerat|appareil|dispositivo|apparaat|urzadzenie|enhet|cihaz)(?![a-z])|устройств|デバイス|设备|設備|기기/;
 const APPEARANCE = /lang|locale|theme|time ?zone|country|currency|sprache|langue|idioma/;
 
 /** Words that only a code for one use has. */

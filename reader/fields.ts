@@ -44,12 +44,18 @@ function toField(group: Cluster, meant: MeantControl, boxes: number): ReadField 
     selector: control.selector,
     placeholder: control.placeholder || null,
     hint,
-    // A list that stands on one of its entries already need not be answered.
-    required: control.tag === 'select' ? !control.filled : control.required || type !== 'text',
+    // A list that stands on one of its entries already need not be answered, nor what the site has filled in for everybody.
+    required: control.tag === 'select' || type === 'text' ? wantsAnswer(control, group) : true,
     frame: [...group.frame.path],
     boxes,
     ...(channel === null ? {} : { channel }),
   };
+}
+
+function wantsAnswer({ tag, required, filled }: ControlFacts, { controls }: Cluster): boolean {
+  // Alone it is what the page is there for, whichever entry the list stands on.
+  if (controls.length === 1) return true;
+  return !filled && (required || tag === 'select');
 }
 
 function fieldType(
@@ -128,7 +134,8 @@ function labelOf(control: ControlFacts, group: Cluster, boxes: number): string {
     control.placeholder,
     control.title,
   ];
-  const candidates = boxes > 1 ? [group.heading, control.nearText, ...own] : own;
+  const isLone = group.controls.length === 1 && control.tag === 'select';
+  const candidates = boxes > 1 ? [group.heading, control.nearText, ...own] : isLone ? [...own, group.heading] : own;
   const label = candidates.find((text) => text !== '') ?? ownName(control);
   return label.replace(/\s*[*:：]+\s*$/, '').slice(0, MAX_TEXT);
 }

@@ -25,6 +25,8 @@ export interface Findings {
   readonly url: string;
   readonly frames: readonly SeenFrame[];
   readonly fields: readonly ReadField[];
+  /** The login begins with a list of places to sign in at, and asks for nothing else yet. */
+  readonly asksOnlyWhere: boolean;
   readonly choices: readonly ReadChoice[];
   readonly signInLink: PageReading['sign_in_link'];
   /** The page shows a login that it has sent and not answered yet. */
@@ -32,7 +34,7 @@ export interface Findings {
 }
 
 /** Says what a page is, and why. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: Findings): {
+export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink, beingSent }: Findings): {
   kind: PageKind;
   why: string;
 } {
@@ -47,6 +49,7 @@ export function kindOf({ url, frames, fields, choices, signInLink, beingSent }: 
   if (waitsBesideCode(fields) && approvalInstruction(frames) !== null)
     return is('external_action', 'asks to agree on another device, and takes a code instead');
   if (fields.some((field) => field.type !== 'text')) return is('form', 'has the fields of a login');
+  if (asksOnlyWhere) return is('form', 'asks where to sign in');
   if (top.status >= 500) return is('unavailable', `status ${top.status}`);
   if (showsChallenge(frames, topic, said)) return is('captcha', 'a challenge and little else');
 

@@ -7,6 +7,7 @@ import { identifierWords, normalize } from './normalize.ts';
 import { isProviderButton } from './sso.ts';
 import { wordsOf as buttonWords } from './senders.ts';
 import { isSignOut } from './signs.ts';
+import { listOfPlaces } from './places.ts';
 import { findSubmit, type Submit } from './submit.ts';
 import {
   EMAIL,
@@ -103,6 +104,12 @@ function asLogin(cluster: Cluster): Cluster {
   return { ...cluster, controls };
 }
 
+/** True for a list of places to sign in at and nothing else to fill in: it is answered before the login that it leads to. */
+export function asksOnlyWhere({ controls, frame }: Cluster): boolean {
+  const [only, another] = controls;
+  return only !== undefined && another === undefined && listOfPlaces(frame.facts)?.selector === only.control.selector;
+}
+
 interface Verdict {
   readonly isLogin: boolean;
   readonly reasons: readonly string[];
@@ -126,6 +133,10 @@ function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | un
   const isCharacter = ({ control }: MeantControl): boolean => control.maxLength === 1;
   const secrets = passwords.every(isCharacter) ? passwords.slice(0, 1) : passwords;
   const names = count('identifier');
+  const signsOut = cluster.frame.facts.clickables.some((each) => each.visible && isSignOut(each));
+  // Who is inside changes by such a list what is shown, and signs in nowhere.
+  if (submit !== undefined && !signsOut && asksOnlyWhere(cluster))
+    return { isLogin: true, reasons: ['a list of places to sign in at, alone'] };
   if (secrets.length === 0 && count('code') === 0 && names === 0) return no('asks for nothing of a login');
   if (secrets.some((each) => isRepeated(each, secrets))) return no('a password is given twice');
   if (secrets.length > 1 && secrets.some((each) => isNewPassword(each))) return no('a new password is set');
@@ -140,8 +151,7 @@ function judge(cluster: Cluster, submit: Submit | undefined, top: SeenFrame | un
     if (surplus > 0) return { isLogin: true, reasons: signs.for };
   }
   // Who can sign out is inside: what still asks for a name there binds a phone, sets up a server.
-  if (names > 0 && cluster.frame.facts.clickables.some((each) => each.visible && isSignOut(each)))
-    return no('stands beside a control that signs out');
+  if (names > 0 && signsOut) return no('stands beside a control that signs out');
   // Nothing speaks against it: a secret beside a name, or alone, is asked from those who have one.
   if (secrets.length > 0) return { isLogin: true, reasons: ['a password, and nothing of a sign-up'] };
   if (count('code') > 0 && names + count('profile', 'other') <= 1)

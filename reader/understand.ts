@@ -7,7 +7,7 @@ import type { Box, ControlFacts } from './facts.ts';
 import { readFields } from './fields.ts';
 import { choicesKey } from './form-keys.ts';
 import { kindOf } from './kind.ts';
-import { chooseLogin, type Choice } from './login-cluster.ts';
+import { asksOnlyWhere, chooseLogin, type Choice } from './login-cluster.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
 import { approvalInstruction, outsideInstruction, speaksOfMailedLink } from './signs.ts';
@@ -54,7 +54,15 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
   const beingSent = form === undefined && isBeingSent(frames);
-  const { kind, why } = kindOf({ url, frames, fields, choices, signInLink, beingSent });
+  const { kind, why } = kindOf({
+    url,
+    frames,
+    fields,
+    asksOnlyWhere: form !== undefined && asksOnlyWhere(form),
+    choices,
+    signInLink,
+    beingSent,
+  });
   const takesValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
   const isForm = kind === 'form';
   const error = kind === 'logged_in' ? null : readWebsiteError(frames, form);

@@ -19,10 +19,13 @@ export function isClickable(element: Element): boolean {
   if (element.hasAttribute('onclick') || element.hasAttribute('data-identifier'))
     return element.tagName !== 'BODY' && element.tagName !== 'FORM';
   if (element.getAttribute('tabindex') === '0' && hasPointer(element)) return true;
-  return NAMED_BUTTON.test(classNames(element)) && isDrawnButton(element);
+  const named = classNames(element);
+  return (NAMED_BUTTON.test(named) || NAMED_PERSON.test(named)) && isDrawnButton(element);
 }
 
 const NAMED_BUTTON = /btn|button|submit|sign-?in|log-?in|oauth|social|provider/i;
+/** What authors call an entry of a list of people, or of places to sign in to. */
+const NAMED_PERSON = /(^|[\s_-])(user|account|profile|person|member|tenant|workspace|organi[sz]ation)/i;
 const MAX_DRAWN_ELEMENTS = 8;
 
 /** A plain element with a handler that only the script knows: called a button, shown as one, and small. */

@@ -6,6 +6,8 @@ export interface DrawnForm {
   readonly heading?: string;
   readonly fields: readonly string[];
   readonly button: string;
+  /** Fields that the site has filled in. */
+  readonly filled?: readonly string[];
   readonly region?: ControlFacts['region'];
 }
 
@@ -16,7 +18,7 @@ export function drawPage(forms: readonly DrawnForm[], title = 'Harbour'): SeenFr
   const texts: TextFacts[] = [];
   let order = 0;
   const next = (form: number) => ({ order: (order += 1), box: { x: 0, y: order * 40, width: 200, height: 30 }, form });
-  for (const [at, { heading, fields, button, region = 'main' }] of forms.entries()) {
+  for (const [at, { heading, fields, button, filled = [], region = 'main' }] of forms.entries()) {
     if (heading !== undefined) texts.push(textOf(heading, { ...next(-1), region }));
     for (const field of fields) {
       const name = field.replace('*', '');
@@ -27,6 +29,7 @@ export function drawPage(forms: readonly DrawnForm[], title = 'Harbour'): SeenFr
         name,
         type: name === field ? 'text' : 'password',
         label: name,
+        filled: filled.includes(name),
         selector: `#${name}`,
       });
     }

@@ -49,3 +49,11 @@ it('takes no form for a login that it refuses while nobody has passed one over',
   expect(read([SIGN_UP, CARD])).toMatchObject({ kind: 'other', fields: [] });
   expect(read([SIGN_UP], { taken: null, passedOver: ['a form of another page'] })).toMatchObject({ kind: 'other' });
 });
+
+it('need not have answered what a site has filled in beside the login, unlike the login itself', () => {
+  const fields = ['server', 'username', '*password'];
+  const required = (filled: string[]) =>
+    read([{ fields, filled, button: 'Log in' }]).fields.map((each) => each.required);
+  expect(required([])).toEqual([true, true, true]);
+  expect(required(['server', 'username'])).toEqual([false, true, true]);
+});
