@@ -11,7 +11,7 @@ import type {
   SetCursor,
   TypeText,
 } from '../contract/computer.ts';
-import { MousePosition } from '../contract/computer.ts';
+import { MousePosition, PAGE_HEADER } from '../contract/computer.ts';
 import { FocusedControl, type Pick } from '../contract/screencast.ts';
 import { readWhole } from './answers.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
@@ -21,10 +21,16 @@ import { sessionPath } from './sessions.ts';
 /** Largest picture that is taken from a peer, in bytes. */
 const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 
+/** A session, or one page of it: input for that page is refused while another one is in front. */
+export interface InputTarget extends SessionTarget {
+  /** Target id of the page. */
+  pageId?: string | undefined;
+}
+
 /** Clicks at a point of the viewport, in CSS pixels. */
 export function clickMouse(
   service: BrowserService,
-  target: SessionTarget,
+  target: InputTarget,
   body: z.input<typeof ClickMouse>,
 ): Promise<null> {
   return act(service, target, 'click_mouse', body);
@@ -54,20 +60,12 @@ export function scroll(service: BrowserService, target: SessionTarget, body: z.i
 }
 
 /** Types text into what has the focus. The text goes nowhere but into the request's body. */
-export function typeText(
-  service: BrowserService,
-  target: SessionTarget,
-  body: z.input<typeof TypeText>,
-): Promise<null> {
+export function typeText(service: BrowserService, target: InputTarget, body: z.input<typeof TypeText>): Promise<null> {
   return act(service, target, 'type', body);
 }
 
 /** Presses keys or combinations of keys. */
-export function pressKey(
-  service: BrowserService,
-  target: SessionTarget,
-  body: z.input<typeof PressKey>,
-): Promise<null> {
+export function pressKey(service: BrowserService, target: InputTarget, body: z.input<typeof PressKey>): Promise<null> {
   return act(service, target, 'press_key', body);
 }
 
@@ -122,8 +120,9 @@ export function pickInFocusedControl(service: BrowserService, target: SessionTar
   return act(service, target, 'pick', body);
 }
 
-function act(service: BrowserService, target: SessionTarget, action: string, body: unknown): Promise<null> {
-  return service.call(callOf(target, action, body));
+function act(service: BrowserService, target: InputTarget, action: string, body: unknown): Promise<null> {
+  const headers = target.pageId === undefined ? {} : { [PAGE_HEADER]: target.pageId };
+  return service.call({ ...callOf(target, action, body), headers });
 }
 
 function callOf({ projectId, sessionId }: SessionTarget, action: string, body: unknown): ServiceCall<null> {

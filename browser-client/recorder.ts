@@ -16,9 +16,9 @@ const Note = z.object({ process_id: z.string(), started_at: z.iso.datetime() });
 const FRAMERATE = 5;
 /** Largest video, in bytes; ffmpeg ends there. */
 const MAX_VIDEO_BYTES = 48 * 1024 * 1024;
-/** How long a recorder may take to begin, and to write the end of its video, in milliseconds. */
-const BEGIN_WITHIN_MS = 5000;
-const END_WITHIN_MS = 5000;
+/** How long a recorder may take to begin, and to write the end of its video, in milliseconds: on a busy machine many seconds. */
+const BEGIN_WITHIN_MS = 20_000;
+const END_WITHIN_MS = 20_000;
 const LOOK_EVERY_MS = 100;
 const MAX_NOTE_BYTES = 1024;
 

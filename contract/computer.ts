@@ -31,6 +31,12 @@ export const MoveMouse = z.strictObject({
 });
 export type MoveMouse = z.infer<typeof MoveMouse>;
 
+/**
+ * Header of input that is meant for one page alone, by its target id: where another page is in front, or comes there meanwhile, it is
+ * refused instead of going there. A service that does not know the header ignores it.
+ */
+export const PAGE_HEADER = 'x-holdfast-page';
+
 /** Body of `type`: `delay` is the pause between keystrokes in milliseconds. */
 export const TypeText = z.strictObject({
   text: z.string().max(100_000),

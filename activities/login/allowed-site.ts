@@ -43,6 +43,15 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
   return isAllowedByName(address, sites) || isAmong(hostname, IDENTITY_PROVIDERS);
 }
 
+/**
+ * Whether a form of the document at `from` may send what was typed into it to `url`: by https where the document came by it, and where
+ * the connection names allowed domains to the document's own site or to what it may be typed into.
+ */
+export function maySendTo(url: string, from: string, sites: AllowedSites, egress: EgressPolicy): boolean {
+  if (!mayTypeInto(url, { ...sites, allowedDomains: [] }, egress)) return false;
+  return isSameSite(url, from) || mayTypeInto(url, sites, egress);
+}
+
 /** Whom a stored value belongs to. */
 export interface ValueOwner {
   /** Origin of the document that a person typed it into; null when it came by the API. */

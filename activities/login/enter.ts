@@ -1,23 +1,25 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
-import { authorUrl, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import { authorUrl, maySendTo, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
 import { isProvedSoon } from './captcha/beside-fields.ts';
 import { aboutCaptcha } from './captcha/solve.ts';
 import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
-import { fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
+import { bringToFront, fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
+import { holdPage, type HeldPage } from './held-page.ts';
 import type { Passkeys } from './passkeys.ts';
 import { keepOnSite } from './kept-on-site.ts';
 import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { seeFrames } from './reading/frames.ts';
+import { pageIdOf } from './reading/page-session.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { freshTotpCode, nextTotpCode } from './totp.ts';
 import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
-import { withoutTyped } from './without-typed.ts';
+import { rememberTyped, spellingsOfSecrets } from './without-typed.ts';
 
 /**
  * Types one answer into the page and presses its button, at most once: the ledger is claimed before the first key, so
@@ -29,20 +31,48 @@ export async function enterAnswer(
   input: EnterInput,
   signal: AbortSignal,
 ): Promise<EnterOutcome> {
-  const { target, flowId, entryId, answer } = input;
+  const { target, answer } = input;
   const page = await deps.pages.of(target.projectId, input.sessionId);
   const hands: Hands = {
     page,
     service: deps.service,
-    computer: { projectId: target.projectId, sessionId: input.sessionId },
+    computer: { projectId: target.projectId, sessionId: input.sessionId, pageId: await pageIdOf(page) },
   };
   // Nobody acts on the page any more, and the site's answer may lead anywhere.
   await keepOnSite(page, target, false);
   const [first] = answer.entries;
   if (first !== undefined && !(await isProvedSoon(page, first.field, false, signal))) throw unproved();
   const values = await openValues(deps, input, page, signal);
+  const secrets = spellingsOfSecrets(values.filter(isSecret).map(({ text }) => text));
+  rememberTyped(page, secrets);
+  const held = values.some(isSecret) ? await holdFor(deps, page, values, secrets, target) : null;
+  try {
+    return await enterHeld(deps, passkeys, input, { page, hands, values, held }, signal);
+  } finally {
+    await held?.end();
+  }
+}
+
+/** What an entering works with. `held`: keeps the page where it is; null where nothing secret is typed. */
+interface Entering {
+  page: Page;
+  hands: Hands;
+  values: OpenedValue[];
+  held: HeldPage | null;
+}
+
+async function enterHeld(
+  deps: LoginDeps,
+  passkeys: Passkeys,
+  input: EnterInput,
+  { page, hands, values, held }: Entering,
+  signal: AbortSignal,
+): Promise<EnterOutcome> {
+  const { target, flowId, entryId, answer } = input;
+  const [first] = answer.entries;
   const origins: string[] = [];
-  for (const value of values) origins.push(await refuseWrongSite(deps, page, value, target));
+  for (const value of values)
+    origins.push(refuseWrongSite(deps, page, await frameOf(page, value.entry.field), value, target));
   const claimed = await deps.store.typingLedger.claim({
     connectionId: target.connectionId,
     flowId,
@@ -52,9 +82,10 @@ export async function enterAnswer(
   if (!claimed)
     throw failure('entry_uncertain', 'this answer was entered before; its outcome is read from the page', true);
   for (const value of values) {
-    await refuseWrongSite(deps, page, value, target);
     refuseWhenLate(signal);
-    await fillField(hands, value.entry.field, value.text);
+    await fillField(hands, value.entry.field, value.text, (frame) => {
+      refuseWrongSite(deps, page, frame, value, target);
+    });
   }
   const [isMine, inputs] = await Promise.all([
     deps.store.typingLedger.advance(flowId, entryId, 'typed'),
@@ -76,11 +107,15 @@ export async function enterAnswer(
     async () => {
       refuseWhenLate(signal);
       if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
+      if (isCovered(page)) await bringToFront(page);
+      held?.letGo();
       if (answer.choice === null) await pressSubmit(hands, answer.submit);
       else await takeChoice(hands, answer.choice, answer.submit);
     },
     signal,
   );
+  await held?.end();
+  if (held?.hasRefused() === true) throw wrongSite();
   if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey') await untilLedOn(page, before);
   const seen = await readAfterEntering(
     deps,
@@ -90,8 +125,7 @@ export async function enterAnswer(
     { page, inputs, underWay },
     signal,
   );
-  const typed = values.map(({ text }) => text);
-  const reading = await markHeld(deps, input, withoutTyped(seen, answer.entries, typed));
+  const reading = await markHeld(deps, input, seen);
   const created = await passkeys.takeCreated(target, input.sessionId);
   const keptId = await keepForLater(deps, input, typedId, created.map(asTyped));
   await deps.store.typingLedger.advance(flowId, entryId, 'observed');
@@ -257,15 +291,52 @@ async function keepForLater(
  * Refuses a field on a site that may not be typed into, or not with this value; answers the origin of the document that
  * holds the field, as the browser has it at this moment.
  */
-async function refuseWrongSite(
+function refuseWrongSite(
   deps: LoginDeps,
   page: Page,
-  { entry, owner }: OpenedValue,
+  frame: Frame,
+  { owner }: OpenedValue,
   target: LoginTarget,
-): Promise<string> {
-  const url = authorUrl(await frameOf(page, entry.field));
+): string {
+  const url = authorUrl(frame);
   const isAllowed = mayTypeInto(url, target, deps.egress) && mayTypeInto(page.url(), target, deps.egress);
-  if (!isAllowed || (owner !== null && !mayTypeStored(url, owner, target, deps.egress)))
-    throw failure('domain_not_allowed', 'a field of the login form sits on a site that is not allowed', true);
+  if (!isAllowed || (owner !== null && !mayTypeStored(url, owner, target, deps.egress))) throw wrongSite();
   return new URL(url).origin;
+}
+
+function wrongSite(): Error {
+  return failure(
+    'domain_not_allowed',
+    'a field of the login form sits on, or sends to, a site that is not allowed',
+    true,
+  );
+}
+
+/** Whether nobody but the site and its visitor may see a value. A user name is what a person must see to know which account is meant. */
+function isSecret({ entry }: OpenedValue): boolean {
+  return entry.field.type !== 'identifier';
+}
+
+/** Holds the page for as long as it is filled in; its forms may send what is typed to where it may be typed. */
+async function holdFor(
+  deps: LoginDeps,
+  page: Page,
+  values: readonly OpenedValue[],
+  secrets: readonly string[],
+  target: LoginTarget,
+): Promise<HeldPage> {
+  const frames = await Promise.all(values.map(({ entry }) => frameOf(page, entry.field)));
+  const from = frames.map(authorUrl);
+  // The last digit of a code sends many a form by itself, and that is to go on.
+  const stays = values.some(({ entry }) => entry.field.type === 'password');
+  return await holdPage(page, {
+    frames: stays ? frames : [],
+    secrets,
+    mayCarryTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
+  });
+}
+
+/** True where other windows have opened over the page. */
+function isCovered(page: Page): boolean {
+  return page.context().pages().at(-1) !== page;
 }

@@ -1,13 +1,27 @@
-import type { Frame, Locator, Page } from 'playwright-core';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ElementHandle, Frame, JSHandle, Locator, Page } from 'playwright-core';
 import type { ReadField } from '../../contract/reading.ts';
-import { clickMouse, pressKey, typeText } from '../../browser-client/computer.ts';
+import { clickMouse, pressKey, typeText, type InputTarget } from '../../browser-client/computer.ts';
+import { BrowserServiceError } from '../../browser-client/errors.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { failure } from './faults.ts';
-import type { SessionTarget } from '../../browser-client/sessions.ts';
-import { clickSpot, hasFocus, isList, isShownWhole, lengthOfValue, onlyMarks, showsOption } from './page-checks.ts';
+import { lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
+import {
+  clickSpot,
+  describeControl,
+  hasFocus,
+  isList,
+  isShownWhole,
+  lengthOfValue,
+  onlyMarks,
+  showsOption,
+} from './page-checks.ts';
+import { isLeaving } from './reading/traffic.ts';
 
 /** How long an element that was read a moment ago may take to be there again, in milliseconds. */
 const FIND_TIMEOUT_MS = 5000;
+/** How often a field is filled in when something comes in the way. */
+const MAX_TRIES = 3;
 
 /** A place on a page: its selector and the frames that lead to it. */
 export interface Place {
@@ -19,44 +33,134 @@ export interface Place {
 export interface Hands {
   page: Page;
   service: BrowserService;
-  computer: SessionTarget;
+  computer: InputTarget;
 }
 
 /** The frame that holds a place. */
 export async function frameOf(page: Page, place: Place): Promise<Frame> {
+  return (await wayTo(page, place)).frame;
+}
+
+/** The frame that holds a place, and the elements of the frames that lead to it, outermost first. */
+async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; around: ElementHandle[] }> {
   let frame = page.mainFrame();
+  const around: ElementHandle[] = [];
   for (const selector of place.frame) {
     const handle = await frame
       .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
       .catch(() => null);
     const inner = await handle?.contentFrame();
-    if (inner === null || inner === undefined)
+    if (handle === null || inner === null || inner === undefined)
       throw failure('element_not_found', 'a frame of the login form is gone', true);
     frame = inner;
+    around.push(handle);
   }
-  return frame;
+  return { frame, around };
 }
 
-/** Puts `value` into a field by mouse and keyboard, replacing what is there; an empty one clears it. */
-export async function fillField(hands: Hands, field: ReadField, value: string): Promise<void> {
-  const locator = (await frameOf(hands.page, field)).locator(field.selector).first();
-  // Asked all at once: on a fast site what a login takes is the questions that it asks.
-  const [list, shown] = await Promise.all([
-    locator.evaluate(isList, null, { timeout: FIND_TIMEOUT_MS }),
-    locator.evaluate(isShownWhole, null, { timeout: FIND_TIMEOUT_MS }),
-  ]).catch(() => {
-    throw lost();
-  });
-  if (!shown) await scrollTo(locator);
-  if (list) {
-    await chooseFrom(hands, locator, value);
-    return;
+/** Looks at the document that a value is about to be typed into; throws where it may not be. */
+export type CheckDocument = (frame: Frame) => void;
+
+/**
+ * Puts `value` into a field by mouse and keyboard, replacing what is there; an empty one clears it. The document is checked once
+ * the element in it is held: one that comes in its place has another element, which nothing is typed into. Where the page has put
+ * something else in the way meanwhile (another window, an element drawn anew), it is tried again.
+ */
+export async function fillField(
+  hands: Hands,
+  field: ReadField,
+  value: string,
+  check: CheckDocument = () => undefined,
+): Promise<void> {
+  for (let tries = 1; !(await fillOnce(hands, field, value, check)); tries += 1) {
+    if (tries === MAX_TRIES) throw lost();
+    await bringToFront(hands.page);
   }
-  if ((await focusByClick(hands, locator)) > 0) {
-    await pressKey(hands.service, hands.computer, { keys: ['Ctrl+a'] });
-    await pressKey(hands.service, hands.computer, { keys: ['BackSpace'] });
+}
+
+/** False where the field does not hold the value then, and another try may do. */
+async function fillOnce(hands: Hands, field: ReadField, value: string, check: CheckDocument): Promise<boolean> {
+  const { frame, around } = await wayTo(hands.page, field);
+  await untilStays(frame);
+  const element = await elementAt(frame, field.selector);
+  check(frame);
+  try {
+    // Asked all at once: on a fast site what a login takes is the questions that it asks.
+    const [list, shown, control] = await Promise.all([
+      element.evaluate(isList),
+      element.evaluate(isShownWhole),
+      element.evaluate(describeControl),
+    ]);
+    if (!shown) await scrollTo(element);
+    if (list) {
+      await chooseFrom(hands, frame.locator(field.selector).first(), value);
+      return true;
+    }
+    if (field.type !== 'password') {
+      await typeAnew(hands, await focusByClick(hands, element), value);
+      return true;
+    }
+    if (!takesPassword(control, field)) throw lost();
+    return await withKeysFor([...around, element], async () => {
+      const length = await focusByClick(hands, element);
+      if (!takesPassword(await element.evaluate(describeControl), field)) throw lost();
+      await typeAnew(hands, length, value);
+    });
+  } catch (error) {
+    if (error instanceof ApplicationFailure) throw error;
+    // Another page is in front, or a dialog: the service has typed nothing there.
+    if (error instanceof BrowserServiceError && (error.code !== 'browser_error' || error.retryable)) throw error;
+    return false;
   }
-  if (value !== '') await typeText(hands.service, hands.computer, { text: value });
+}
+
+/** Types over the `length` characters that the control with the focus holds. */
+async function typeAnew({ service, computer }: Hands, length: number, value: string): Promise<void> {
+  if (length > 0) {
+    await pressKey(service, computer, { keys: ['Ctrl+a'] });
+    await pressKey(service, computer, { keys: ['BackSpace'] });
+  }
+  if (value !== '') await typeText(service, computer, { text: value });
+}
+
+/** Types of inputs that a password is shown in, where a site shows it. */
+const SHOWS_PASSWORD: ReadonlySet<string> = new Set(['text', 'tel', 'number']);
+
+/**
+ * Whether a control takes passwords: one that hides them, or the one that was read, while it shows them. One that has become
+ * something else under the same selector (a comment, a search) does not.
+ */
+function takesPassword({ tag, type, name }: ReturnType<typeof describeControl>, field: ReadField): boolean {
+  if (tag !== 'input') return false;
+  if (type === 'password') return true;
+  return SHOWS_PASSWORD.has(type) && (name === '' || field.name === name || field.name.startsWith(`${name}_`));
+}
+
+/** Types with the keys of each document on the way kept for the next element; false where one was on its way elsewhere. */
+async function withKeysFor(way: ElementHandle[], type: () => Promise<void>): Promise<boolean> {
+  const locks: JSHandle<KeyLock>[] = [];
+  const arrived: boolean[] = [];
+  try {
+    for (const element of way) locks.push(await element.evaluateHandle(lockKeys));
+    await type();
+  } finally {
+    for (const lock of locks) arrived.push(await lock.evaluate(unlockKeys).catch(() => false));
+  }
+  return arrived.every(Boolean);
+}
+
+/** Gives a document that the frame has asked for already the time to come: it would take the place of the one that is there. */
+async function untilStays(frame: Frame): Promise<void> {
+  const end = Date.now() + FIND_TIMEOUT_MS;
+  while (isLeaving(frame) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
+}
+
+/** Closes windows that have opened over a page while it was filled in, and shows it again. */
+export async function bringToFront(page: Page): Promise<void> {
+  const pages = page.context().pages();
+  const later = pages.slice(pages.indexOf(page) + 1);
+  await Promise.all(later.map((each) => each.close().catch(() => undefined)));
+  await page.bringToFront().catch(() => undefined);
 }
 
 /**
@@ -104,21 +208,21 @@ export async function clickPlace(hands: Hands, place: Place): Promise<void> {
 }
 
 /** Where to click an element that is all there and ready, asked at once as of fields; null of any other. */
-async function pointAtOnce(locator: Locator): Promise<{ x: number; y: number } | null> {
+async function pointAtOnce(locator: Locator): Promise<Point | null> {
   const timeout = FIND_TIMEOUT_MS;
   const [shown, disabled, point] = await Promise.all([
     locator.evaluate(isShownWhole, null, { timeout }),
     locator.isDisabled({ timeout }),
-    pointOf(locator),
+    pointOfLocator(locator),
   ]).catch(() => [false, true, null] as const);
   return shown && !disabled ? point : null;
 }
 
-async function pointOnceReady(locator: Locator): Promise<{ x: number; y: number } | null> {
+async function pointOnceReady(locator: Locator): Promise<Point | null> {
   await scrollTo(locator);
   await locator.waitFor({ state: 'visible', timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
   await waitUntilEnabled(locator);
-  return await pointOf(locator);
+  return await pointOfLocator(locator);
 }
 
 async function attached(frame: Frame, selector: string): Promise<Locator> {
@@ -129,9 +233,16 @@ async function attached(frame: Frame, selector: string): Promise<Locator> {
   return locator;
 }
 
+async function elementAt(frame: Frame, selector: string): Promise<ElementHandle<Element>> {
+  const found = frame.waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS });
+  return await found.catch(() => {
+    throw lost();
+  });
+}
+
 /** Brings an element into view, and waits until it stands still. */
-async function scrollTo(locator: Locator): Promise<void> {
-  await locator.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+async function scrollTo(element: Locator | ElementHandle): Promise<void> {
+  await element.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
 }
 
 function lost(): Error {
@@ -139,18 +250,22 @@ function lost(): Error {
 }
 
 /** Gives a field the focus; answers how many characters are in it then. */
-async function focusByClick(hands: Hands, locator: Locator): Promise<number> {
-  const look = (): Promise<[focused: boolean, length: number]> =>
-    Promise.all([locator.evaluate(hasFocus), locator.evaluate(lengthOfValue)]);
-  const point = await pointOf(locator);
+async function focusByClick(hands: Hands, element: ElementHandle<Element>): Promise<number> {
+  const point = await pointOf(element.boundingBox(), element.evaluate(clickSpot));
   if (point !== null) await clickMouse(hands.service, hands.computer, point);
-  const [focused, length] = await look();
-  if (focused) return length;
-  await locator.focus({ timeout: FIND_TIMEOUT_MS });
-  const [focusedNow, lengthNow] = await look();
+  const length = await lengthInFocus(element);
+  if (length !== null) return length;
+  await element.focus();
+  const focused = await lengthInFocus(element);
   // Typing without the focus would type into something else: a password in a search box.
-  if (!focusedNow) throw failure('element_not_found', 'a field of the login form does not take the focus', true);
-  return lengthNow;
+  if (focused === null) throw failure('element_not_found', 'a field of the login form does not take the focus', true);
+  return focused;
+}
+
+/** How many characters a field holds that has the focus; null where it has not. */
+async function lengthInFocus(element: ElementHandle<Element>): Promise<number | null> {
+  const [focused, length] = await Promise.all([element.evaluate(hasFocus), element.evaluate(lengthOfValue)]);
+  return focused ? length : null;
 }
 
 /** Some forms enable their button when the last field is filled, a moment after the last key. */
@@ -160,12 +275,22 @@ async function waitUntilEnabled(locator: Locator): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 25));
 }
 
+interface Point {
+  x: number;
+  y: number;
+}
+
+function pointOfLocator(locator: Locator): Promise<Point | null> {
+  const timeout = FIND_TIMEOUT_MS;
+  return pointOf(locator.boundingBox({ timeout }), locator.evaluate(clickSpot, null, { timeout }));
+}
+
 /** A point of an element in CSS pixels of the viewport, or null when something else would take the click there. */
-async function pointOf(locator: Locator): Promise<{ x: number; y: number } | null> {
-  const [box, spot] = await Promise.all([
-    locator.boundingBox({ timeout: FIND_TIMEOUT_MS }),
-    locator.evaluate(clickSpot, null, { timeout: FIND_TIMEOUT_MS }),
-  ]);
+async function pointOf(
+  boxOf: Promise<(Point & { width: number; height: number }) | null>,
+  spotIn: Promise<Point | null>,
+): Promise<Point | null> {
+  const [box, spot] = await Promise.all([boxOf, spotIn]);
   if (box === null || box.width < 1 || box.height < 1) return null;
   return spot === null ? null : { x: Math.round(box.x + spot.x), y: Math.round(box.y + spot.y) };
 }

@@ -13,6 +13,7 @@ import { proveLogin } from './prove-login.ts';
 import { keepRecordings } from './record-session.ts';
 import { saveUndoably } from './undoable-save.ts';
 import { asTyped, patchOf, unpackTyped, type TypedValue } from './typed-values.ts';
+import { secretsTypedInto } from './without-typed.ts';
 
 /**
  * Ends a good login: the session is saved to the profile, which is opened afresh to see that the login has lasted; then what a
@@ -29,7 +30,7 @@ export async function finishLogin(
   const { target, sessionId } = input;
   const page = await deps.pages.of(target.projectId, sessionId);
   const isOnItsWay = isAuthorizationRequest(page.url());
-  const postLoginUrl = isOnItsWay ? homeUrl(target.domain, deps.egress) : shownUrl(page.url());
+  const postLoginUrl = isOnItsWay ? homeUrl(target.domain, deps.egress) : shownUrl(page.url(), secretsTypedInto(page));
   const account = await accountOn(page, target);
   if (isOtherAccount(target.account, account))
     throw failure('account_mismatch', 'the page names another account than before', true);

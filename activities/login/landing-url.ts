@@ -4,16 +4,17 @@ const SENSITIVE_NAME = /code|token|session|sid|auth|secret|pass|key|state|nonce|
 
 /**
  * A page's address as it may be kept and shown: no user, no fragment, and no query value that could be a secret of the
- * session (a login often lands on an address that carries a one-time token).
+ * session (a login often lands on an address that carries a one-time token), or that holds one of `secrets`.
  */
-export function shownUrl(address: string): string {
+export function shownUrl(address: string, secrets: ReadonlySet<string> = new Set()): string {
   if (!URL.canParse(address)) return 'about:blank';
   const url = new URL(address);
   url.username = '';
   url.password = '';
   url.hash = '';
   for (const [name, value] of [...url.searchParams]) {
-    if (SENSITIVE_NAME.test(name) || value.length > MAX_VALUE_LENGTH) url.searchParams.delete(name);
+    const isTyped = [...secrets].some((secret) => value.includes(secret));
+    if (isTyped || SENSITIVE_NAME.test(name) || value.length > MAX_VALUE_LENGTH) url.searchParams.delete(name);
   }
   return url.href;
 }

@@ -9,6 +9,12 @@ export function lengthOfValue(element: Element): number {
   return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement ? element.value.length : 0;
 }
 
+/** What a control is at this moment, as far as that tells whether a password belongs into it. */
+export function describeControl(element: Element): { tag: string; type: string; name: string } {
+  const type = element instanceof HTMLInputElement ? element.type : '';
+  return { tag: element.localName, type, name: element.getAttribute('name') ?? element.id };
+}
+
 /** True for a list to choose from. */
 export function isList(element: Element): boolean {
   return element instanceof HTMLSelectElement;

@@ -13,6 +13,7 @@ import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
+import { withoutTyped } from './without-typed.ts';
 
 /** How long a site may still take to answer what a lost worker has sent, in milliseconds. */
 const LATE_ANSWER_WITHIN_MS = 20_000;
@@ -85,7 +86,7 @@ export async function readAfterEntering(
   if (answered === 'way' || !neutral) return reading;
   if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
   const offers = readOffers(await seeFrames(page));
-  if (offers.length > 0) return { ...reading, kind: 'choice', choices: offers, submit: null };
+  if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
   // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.
   if (answered === 'who' && !isSameSite(page.url(), `https://${target.domain}/`)) return reading;

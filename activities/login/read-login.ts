@@ -7,6 +7,7 @@ import { seeFrames } from './reading/frames.ts';
 import { readWithReasons, type Judgement } from './reading/read-page.ts';
 import { evidenceOf } from '../../reader/evidence.ts';
 import { showsOnlyLoading } from '../../reader/signs.ts';
+import { withoutTyped } from './without-typed.ts';
 
 /** How long a page that seems to say nothing is given to show that it lives, in milliseconds. */
 const SIGN_OF_LIFE_WITHIN_MS = 3000;
@@ -15,7 +16,8 @@ const SIGN_OF_LIFE_WITHIN_MS = 3000;
 const LOADS_WITHIN_MS = 20_000;
 
 /**
- * Reads the page when it has come to rest; the address in the reading is cleaned of what could be a secret. A page whose
+ * Reads the page when it has come to rest; its address is cleaned of what could be a secret, and all of it of what was
+ * typed. A page whose
  * browser has died is no site that cannot be reached: that fails, and the next try finds out what is left.
  */
 export async function readLogin(page: Page, judgement: Judgement = {}): Promise<PageReading> {
@@ -31,7 +33,7 @@ export async function readLogin(page: Page, judgement: Judgement = {}): Promise<
   while (reading?.kind === 'unavailable' && Date.now() < end && showsOnlyLoading(await seeFrames(page)))
     reading = await read();
   if (reading === null || (reading.kind === 'unavailable' && !(await isAlive(page)))) throw pageLost();
-  return { ...reading, url: shownUrl(reading.url) };
+  return withoutTyped(page, { ...reading, url: shownUrl(reading.url) });
 }
 
 /** Leads the page to an address. False when it cannot be reached at all. */

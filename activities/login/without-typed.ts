@@ -1,22 +1,37 @@
 import { toUSVString } from 'node:util';
-import type { FieldEntry } from '../../contract/activities.ts';
+import type { BrowserContext, Page } from 'playwright-core';
 import type { PageReading } from '../../contract/reading.ts';
 import { withoutSecrets } from '../../reader/without-secrets.ts';
 
 /** Values shorter than this stand in too many other words to be looked for. */
 const SHORTEST = 4;
 
+/** What has been typed into the pages of a browser, for as long as this worker is connected to it. */
+const typedInto = new WeakMap<BrowserContext, Set<string>>();
+
+/** Remembers {@link spellingsOfSecrets} of what is about to be typed into a page, for {@link withoutTyped}. */
+export function rememberTyped(page: Page, spellings: readonly string[]): void {
+  typedInto.set(page.context(), new Set([...secretsTypedInto(page), ...spellings]));
+}
+
+/** Spellings of what was typed into the page's browser. */
+export function secretsTypedInto(page: Page): ReadonlySet<string> {
+  return typedInto.get(page.context()) ?? new Set();
+}
+
 /**
- * A reading without what was just typed: a site may repeat a password or a code in its complaint, its title or its address.
- * User names stay: they are what a person must see to know which account is meant. Selectors stay as they are; the reader
- * makes them from names and places.
+ * A reading without what was typed into the page's browser: a site may repeat a password or a code in its complaint, its title or its
+ * address, steps later, too. Selectors stay as they are; the reader makes them from names and places.
  */
-export function withoutTyped(reading: PageReading, entries: FieldEntry[], values: string[]): PageReading {
-  const secrets = entries
-    .flatMap(({ field }, index) => (field.type === 'identifier' ? [] : [values[index] ?? '']))
+export function withoutTyped(page: Page, reading: PageReading): PageReading {
+  return withoutSecrets(reading, [...secretsTypedInto(page)]);
+}
+
+/** Secrets as texts, addresses and forms spell them; without those that are too short to be looked for. */
+export function spellingsOfSecrets(values: readonly string[]): string[] {
+  return values
     .filter((value) => value.trim().length >= SHORTEST)
     .flatMap((value) => [value, value.trim(), encodeURIComponent(toUSVString(value)), formEncoded(value)]);
-  return withoutSecrets(reading, secrets);
 }
 
 function formEncoded(value: string): string {

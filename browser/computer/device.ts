@@ -32,6 +32,8 @@ export interface InputState {
   /** Bit field of buttons that are down, as the protocol counts them. */
   buttons: number;
   cursorHidden: boolean;
+  /** Target id of the one page that the action under way is meant for; null when it is for whichever is in front. */
+  only: string | null;
   /** Mouse and keyboard of its display, once they were used; null where they cannot be. */
   display: Promise<XInput | null> | null;
   /** The page that input of the display is on its way to. */
@@ -40,5 +42,5 @@ export interface InputState {
 
 /** A mouse that has not moved yet. */
 export function createInputState(): InputState {
-  return { x: 0, y: 0, buttons: 0, cursorHidden: false, display: null, unsettled: null };
+  return { x: 0, y: 0, buttons: 0, cursorHidden: false, only: null, display: null, unsettled: null };
 }

@@ -14,7 +14,7 @@ export interface InputTarget {
 
 /**
  * The active page of a session as a target of input. Throws `operation_failed` when every page is closed, when it
- * has crashed, or when a dialog holds it: input would be lost without a word.
+ * has crashed, or when a dialog holds it: input would be lost without a word. So it does when the input is for another page.
  */
 export function inputTarget(session: Session): InputTarget {
   const page = readyPage(session);
@@ -37,6 +37,8 @@ export function isStillActive(session: Session, page: Page): boolean {
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page; open one first');
+  if (session.input.only !== null && session.input.only !== page.targetId)
+    throw new HoldfastError('operation_failed', 'Another page is in front of the one that this input is for');
   if (page.crashed) throw pageCrashed();
   if (page.dialog !== null) {
     throw new HoldfastError(

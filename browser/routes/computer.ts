@@ -9,6 +9,7 @@ import { clickMouse, dragMouse, moveMouse, scroll } from '../computer/mouse.ts';
 import { takeScreenshot } from '../computer/screenshot.ts';
 import { settleInput } from '../computer/settle.ts';
 import { openEventStream } from '../../http/event-stream.ts';
+import { pageOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import { streamScreencast } from '../screen/screencast-stream.ts';
 import type { Session } from '../session/session.ts';
@@ -19,9 +20,14 @@ export function computerRoutes({ inSession }: Router): void {
     contract: BrowserRoute<z.ZodType<{ id: string }>, z.ZodType, Body, z.ZodVoid>,
     run: (session: Session, input: z.output<Body>) => Promise<void>,
   ): void => {
-    inSession(contract, (session, { body }) =>
+    inSession(contract, (session, { request, body }) =>
       session.exclusively(async () => {
-        await run(session, body);
+        session.input.only = pageOf(request);
+        try {
+          await run(session, body);
+        } finally {
+          session.input.only = null;
+        }
         await settleInput(session);
       }),
     );

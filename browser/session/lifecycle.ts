@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { BrowserCreate, BrowserPoolRef } from '../../contract/browsers.ts';
-import { DEFAULT_VIEWPORT, SESSION_TIMEOUT } from '../../contract/browsers.ts';
+import { DEFAULT_VIEWPORT, defaultMemory, SESSION_TIMEOUT } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
@@ -292,6 +292,7 @@ function newRecord(
   windows: WindowPolicy,
   { managedAuth = false, pool }: SessionKind,
 ): SessionRecord {
+  const headless = request.headless ?? windows !== 'default';
   return {
     id: newId('brw'),
     projectId,
@@ -299,9 +300,10 @@ function newRecord(
     endedAt: null,
     endedBy: null,
     crash: null,
-    headless: request.headless ?? windows !== 'default',
+    headless,
     stealth: request.stealth ?? false,
     kioskMode: request.kiosk_mode ?? false,
+    memory: request.memory ?? defaultMemory(headless),
     timeoutSeconds: request.timeout_seconds ?? SESSION_TIMEOUT.default,
     name: request.name,
     tags: request.tags,

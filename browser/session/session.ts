@@ -1,4 +1,4 @@
-import type { BrowserPoolRef, BrowserViewport } from '../../contract/browsers.ts';
+import type { BrowserMemory, BrowserPoolRef, BrowserViewport } from '../../contract/browsers.ts';
 import type { BrowserProxy } from '../../contract/proxies.ts';
 import type { Chromium } from '../chromium/launch.ts';
 import type { InputState } from '../computer/device.ts';
@@ -23,6 +23,7 @@ export interface SessionRecord {
   headless: boolean;
   stealth: boolean;
   kioskMode: boolean;
+  memory: BrowserMemory;
   timeoutSeconds: number;
   name: string | undefined;
   tags: Record<string, string> | undefined;

@@ -31,7 +31,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     headless: record.headless,
     gpu: false,
     kiosk_mode: record.kioskMode,
-    memory: { limit_mb: null },
+    memory: record.memory,
     timeout_seconds: record.timeoutSeconds,
     ...(record.name === undefined ? {} : { name: record.name }),
     ...(record.startUrl === undefined ? {} : { start_url: record.startUrl }),

@@ -164,7 +164,29 @@ describe('the application', () => {
     expect(answer.json<{ message: string }>().message).toMatch(new RegExp(`^${field}: .*;`));
   });
 
-  it.each([{ extensions: [] }, { gpu: false }, { network: {} }, { network: null }])('takes %j', async (payload) => {
+  it.each([
+    [{ region: 'eu-west' }, 'region'],
+    [{ memory: '3GiB' }, 'memory'],
+    [{ memory: 8 }, 'memory'],
+  ])('names what is wrong in %j', async (payload, field) => {
+    for (const url of ['/browsers', '/browser_pools']) {
+      const body = { ...payload, size: 1 };
+      const answer = await app().inject({ method: 'POST', url, headers: { authorization }, payload: body });
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json<{ message: string }>().message).toMatch(new RegExp(`^${field}: `));
+    }
+  });
+
+  it.each([
+    { extensions: [] },
+    { gpu: false },
+    { network: {} },
+    { network: null },
+    { memory: '16GiB' },
+    { region: 'us-east' },
+    // What deployments answer.
+    { region: 'aws.us-east-1a' },
+  ])('takes %j', async (payload) => {
     const answer = await app().inject({ method: 'POST', url: '/browsers', headers: { authorization }, payload });
     expect(answer.statusCode).toBe(529);
   });

@@ -1,5 +1,5 @@
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { answerWidget, seeWidget } from '../../activities/login/captcha/page-widget.ts';
 import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
@@ -17,16 +17,18 @@ let told: CaptchaSolve[];
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
   site = await startSandbox({ port: 0 });
+  page = await browser.newPage();
 });
 afterAll(async () => {
   await browser.close();
   await site.close();
 });
 beforeEach(async () => {
-  page = await browser.newPage();
+  // As good as a new page, which costs a process: a document of its own, and no cookies.
+  await page.goto('about:blank');
+  await page.context().clearCookies();
   told = [];
 });
-afterEach(() => page.close());
 
 const { signal } = new AbortController();
 const pages = { of: async () => page, release: async () => undefined, close: async () => undefined };

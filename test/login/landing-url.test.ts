@@ -10,3 +10,8 @@ it.each([
 ])('%s is shown as %s', (address, shown) => {
   expect(shownUrl(address)).toBe(shown);
 });
+
+it('what was typed is shown in no query, whatever the name', () => {
+  const address = 'https://site.example/in?user=ann&pwd=hunter22';
+  expect(shownUrl(address, new Set(['hunter22']))).toBe('https://site.example/in?user=ann');
+});

@@ -1,16 +1,20 @@
 import { expect, it } from 'vitest';
-import type { FieldEntry } from '../../contract/activities.ts';
-import type { PageReading } from '../../contract/reading.ts';
-import { withoutTyped } from '../../activities/login/without-typed.ts';
+import type { PageReading, ReadField } from '../../contract/reading.ts';
+import { spellingsOfSecrets } from '../../activities/login/without-typed.ts';
+import { withoutSecrets } from '../../reader/without-secrets.ts';
 
-function entry(type: FieldEntry['field']['type']): FieldEntry {
-  const field = { name: type, label: type, selector: `#${type}`, placeholder: null, hint: null, required: true };
-  return {
-    field: { ...field, type, discovered_type: 'text', frame: [], boxes: 1 },
-    ref: type,
-    source: { kind: 'submission', fieldId: type },
-  };
-}
+const PASSWORD_FIELD: ReadField = {
+  name: 'password',
+  label: 'Password',
+  selector: '#password',
+  placeholder: null,
+  hint: null,
+  required: true,
+  type: 'password',
+  discovered_type: 'text',
+  frame: [],
+  boxes: 1,
+};
 
 function reading(more: Partial<PageReading>): PageReading {
   return {
@@ -28,13 +32,12 @@ function reading(more: Partial<PageReading>): PageReading {
 }
 
 it('leaves out evidence and forms that quote a typed password, cut short and in small letters too', () => {
-  const { evidence, forms } = withoutTyped(
+  const { evidence, forms } = withoutSecrets(
     reading({
       evidence: 'heading "your pass hunter2-is-wr',
       forms: ['identifier user | | hunter2-is', 'identifier user'],
     }),
-    [entry('password')],
-    ['Hunter2-is-wrong-here'],
+    spellingsOfSecrets(['Hunter2-is-wrong-here']),
   );
   expect(`${String(evidence)} ${String(forms)}`).not.toContain('hunt');
   expect(forms).toEqual(['identifier user']);
@@ -42,15 +45,14 @@ it('leaves out evidence and forms that quote a typed password, cut short and in 
 
 it('leaves nothing of a typed password or code in what a site repeats', () => {
   const password = 'q"u & ä';
-  const seen = withoutTyped(
+  const seen = withoutSecrets(
     reading({
       url: `https://site.example/login?a=${encodeURIComponent(password)}&b=${new URLSearchParams({ p: password }).toString().slice(2)}`,
       title: `Hello ${password}`,
       website_error: `ann, the password ${password} is wrong, and so is 123456.`,
-      fields: [{ ...entry('password').field, hint: `not ${password}`, placeholder: password }],
+      fields: [{ ...PASSWORD_FIELD, hint: `not ${password}`, placeholder: password }],
     }),
-    [entry('identifier'), entry('password'), entry('code')],
-    ['ann', password, '123456'],
+    spellingsOfSecrets([password, '123456']),
   );
   expect(seen).toMatchObject({
     url: 'https://site.example/login?a=•••&b=•••',
@@ -62,10 +64,10 @@ it('leaves nothing of a typed password or code in what a site repeats', () => {
 
 it('leaves words alone that a value is too short to be told from', () => {
   const seen = reading({ website_error: 'Wrong PIN 12 of 123' });
-  expect(withoutTyped(seen, [entry('password')], ['12'])).toEqual(seen);
+  expect(withoutSecrets(seen, spellingsOfSecrets(['12']))).toEqual(seen);
 });
 
 it('takes a value that is half a character', () => {
   const odd = 'secret\ud800!';
-  expect(withoutTyped(reading({ title: `no ${odd}` }), [entry('password')], [odd]).title).toBe('no •••');
+  expect(withoutSecrets(reading({ title: `no ${odd}` }), spellingsOfSecrets([odd])).title).toBe('no •••');
 });

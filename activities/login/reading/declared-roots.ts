@@ -1,5 +1,6 @@
 import type { CDPSession, Page } from 'playwright-core';
 import { z } from 'zod';
+import { sessionOf } from './page-session.ts';
 
 /** A node as the browser describes it; only what leads to shadow roots. */
 interface DescribedNode {
@@ -52,20 +53,6 @@ export async function openDeclaredRoots(page: Page): Promise<number> {
     session?.off('Runtime.executionContextCreated', note);
     await Promise.allSettled([session?.send('Runtime.disable'), session?.send('DOM.disable')]);
   }
-}
-
-/** One for each page, for as long as it is there: a session that is detached takes the page's passkeys (passkeys.ts) with it. */
-const sessions = new WeakMap<Page, Promise<CDPSession | null>>();
-
-function sessionOf(page: Page): Promise<CDPSession | null> {
-  const made =
-    sessions.get(page) ??
-    page
-      .context()
-      .newCDPSession(page)
-      .catch(() => null);
-  sessions.set(page, made);
-  return made;
 }
 
 interface HostAndRoot {
