@@ -6,9 +6,10 @@ import {
   ApiKeyUpdate,
   CreatedApiKey,
   DEFAULT_ROTATION_GRACE_DAYS,
+  MAX_KEY_DAYS,
 } from '../contract/api-keys.ts';
 import { assertNever } from '../contract/assert-never.ts';
-import { HoldfastError } from '../contract/errors.ts';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
 import { IdParams, NoContent } from './answer-schemas.ts';
@@ -49,11 +50,11 @@ function createApiKey(app: ApiServer, parts: ApiParts): void {
       refusePrograms(request, 'make API keys');
       const caller = principalCallerOf(request);
       const { scope } = caller;
-      const { name, days_to_expire: days = null, project_id: projectId } = request.body;
+      const { name, days_to_expire: days = null, expires_at: at = null, project_id: projectId } = request.body;
       if (typeof projectId === 'string') await requireProjects(parts, scope.organizationId);
       const { record, key } = await store.apiKeys.create(scope, {
         name,
-        expiresAt: inDays(clock(), days),
+        expiresAt: at === null ? inDays(clock(), days) : timeAhead(clock(), at),
         projectId: projectId === undefined ? scope.projectId : projectId,
         createdBy: creatorOf(caller),
       });
@@ -238,6 +239,14 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       return reply.code(201).send({ ...presentApiKey(rotated.record), key: rotated.key });
     },
   });
+}
+
+/** The time that a key is to end at. Throws `invalid_input` for one that has passed or is further off than keys may live. */
+function timeAhead(now: Date, text: string): Date {
+  const at = new Date(text);
+  const furthest = inDays(now, MAX_KEY_DAYS) ?? now;
+  if (at > now && at <= furthest) return at;
+  throw invalidField('expires_at', `must lie ahead, by at most ${String(MAX_KEY_DAYS)} days`);
 }
 
 function sameLifetime({ createdAt, expiresAt }: ApiKeyRecord, now: Date): Date | null {

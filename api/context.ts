@@ -80,6 +80,8 @@ export interface ApiSettings {
   /** Base URL under which callers and persons reach this service, without a slash at the end. */
   publicUrl: string;
   plan: Plan;
+  /** How long replays are kept, in days. Default {@link RECORDING_DAYS}. */
+  recordingDays?: number;
   /** Absent: people sign in by links, passwords and passkeys alone. */
   oidc?: OidcSettings;
   /** Base URL of the browser service that /browsers is passed on to, and its key. */
@@ -98,6 +100,9 @@ export interface ApiSettings {
   /** Origins of the operator's own pages, which may call this service from a browser and show its page in a frame. */
   allowedOrigins?: readonly string[];
 }
+
+/** How long replays are kept where nothing is set, in days. */
+export const RECORDING_DAYS = 7;
 
 /** Generous: they stop a runaway client, not a busy one. */
 export const DEFAULT_RATE_LIMITS: { address: RateLimit; credential: RateLimit } = {

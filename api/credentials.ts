@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { normalizeDomain } from '../contract/addresses.ts';
 import { Credential, CredentialCreate, CredentialUpdate, TotpCode } from '../contract/credentials.ts';
 import { HoldfastError } from '../contract/errors.ts';
-import { readTotpSecret } from '../contract/totp-secret.ts';
+import { normalizeTotpSecret, readTotpSecret } from '../contract/totp-secret.ts';
 import type { CredentialRecord } from '../store/queries/credentials.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from './caller.ts';
@@ -39,7 +39,8 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
       response: { 201: Credential, ...refusals(409) },
     },
     handler: async (request, reply) => {
-      const { name, domain, values, totp_secret: totpSecret, passkeys, sso_provider: ssoProvider } = request.body;
+      const { name, domain, values, passkeys, sso_provider: ssoProvider } = request.body;
+      const totpSecret = totpSecretOf(request.body);
       const scope = await writeScope(store, principalCallerOf(request).scope);
       const record = await store.credentials.create(scope, {
         name,
@@ -119,7 +120,8 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
     },
     handler: async (request) => {
       const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
-      const { name, values, remove_value_keys: removeValueKeys, totp_secret: totpSecret } = request.body;
+      const { name, values, remove_value_keys: removeValueKeys } = request.body;
+      const totpSecret = totpSecretOf(request.body);
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
       const changed = found(
@@ -219,6 +221,13 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
       };
     },
   });
+}
+
+/** The secret of a body in the spelling in which it is kept; empty to remove it, undefined to leave it. */
+function totpSecretOf(body: CredentialCreate | CredentialUpdate): string | undefined {
+  const { totp_secret: text, totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
+  if (text === undefined || text === '') return text;
+  return normalizeTotpSecret(text, defined({ algorithm, digits, period })) ?? undefined;
 }
 
 /** A credential as it is answered: never a value. Lists leave out the names of its values. */

@@ -2,9 +2,11 @@ import type { FastifyRequest } from 'fastify';
 import { request as ask } from 'undici';
 import { z } from 'zod';
 import { invalidField } from '../contract/errors.ts';
+import { defaultHealthCheckInterval, HEALTH_CHECK_INTERVAL, PLAN_IDS } from '../contract/limits.ts';
 import {
   Entitlements,
   EntitlementsUpdate,
+  MAX_LIMIT,
   OrganizationLimits,
   OrganizationLimitsUpdate,
   ProjectLimits,
@@ -12,8 +14,13 @@ import {
 } from '../contract/organization-limits.ts';
 import { IdOrNameParams, refusals } from './answer-schemas.ts';
 import { principalCallerOf, organizationWideCallerOf } from './caller.ts';
-import type { ApiServer } from './context.ts';
-import { entitlementsOf, requireIncluded, requireProjects } from './entitlements.ts';
+import { RECORDING_DAYS, type ApiServer, type ApiSettings } from './context.ts';
+import {
+  entitlementsOf,
+  requireIncluded,
+  requireProjects,
+  type Entitlements as EntitlementsOf,
+} from './entitlements.ts';
 import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
 
@@ -34,9 +41,18 @@ export function registerLimits(app: ApiServer, parts: ApiParts): void {
 function entitlements(app: ApiServer, parts: ApiParts): void {
   const url = '/org/entitlements';
   const read = async (organizationId: string) => {
-    const { plan, projects, auditLogExports, ...bounds } = await entitlementsOf(parts, organizationId);
+    const entitled = await entitlementsOf(parts, organizationId);
+    const { plan, projects, auditLogExports, ...bounds } = entitled;
+    const id = PLAN_IDS[plan];
     return {
-      plan,
+      plan: { id, effective_id: id, is_trialing: false as const, status: null, trial_ends_at: null },
+      features: featuresOf(entitled, parts.settings),
+      limits: {
+        default_max_concurrent_invocations_per_app: MAX_LIMIT,
+        max_concurrent_browsers: (await maxSessions(parts.settings.browserBaseUrl)) ?? 0,
+        max_concurrent_invocations: MAX_LIMIT,
+        max_vaults: 0 as const,
+      },
       min_health_check_interval_seconds: bounds.minHealthCheckInterval,
       max_auth_connections: bounds.maxAuthConnections,
       projects,
@@ -68,6 +84,37 @@ function entitlements(app: ApiServer, parts: ApiParts): void {
   });
 }
 
+/** What this installation can do, by the names that clients look for. */
+function featuresOf(
+  { plan, minHealthCheckInterval, maxAuthConnections }: EntitlementsOf,
+  { recordingDays = RECORDING_DAYS }: ApiSettings,
+): Entitlements['features'] {
+  const on = { enabled: true };
+  const off = { enabled: false };
+  return {
+    browser_extensions: { ...on, max_stored_per_org: null },
+    browser_pools: on,
+    browser_replays: { ...on, retention_days: recordingDays },
+    credential_providers: on,
+    credentials: on,
+    custom_proxies: on,
+    file_io: on,
+    gpu: off,
+    managed_auth: {
+      ...on,
+      health_check_interval_default_seconds: defaultHealthCheckInterval(plan),
+      health_check_interval_max_seconds: HEALTH_CHECK_INTERVAL.max,
+      health_check_interval_min_seconds: minHealthCheckInterval,
+      max_connections: maxAuthConnections,
+    },
+    managed_proxies: off,
+    profiles: on,
+    proxy_bypass_hosts: on,
+    search: off,
+    vaults: off,
+  };
+}
+
 /** `GET` and `PATCH /org/limits`. */
 function organizationLimits(app: ApiServer, parts: ApiParts): void {
   const { store, settings } = parts;
@@ -80,6 +127,8 @@ function organizationLimits(app: ApiServer, parts: ApiParts): void {
       min_health_check_interval_seconds: minHealthCheckInterval,
       default_project_max_concurrent_sessions: await store.sessionLimits.defaultOf(organizationId),
       ...(max === undefined ? {} : { max_concurrent_sessions: max }),
+      max_vaults: 0 as const,
+      vaults_used: 0 as const,
     };
   };
   app.route({

@@ -81,7 +81,7 @@ function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       body: ProjectCreate,
-      response: { 201: Project },
+      response: { 201: Project, ...refusals(409) },
     },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
@@ -125,7 +125,7 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       hide: path.hide,
       params: IdOrNameParams,
       body: ProjectUpdate,
-      response: { 200: Project, ...refusals(422) },
+      response: { 200: Project, ...refusals(409, 422) },
     },
     handler: async (request) => {
       const { id } = await toChange(store, request, request.params.id_or_name);

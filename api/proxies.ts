@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { invalidField } from '../contract/errors.ts';
+import { HoldfastError, invalidField } from '../contract/errors.ts';
 import { Proxy, ProxyCheck, ProxyCreate, type ProxyStatus, ProxyUpdate } from '../contract/proxies.ts';
 import type { ProxyRecord } from '../store/queries/proxies.ts';
-import { IdParams, NoContent } from './answer-schemas.ts';
+import type { Scope } from '../store/scope.ts';
+import { IdOrNameParams, NoContent } from './answer-schemas.ts';
 import { isForbiddenHost } from './auth-connections/address-rules.ts';
 import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
@@ -10,10 +11,10 @@ import { defined } from './defined.ts';
 import { found } from './found.ts';
 import { pageOf, pageQuery, sendPageHeaders } from './pages.ts';
 import type { ApiParts } from './parts.ts';
-import { writeScope } from './scope.ts';
+import { findInDefaultProject, writeScope } from './scope.ts';
 
 const tags = ['proxies'];
-const NOT_FOUND = 'Proxy not found; check its id and the project';
+const NOT_FOUND = 'Proxy not found; check its id or name, and the project';
 
 /** Proxies of the caller's own: their passwords are sealed, and no answer ever shows one. */
 export function registerProxies(app: ApiServer, parts: ApiParts): void {
@@ -85,87 +86,85 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /proxies/{id}`. Names are not unique, so no path calls a proxy by one. */
+/** `GET /proxies/{id or name}`. */
 function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
-    url: '/proxies/:id',
+    url: '/proxies/:id_or_name',
     schema: {
       operationId: 'retrieveProxy',
       tags,
-      params: IdParams,
+      params: IdOrNameParams,
       response: { 200: Proxy },
     },
     handler: async (request) => {
-      const record = found(await store.proxies.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
-      return presentProxy(record);
+      return presentProxy(await findProxy(store, principalCallerOf(request).scope, request.params.id_or_name));
     },
   });
 }
 
-/** `PATCH /proxies/{id}`: a new name. What refers to the proxy refers to its id, so nothing else changes. */
+/** `PATCH /proxies/{id or name}`: a new name. What refers to the proxy refers to its id, so nothing else changes. */
 function updateProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
-    url: '/proxies/:id',
+    url: '/proxies/:id_or_name',
     schema: {
       operationId: 'updateProxy',
       tags,
-      params: IdParams,
+      params: IdOrNameParams,
       body: ProxyUpdate,
       response: { 200: Proxy },
     },
     handler: async (request) => {
-      const renamed = found(
-        await store.proxies.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
-        NOT_FOUND,
-      );
-      return presentProxy(renamed);
+      const { scope } = principalCallerOf(request);
+      const { id } = await findProxy(store, scope, request.params.id_or_name);
+      return presentProxy(found(await store.proxies.rename(scope, id, request.body.name), NOT_FOUND));
     },
   });
 }
 
 /**
- * `DELETE /proxies/{id}`: destroys the password. Sessions that run keep their way out. Connections keep the reference, so
+ * `DELETE /proxies/{id or name}`: destroys the password. Sessions that run keep their way out. Connections keep the reference, so
  * that their logins fail with a reason and never go out by another way than the one that was chosen.
  */
 function deleteProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
-    url: '/proxies/:id',
+    url: '/proxies/:id_or_name',
     schema: {
       operationId: 'deleteProxy',
       tags,
-      params: IdParams,
+      params: IdOrNameParams,
       response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const removed = await store.proxies.remove(principalCallerOf(request).scope, request.params.id);
-      found(removed, NOT_FOUND);
+      const { scope } = principalCallerOf(request);
+      const { id } = await findProxy(store, scope, request.params.id_or_name);
+      found(await store.proxies.remove(scope, id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
 /**
- * `POST /proxies/{id}/check`: asks for a page through the proxy. Without `url` what is found is kept; with it, it is only
+ * `POST /proxies/{id or name}/check`: asks for a page through the proxy. Without `url` what is found is kept; with it, it is only
  * answered: the fault may be the target's.
  */
 function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void {
   app.route({
     method: 'POST',
-    url: '/proxies/:id/check',
+    url: '/proxies/:id_or_name/check',
     schema: {
       operationId: 'checkProxy',
       tags,
-      params: IdParams,
+      params: IdOrNameParams,
       body: ProxyCheck,
       response: { 200: Proxy },
     },
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
-      const { id } = request.params;
-      const record = found(await store.proxies.find(scope, id), NOT_FOUND);
+      const record = await findProxy(store, scope, request.params.id_or_name);
+      const { id } = record;
       const opened = await store.proxies.open(record.projectId, { id });
       const proxy = found(opened.outcome === 'found' && opened.proxy, NOT_FOUND);
       const url = request.body?.url;
@@ -175,6 +174,19 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
       return presentProxy(checked);
     },
   });
+}
+
+/** The proxy that a path calls by its id or, where that is clear, by its name: names are not unique. */
+async function findProxy(store: ApiParts['store'], scope: Scope, wanted: string): Promise<ProxyRecord> {
+  const proxy = await findInDefaultProject(store, scope, async (within) => {
+    const byId = await store.proxies.find(within, wanted);
+    if (byId !== null) return byId;
+    const { rows } = await store.proxies.list(within, { name: wanted, limit: 2, offset: 0 });
+    if (rows.length > 1)
+      throw new HoldfastError('bad_request', 'Several proxies have this name; name the proxy by its id');
+    return rows[0] ?? null;
+  });
+  return found(proxy, NOT_FOUND);
 }
 
 /** A proxy as it is answered: where it is and what its last check found, never its password. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { HoldfastError } from '../contract/errors.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
@@ -27,7 +28,7 @@ export async function resolveScope(
 ): Promise<Scope> {
   rejectUnknownHeaders(headers);
   const organization = { organizationId: key.organizationId, projectId: null };
-  const named = PROJECT_HEADERS.map((name) => [name, [headers[name]].flat()[0] ?? ''] as const).filter(
+  const named = PROJECT_HEADERS.map((name) => [name, headerText([headers[name]].flat()[0] ?? '')] as const).filter(
     ([, value]) => value !== '',
   );
   if (named.length > 0) await requireProjects(deps, key.organizationId);
@@ -50,6 +51,15 @@ export async function resolveScope(
   }
   requireActive(project.archivedAt);
   return { organizationId: key.organizationId, projectId: project.id };
+}
+
+/**
+ * The text of a header. Node reads its bytes as Latin-1, which is what browsers and Node's own clients send; others (curl, Go's)
+ * send UTF-8, so bytes that are UTF-8 are read as that.
+ */
+function headerText(value: string): string {
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : value;
 }
 
 function requireActive(archivedAt: Date | null): void {

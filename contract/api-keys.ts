@@ -1,17 +1,28 @@
 import { z } from 'zod';
 
 const Name = z.string().trim().min(1).max(255);
-const Days = z.int().min(1).max(3650);
+/** Longest life of a key, in days. */
+export const MAX_KEY_DAYS = 3650;
+const Days = z.int().min(1).max(MAX_KEY_DAYS);
 
 /** How long a rotated key goes on working when the caller does not say, in days: time to change over. */
 export const DEFAULT_ROTATION_GRACE_DAYS = 7;
 
-/** Body of `POST /org/api_keys`. `project_id` null or absent: organization-wide; `days_to_expire` likewise: never. */
-export const ApiKeyCreate = z.strictObject({
-  name: Name,
-  days_to_expire: Days.nullable().optional(),
-  project_id: z.string().min(1).max(200).nullable().optional(),
-});
+/**
+ * Body of `POST /org/api_keys`. `project_id` null or absent: organization-wide; `days_to_expire` and `expires_at`, of which one
+ * may be given, likewise: never.
+ */
+export const ApiKeyCreate = z
+  .strictObject({
+    name: Name,
+    days_to_expire: Days.nullable().optional(),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
+    project_id: z.string().min(1).max(200).nullable().optional(),
+  })
+  .refine(({ days_to_expire: days, expires_at: at }) => (days ?? null) === null || (at ?? null) === null, {
+    path: ['expires_at'],
+    message: 'give it or `days_to_expire`',
+  });
 
 /** Body of `PATCH /org/api_keys/{id}`. */
 export const ApiKeyUpdate = z.strictObject({ name: Name });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Browser, browserCreateMembers, SessionName, Tags } from './browsers.ts';
+import { Browser, browserCreateMembers, REGION, SessionName, Tags } from './browsers.ts';
 import { HttpUrl } from './addresses.ts';
 import { PAGE } from './limits.ts';
 import { ResourceName } from './resource-name.ts';
@@ -18,11 +18,11 @@ const MAX_SIZE = 1000;
 const PoolProfileRef = z.object({ id: z.string().max(255).optional(), name: z.string().max(255).optional() });
 
 const { headless, stealth, kiosk_mode, viewport, chrome_policy, extensions, timeout_seconds } = browserCreateMembers;
-const { proxy, proxy_id, gpu, network, region, start_url } = browserCreateMembers;
+const { proxy, proxy_id, gpu, network, region, start_url, memory } = browserCreateMembers;
 const fill_rate_per_minute = z.number().min(0).max(6000).optional();
 const size = z.int().min(1).max(MAX_SIZE);
 const refresh_on_profile_update = z.boolean().optional();
-const ofBrowsers = { headless, stealth, kiosk_mode, viewport, chrome_policy, extensions, timeout_seconds };
+const ofBrowsers = { headless, stealth, kiosk_mode, viewport, chrome_policy, extensions, timeout_seconds, memory };
 const wayOut = { proxy, proxy_id };
 /** Known of single sessions; what is not to be had here is refused by name. */
 const refusable = { gpu, network, region };
@@ -72,6 +72,7 @@ export const BrowserPool = z.object({
   id: z.string(),
   name: z.string().optional(),
   created_at: z.iso.datetime(),
+  region: z.literal(REGION),
   acquired_count: z.int(),
   available_count: z.int(),
   browser_pool_config: BrowserPoolConfig,
@@ -84,6 +85,7 @@ export type BrowserPool = z.infer<typeof BrowserPool>;
 export const BrowserPoolListQuery = z.object({
   name: z.string().max(255).optional(),
   query: z.string().max(255).optional(),
+  region: z.string().max(64).optional(),
   limit: z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default),
   offset: z.coerce.number().int().min(0).default(0),
 });

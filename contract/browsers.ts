@@ -5,8 +5,24 @@ import { TelemetryConfig, TelemetryRequest } from './telemetry.ts';
 
 /** Bounds of a session's inactivity time-out, in seconds, and the one that applies when none is given. */
 export const SESSION_TIMEOUT = { min: 10, max: 259_200, default: 60 } as const;
-/** The one region there is (interface.md, "Versioning"). */
-export const REGION = 'aws.us-east-1a';
+/** The one region there is: what sessions and pools answer. */
+export const REGION = 'us-east';
+/** Names by which clients choose it: the one that is answered, and the one that deployments have. */
+export const BrowserRegion = z.enum([REGION, 'aws.us-east-1a']);
+
+/** Whether a list that is asked for one region has anything: all that there is runs in the one region. */
+export function isOurRegion(region: string | undefined): boolean {
+  return region === undefined || BrowserRegion.safeParse(region).success;
+}
+
+/** BrowserMemory: sizes that clients choose from. Kept and echoed; nothing is set aside, and no session is bounded by it. */
+export const BrowserMemory = z.enum(['1GiB', '2GiB', '4GiB', '8GiB', '16GiB']);
+export type BrowserMemory = z.infer<typeof BrowserMemory>;
+
+/** Memory of a session that names none. */
+export function defaultMemory(headless: boolean): BrowserMemory {
+  return headless ? '1GiB' : '8GiB';
+}
 /** Viewport of a session that asks for none, in CSS pixels. */
 export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
 
@@ -60,7 +76,8 @@ export const browserCreateMembers = {
   tags: Tags.optional(),
   telemetry: TelemetryRequest.nullable().optional(),
   chrome_policy: z.record(z.string(), z.unknown()).optional(),
-  region: z.literal(REGION).optional(),
+  region: BrowserRegion.optional(),
+  memory: BrowserMemory.optional(),
   gpu: z.boolean().optional(),
   proxy: BrowserProxyConfig.nullable().optional(),
   proxy_id: z.string().nullable().optional(),
@@ -115,6 +132,7 @@ export const BrowserListQuery = z.looseObject({
   status: z.enum(['active', 'deleted', 'all']).optional(),
   include_deleted: QueryFlag.optional(),
   query: z.string().max(255).optional(),
+  region: z.string().max(64).optional(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
   offset: z.coerce.number().int().min(0).default(0),
 });
@@ -151,8 +169,7 @@ export const Browser = z.object({
   headless: z.boolean(),
   gpu: z.boolean(),
   kiosk_mode: z.boolean(),
-  /** No bound is set on a session's memory: `limit_mb` is null. */
-  memory: z.object({ limit_mb: z.int().nullable() }),
+  memory: BrowserMemory,
   timeout_seconds: z.int(),
   name: z.string().optional(),
   start_url: z.string().optional(),

@@ -3,7 +3,7 @@ import { DomainName } from './addresses.ts';
 import { MAX_FIELD_VALUE_LENGTH } from './limits.ts';
 import { MAX_PASSKEYS, PasskeyName, Passkeys } from './passkeys.ts';
 import { ResourceName } from './resource-name.ts';
-import { normalizeTotpSecret } from './totp-secret.ts';
+import { readTotpSecret, TOTP_ALGORITHMS, TOTP_BOUNDS } from './totp-secret.ts';
 
 /** Most values that one credential holds. */
 const MAX_VALUES = 100;
@@ -16,47 +16,66 @@ const Values = z
 const MaybeTotpSecret = z
   .string()
   .max(1024)
-  .transform((text, ctx) => {
-    if (text === '') return '';
-    const secret = normalizeTotpSecret(text);
-    if (secret === null) {
-      ctx.addIssue({
-        code: 'custom',
-        message:
-          'must be a base32 secret of 16 characters or more (A-Z, 2-7), or an otpauth://totp/ address that holds one',
-      });
-      return z.NEVER;
-    }
-    return secret;
-  });
+  .refine(
+    (text) => text === '' || readTotpSecret(text) !== null,
+    'must be a base32 secret of 16 characters or more (A-Z, 2-7), or an otpauth://totp/ address that holds one',
+  );
 
-/** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm; in its one spelling. */
+/** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm. */
 const TotpSecret = MaybeTotpSecret.refine((text) => text !== '', 'must not be empty');
 
+/** What an `otpauth://totp/` address says, for a secret that is given without one; what an address says itself counts. */
+const totpSettings = {
+  totp_algorithm: z.enum(TOTP_ALGORITHMS).optional(),
+  totp_digits: z.int().min(TOTP_BOUNDS.digits.min).max(TOTP_BOUNDS.digits.max).optional(),
+  totp_period: z.int().min(TOTP_BOUNDS.period.min).max(TOTP_BOUNDS.period.max).optional().describe('Seconds'),
+};
+
+/** The settings mean nothing without the secret that they come with. */
+function hasSecretForSettings(body: {
+  totp_secret?: string | undefined;
+  totp_algorithm?: unknown;
+  totp_digits?: unknown;
+  totp_period?: unknown;
+}): boolean {
+  const { totp_secret: secret = '', totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
+  return secret !== '' || (algorithm ?? digits ?? period) === undefined;
+}
+const SECRET_NEEDED = {
+  path: ['totp_secret'],
+  message: 'required beside `totp_algorithm`, `totp_digits` and `totp_period`',
+};
+
 /** Body of `POST /credentials`. */
-export const CredentialCreate = z.strictObject({
-  name: ResourceName,
-  domain: DomainName,
-  values: Values,
-  totp_secret: TotpSecret.optional(),
-  passkeys: Passkeys.optional(),
-  sso_provider: z.string().min(1).max(200).optional(),
-});
+export const CredentialCreate = z
+  .strictObject({
+    name: ResourceName,
+    domain: DomainName,
+    values: Values,
+    totp_secret: TotpSecret.optional(),
+    ...totpSettings,
+    passkeys: Passkeys.optional(),
+    sso_provider: z.string().min(1).max(200).optional(),
+  })
+  .refine(hasSecretForSettings, SECRET_NEEDED);
 export type CredentialCreate = z.infer<typeof CredentialCreate>;
 
 /**
  * Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` merged (a passkey by its
  * `credential_id`); `totp_secret: ""` removes it.
  */
-export const CredentialUpdate = z.strictObject({
-  name: ResourceName.optional(),
-  remove_value_keys: z.array(z.string().min(1).max(200)).max(MAX_VALUES).optional(),
-  values: Values.optional(),
-  totp_secret: MaybeTotpSecret.optional().describe('Empty removes it'),
-  remove_passkeys: z.array(z.string().min(1).max(1400)).max(MAX_PASSKEYS).optional().describe('By `credential_id`'),
-  passkeys: Passkeys.optional(),
-  sso_provider: z.string().max(200).nullable().optional(),
-});
+export const CredentialUpdate = z
+  .strictObject({
+    name: ResourceName.optional(),
+    remove_value_keys: z.array(z.string().min(1).max(200)).max(MAX_VALUES).optional(),
+    values: Values.optional(),
+    totp_secret: MaybeTotpSecret.optional().describe('Empty removes it'),
+    ...totpSettings,
+    remove_passkeys: z.array(z.string().min(1).max(1400)).max(MAX_PASSKEYS).optional().describe('By `credential_id`'),
+    passkeys: Passkeys.optional(),
+    sso_provider: z.string().max(200).nullable().optional(),
+  })
+  .refine(hasSecretForSettings, SECRET_NEEDED);
 export type CredentialUpdate = z.infer<typeof CredentialUpdate>;
 
 /** A credential as it is answered. `value_keys` and `passkeys` on single reads alone. */

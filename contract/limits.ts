@@ -2,6 +2,14 @@
 export const PLANS = ['enterprise', 'startup', 'hobbyist', 'free'] as const;
 export type Plan = (typeof PLANS)[number];
 
+/** How clients write each plan. */
+export const PLAN_IDS = {
+  enterprise: 'ENTERPRISE',
+  startup: 'START_UP',
+  hobbyist: 'HOBBYIST',
+  free: 'FREE',
+} as const satisfies Record<Plan, string>;
+
 /** Smallest `health_check_interval` in seconds, by plan. */
 export const PLAN_MIN_HEALTH_CHECK_INTERVAL: Record<Plan, number> = {
   enterprise: 300,

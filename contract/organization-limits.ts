@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import { PLANS } from './limits.ts';
+import { PLAN_IDS } from './limits.ts';
 
+/** The largest that a limit can be, and what is answered where a number must be and nothing is bounded. */
+export const MAX_LIMIT = 1_000_000;
 /** 0 and null take a limit away. */
-const Limit = z.int().min(0).max(1_000_000).nullable();
+const Limit = z.int().min(0).max(MAX_LIMIT).nullable();
 const MaxAuthConnections = Limit.describe('Most auth connections of the organization; null for no bound');
 const MinInterval = z.int().describe('The smallest that the plan allows');
 
@@ -14,6 +16,9 @@ export const OrganizationLimits = z.strictObject({
   default_project_max_concurrent_sessions: Limit,
   /** What the browser service has room for; absent while it does not say. */
   max_concurrent_sessions: z.int().optional(),
+  /** There are no vaults here. */
+  max_vaults: z.literal(0),
+  vaults_used: z.literal(0),
 });
 export type OrganizationLimits = z.infer<typeof OrganizationLimits>;
 
@@ -23,9 +28,50 @@ export const OrganizationLimitsUpdate = z.strictObject({
   max_auth_connections: MaxAuthConnections.optional(),
 });
 
+const PlanIdentifier = z.enum(Object.values(PLAN_IDS));
+/** The plan is the installation's: nobody bills it, and nothing is tried out. */
+const Plan = z.strictObject({
+  id: PlanIdentifier,
+  effective_id: PlanIdentifier,
+  is_trialing: z.literal(false),
+  status: z.null(),
+  trial_ends_at: z.null(),
+});
+
+const Feature = z.strictObject({ enabled: z.boolean() });
+/** What clients ask for before they offer it to a person. */
+const Features = z.strictObject({
+  browser_extensions: Feature.extend({ max_stored_per_org: z.null() }),
+  browser_pools: Feature,
+  browser_replays: Feature.extend({ retention_days: z.int() }),
+  credential_providers: Feature,
+  credentials: Feature,
+  custom_proxies: Feature,
+  file_io: Feature,
+  gpu: Feature,
+  managed_auth: Feature.extend({
+    health_check_interval_default_seconds: z.int(),
+    health_check_interval_max_seconds: z.int(),
+    health_check_interval_min_seconds: z.int(),
+    max_connections: MaxAuthConnections,
+  }),
+  managed_proxies: Feature,
+  profiles: Feature,
+  proxy_bypass_hosts: Feature,
+  search: Feature,
+  vaults: Feature,
+});
+
 /** What an organization may do, by its plan and by what its owners have turned off. */
 export const Entitlements = z.strictObject({
-  plan: z.enum(PLANS),
+  plan: Plan,
+  features: Features,
+  limits: z.strictObject({
+    default_max_concurrent_invocations_per_app: z.int(),
+    max_concurrent_browsers: z.int().describe('What the browser service has room for; 0 while it does not say'),
+    max_concurrent_invocations: z.int(),
+    max_vaults: z.literal(0),
+  }),
   min_health_check_interval_seconds: MinInterval,
   max_auth_connections: MaxAuthConnections,
   projects: z.boolean().describe('Whether there are projects beside the default one'),

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 
 /** A page of ours for browsers, as it stands in its HTML. */
 export interface PageBundle {
@@ -12,6 +11,8 @@ const BROWSERS = ['chrome90', 'firefox90', 'safari14.1'];
 
 /** Bundles `main.ts` and `page.css` of a folder, in memory. Rejects with the fault in its code. */
 export async function bundlePage(folder: URL): Promise<PageBundle> {
+  // A role that serves what is prebuilt loads no compiler.
+  const { build } = await import('esbuild');
   const bundle = async (file: string): Promise<string> => {
     const { outputFiles } = await build({
       entryPoints: [fileURLToPath(new URL(file, folder))],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
 import { CreatedInvitation, Invitation, InvitationCreate, Member, MemberUpdate } from '../../contract/people.ts';
 import type { InvitationRecord } from '../../store/queries/invitations.ts';
 import type { MemberRecord } from '../../store/queries/memberships.ts';
@@ -93,7 +94,10 @@ function removeMember(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `POST /org/invitations`: answers the link, which is shown once and sent by whoever invites. */
+/**
+ * `POST /org/invitations`: answers the link, which is shown once and sent by whoever invites. A member is not invited: the link would
+ * promise a role that accepting it does not give.
+ */
 function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -103,11 +107,17 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
       operationId: 'createInvitation',
       tags,
       body: InvitationCreate,
-      response: { 201: CreatedInvitation },
+      response: { 201: CreatedInvitation, ...refusals(409) },
     },
     handler: async (request, reply) => {
       refusePrograms(request, 'invite members');
       const organizationId = organizationOf(request);
+      const members = await store.memberships.list(organizationId);
+      if (members.some(({ user }) => user.email === request.body.email))
+        throw new HoldfastError(
+          'already_exists',
+          'They are a member already; PATCH /org/members/{id} changes their role',
+        );
       const invitedBy = principalIdOf(organizationWideCallerOf(request, REFUSAL));
       const { invitation, code } = await store.invitations.create(organizationId, { ...request.body, invitedBy });
       const url = `${settings.publicUrl}/console#invitation=${code}`;

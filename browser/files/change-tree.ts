@@ -10,14 +10,17 @@ const MAX_DEPTH = 512;
 /** Permissions of a folder for which none are given. */
 const FOLDER_MODE = 0o755;
 
-/** Makes a folder, and those on the way to it; one that is there already is left as it is. */
+/** Makes a folder, and those on the way to it; one that is there already is left as it is. A link to nowhere stays one. */
 export function createFolder(files: SessionFiles, sessionPath: string, mode = FOLDER_MODE): Promise<void> {
   return withFaults(async () => {
     const names = namesOf(sessionPath);
     for (let count = 1; count <= names.length; count++) {
       const isLast = count === names.length;
-      await files.at(`/${names.slice(0, count).join('/')}`, async (place) => {
+      const part = `/${names.slice(0, count).join('/')}`;
+      const isLink = await files.entry(part, ({ stats }) => Promise.resolve(stats?.isSymbolicLink() === true));
+      await files.at(part, async (place) => {
         if (place.stats?.isDirectory() === true) return;
+        if (place.stats === null && isLink) throw new HoldfastError('not_found', 'path: a link on it leads nowhere');
         if (place.stats !== null || place.name === null) {
           throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
         }

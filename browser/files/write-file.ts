@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { own } from './change-tree.ts';
+import { createFolder, own } from './change-tree.ts';
 import { fileFault, withFaults } from './faults.ts';
 import type { SessionFiles } from './session-files.ts';
 
@@ -19,7 +19,7 @@ const FILE_MODE = 0o644;
 export interface ReceivedFile {
   /** Where it lies on this machine. */
   file: string;
-  /** Gives it its place in the session, in one step: nobody sees half of it. */
+  /** Gives it its place in the session, in one step: nobody sees half of it. Folders on the way are made. */
   put(sessionPath: string, mode?: number): Promise<void>;
   /** Removes it, when it has no place by then. */
   discard(): Promise<void>;
@@ -44,8 +44,9 @@ export async function receiveFile(
 }
 
 function put(files: SessionFiles, file: string, sessionPath: string, mode: number): Promise<void> {
-  return withFaults(() =>
-    files.at(sessionPath, async (place) => {
+  return withFaults(async () => {
+    await createParents(files, sessionPath);
+    await files.at(sessionPath, async (place) => {
       const { name, stats } = place;
       if (name === null || stats?.isDirectory() === true) {
         throw new HoldfastError('invalid_request', 'path: is a directory');
@@ -54,8 +55,19 @@ function put(files: SessionFiles, file: string, sessionPath: string, mode: numbe
       await own(files, file);
       // Names are not followed by it: a link that takes the place meanwhile is replaced.
       await rename(file, place.in(name));
-    }),
-  );
+    });
+  });
+}
+
+async function createParents(files: SessionFiles, sessionPath: string): Promise<void> {
+  const folder = path.posix.dirname(sessionPath);
+  const isThere = await files
+    .at(folder, ({ stats }) => Promise.resolve(stats !== null))
+    .catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+      throw error;
+    });
+  if (!isThere) await createFolder(files, folder);
 }
 
 function atMost(maxBytes: number): Transform {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { PAGE_HEADER } from '../../contract/computer.ts';
 import { INVOCATION_HEADER, MANAGED_AUTH_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts';
 
 /** Project of callers that name none: the one every installation has. */
@@ -22,6 +23,12 @@ export function projectsOf(request: FastifyRequest): string[] {
 export function invocationOf(request: FastifyRequest): string | undefined {
   const header = request.headers[INVOCATION_HEADER];
   return typeof header === 'string' && header !== '' ? header : undefined;
+}
+
+/** The page that input is for, by its target id; null when it is for whichever is in front. */
+export function pageOf(request: FastifyRequest): string | null {
+  const header = request.headers[PAGE_HEADER];
+  return typeof header === 'string' && header !== '' ? header : null;
 }
 
 /**

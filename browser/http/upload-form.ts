@@ -46,8 +46,12 @@ export function pathField(name: string, value: string | undefined): string {
  * Each file with its path. Clients write the two names as `files[0][file]` and `files[0][dest_path]`, with dots, or with no
  * index at all; then the first file goes with the first path.
  */
-export function filesWithPaths(form: UploadForm): { file: ReceivedFile; path: string }[] {
-  return pairsOf(form, 'file', 'dest_path').map(({ file, field, text }) => ({ file, path: pathField(field, text) }));
+export function filesWithPaths(form: UploadForm): { file: ReceivedFile; field: string; path: string }[] {
+  return pairsOf(form, 'file', 'dest_path').map(({ file, field, text }) => ({
+    file,
+    field,
+    path: pathField(field, text),
+  }));
 }
 
 /** Each file with the text that belongs to it, by the names of the two: `list[0][file]` and `list[0][text]`, say. */

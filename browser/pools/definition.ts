@@ -108,10 +108,20 @@ async function withRefresh(
 
 /** The request that a browser of the pool is started by. */
 export function startRequestOf({ config, profileId, extensionIds }: PoolDefinition): BrowserCreate {
-  const { headless, stealth, kiosk_mode, viewport, chrome_policy, timeout_seconds, proxy, proxy_id, start_url } =
-    config;
+  const {
+    headless,
+    stealth,
+    kiosk_mode,
+    viewport,
+    chrome_policy,
+    timeout_seconds,
+    proxy,
+    proxy_id,
+    start_url,
+    memory,
+  } = config;
   return {
-    ...{ headless, stealth, kiosk_mode, viewport, chrome_policy, timeout_seconds, proxy, proxy_id, start_url },
+    ...{ headless, stealth, kiosk_mode, viewport, chrome_policy, timeout_seconds, proxy, proxy_id, start_url, memory },
     telemetry: config.telemetry,
     profile: profileId === null ? undefined : { id: profileId },
     extensions: extensionIds.map((id) => ({ id })),

@@ -58,11 +58,12 @@ export async function processTree(pid: number): Promise<ProcessEntry[]> {
   return found;
 }
 
-/** Direct children. Kernels without the list of them make it a search through all processes. */
+/** Direct children; of a process that has gone, none. Kernels without the list of them make it a search through all processes. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const name = String(pid);
   const list = await readFile(`/proc/${name}/task/${name}/children`, 'utf8').catch(() => null);
   if (list !== null) return list.split(' ').filter(Boolean).map(Number);
+  if ((await readEntry(name)) === null) return [];
   return (await listProcesses()).filter(({ parent }) => parent === pid).map((entry) => entry.pid);
 }
 

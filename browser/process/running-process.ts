@@ -63,7 +63,7 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
     if (!start.wrapped) killGroup(child.pid, 'KILL');
     return exitCode;
   });
-  if (start.wrapped) await Promise.race([hearsSignals(child.pid), ended]);
+  if (start.wrapped) await Promise.race([hearsSignals(child.pid, () => exitCode !== null), ended]);
 
   return {
     pid: child.pid,
@@ -125,11 +125,12 @@ function killGroup(group: number, signal: ProcessSignal): void {
 
 /**
  * The processes of bwrap ignore signals, and so does the command until it is set free of that, some milliseconds after
- * its start: a signal sent before would be lost.
+ * its start: a signal sent before would be lost. Looks no more at one that has ended: most commands are shorter than the
+ * longest wait, and each look takes the service's processor time.
  */
-async function hearsSignals(pid: number): Promise<void> {
+async function hearsSignals(pid: number, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + HEARS_TIMEOUT_MS;
-  while (Date.now() < deadline) {
+  while (!hasEnded() && Date.now() < deadline) {
     // bwrap on the machine, then bwrap as the first process of the namespace, then the command.
     for (const first of await childrenOf(pid)) {
       for (const command of await childrenOf(first)) if ((await ignoresTermination(command)) === false) return;

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import type { BrowserPool as BrowserPoolAnswer } from '../../contract/browser-pools.ts';
+import { isOurRegion, REGION } from '../../contract/browsers.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
@@ -19,7 +20,7 @@ export function poolRoutes({ route }: Router, { pools, tokens, policy }: Browser
     poolView(await pools.create(projectOf(request), body)),
   );
   route(BROWSER_POOL_ROUTES.listBrowserPools, ({ request, query, reply }) => {
-    const found = pools.list(projectsOf(request), query);
+    const found = isOurRegion(query.region) ? pools.list(projectsOf(request), query) : [];
     return sendPage(reply, query, found).map(poolView);
   });
   route(BROWSER_POOL_ROUTES.retrieveBrowserPool, (call) => poolView(poolOf(call)));
@@ -59,6 +60,7 @@ function poolView(pool: BrowserPool): BrowserPoolAnswer {
     id,
     ...(name === null ? {} : { name }),
     created_at: createdAt.toISOString(),
+    region: REGION,
     acquired_count: acquired,
     available_count: available,
     browser_pool_config: config,

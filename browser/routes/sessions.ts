@@ -1,5 +1,5 @@
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
-import { unknownMembers, type BrowserUpdate } from '../../contract/browsers.ts';
+import { isOurRegion, unknownMembers, type BrowserUpdate } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
@@ -31,9 +31,10 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
   });
 
   route(BROWSER_ROUTES.listBrowsers, async ({ request, query, reply }) => {
-    const { query: text, include_deleted: includeDeleted } = query;
+    const { query: text, include_deleted: includeDeleted, region } = query;
     const status = query.status ?? (includeDeleted === true ? 'all' : 'active');
-    const records = deps.registry.list(projectsOf(request), { status, query: text, tags: tagsOf(query) });
+    const all = deps.registry.list(projectsOf(request), { status, query: text, tags: tagsOf(query) });
+    const records = isOurRegion(region) ? all : [];
     return Promise.all(
       sendPage(reply, query, records).map((record) => browserView(record, websocketBaseOf(request), deps.tokens)),
     );

@@ -9,7 +9,7 @@ import { CdpError } from '../cdp/connection.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { loadExtensions } from '../extensions/load.ts';
-import { fileFault } from '../files/faults.ts';
+import { fileFault, renameFaultField } from '../files/faults.ts';
 import { unzipInto } from '../files/unzip.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from '../files/write-file.ts';
 import { createRouter } from '../http/router.ts';
@@ -55,7 +55,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     const { inSession } = createRouter(forms, deps);
     inSession(BROWSER_ROUTES.upload, ({ space }, { request }) =>
       withUploadForm(request, space.files, async (form) => {
-        for (const { file, path } of filesWithPaths(form)) await file.put(path);
+        for (const { file, field, path } of filesWithPaths(form)) await renameFaultField(field, () => file.put(path));
       }),
     );
     inSession(BROWSER_ROUTES.uploadZip, ({ space }, { request }) =>

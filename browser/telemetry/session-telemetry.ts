@@ -46,8 +46,11 @@ export interface SessionTelemetry {
   ): void;
   /** The id of the challenge of a kind that can be seen; undefined where none, or several, can. */
   challengeOf(type: CaptchaType): string | undefined;
-  /** From now on challenges are found so. */
-  findChallenges(find: (type: CaptchaType) => string | undefined): void;
+  /**
+   * From now on challenges are found so, until the answer is called: whoever finds them holds the browser, and this outlives
+   * its session.
+   */
+  findChallenges(find: (type: CaptchaType) => string | undefined): () => void;
   /** Calls back after each change of the selection; the answer ends that. */
   onSelect(listener: () => Promise<void>): () => void;
 }
@@ -74,7 +77,7 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
   let selected = permitted(options.selection);
   let excluded = options.excluded ?? new Set<CdpCommandMethod>();
   let lastTs = 0;
-  let findChallenge = (_type: CaptchaType): string | undefined => undefined;
+  let findChallenge: ((type: CaptchaType) => string | undefined) | null = null;
 
   const captures = (category: EventCategory): boolean => {
     if (selected === null) return false;
@@ -119,9 +122,13 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
       const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
       log.append(lastTs, category, type, whole);
     },
-    challengeOf: (type) => findChallenge(type),
+    challengeOf: (type) => findChallenge?.(type),
     findChallenges: (find) => {
       findChallenge = find;
+      return () => {
+        // Another monitor may find them by now.
+        if (findChallenge === find) findChallenge = null;
+      };
     },
     onSelect: (listener) => {
       listeners.add(listener);

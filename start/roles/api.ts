@@ -41,6 +41,7 @@ await runRole('api', async (settings, keys) => {
     settings: {
       publicUrl: settings.publicUrl,
       plan: settings.plan,
+      recordingDays: settings.recordingDays,
       browserBaseUrl: browser.baseUrl,
       browserApiKey: browser.apiKey,
       allowedOrigins: settings.allowedOrigins,

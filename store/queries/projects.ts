@@ -24,11 +24,14 @@ export interface ProjectQueries {
   defaultOf(organizationId: string): Promise<ProjectRecord>;
   /** The oldest first, archived ones among them. */
   list(organizationId: string): Promise<ProjectRecord[]>;
-  /** Answers the existing project when the id is taken within the organization. `projects_disabled` for one without an id. */
+  /**
+   * Answers the existing project when the id is taken within the organization. `projects_disabled` for one without an id, and
+   * `already_exists` when another one has the name.
+   */
   create(organizationId: string, input: { id?: string; name: string }): Promise<ProjectRecord>;
   /**
-   * Gives a project another name, archives it or takes it back. Null when there is none. Throws `operation_failed` for the
-   * archiving of the default project, and of one in which something goes on by itself.
+   * Gives a project another name, archives it or takes it back. Null when there is none. Throws `already_exists` for a name that
+   * another one has, `operation_failed` for the archiving of the default project, and of one in which something goes on by itself.
    */
   update(
     organizationId: string,
@@ -100,7 +103,10 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       const values = { id, organization_id: organizationId, name, created_at: now, updated_at: now };
       await db.transaction().execute(async (trx) => {
         // Those of an id are made by Holdfast itself, as it is set up.
-        if (given === undefined) await holdProjectsOn(trx, organizationId);
+        if (given === undefined) {
+          await holdProjectsOn(trx, organizationId);
+          await refuseTakenName(trx, organizationId, id, name);
+        }
         await trx
           .insertInto('projects')
           .values(values)
@@ -115,6 +121,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
     update: (organizationId, id, { name, isArchived }) =>
       locked(organizationId, id, async (trx, project) => {
         if (isArchived === false) await holdProjectsOn(trx, organizationId);
+        if (name !== undefined && name !== project.name) await refuseTakenName(trx, organizationId, id, name);
         const isNewlyArchived = isArchived === true && project.archivedAt === null;
         if (isNewlyArchived) {
           refuseDefault(await defaultOf(trx, organizationId), id, 'archived');
@@ -185,6 +192,27 @@ export async function holdActive(trx: Db, projectId: string): Promise<string | n
     .forKeyShare()
     .executeTakeFirst();
   return row?.organization_id ?? null;
+}
+
+/**
+ * Throws for a name that another project of the organization has, an archived one too: requests choose projects by name. Those
+ * who take the same name at once wait for each other.
+ */
+async function refuseTakenName(trx: Db, organizationId: string, id: string, name: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`project name ${organizationId} ${name}`}, 0))`.execute(
+    trx,
+  );
+  const taken = await trx
+    .selectFrom('projects')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .where('name', '=', name)
+    .where('id', '!=', id)
+    .where('deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (taken === undefined) return;
+  throw new HoldfastError('already_exists', 'The organization has a project of that `name`; choose another name');
 }
 
 function refuseDefault({ id: ofDefault }: ProjectRecord, id: string, what: 'archived' | 'deleted'): void {

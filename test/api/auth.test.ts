@@ -49,6 +49,26 @@ describe('authentication', () => {
     expect(kept.json<{ deleted_at: string | null }>().deleted_at).not.toBeNull();
   });
 
+  it('makes a key that ends at a time, which lies ahead', async () => {
+    const { call } = fixture();
+    const make = (more: object) => call('POST', '/org/api_keys', { name: 'until', ...more });
+    const ahead = new Date(Date.now() + 86_400_000).toISOString();
+    expect((await make({ expires_at: ahead })).json()).toMatchObject({ expires_at: ahead });
+    expect((await make({ expires_at: null })).json()).toMatchObject({ expires_at: null });
+    for (const wrong of [
+      { expires_at: '2020-01-01T00:00:00Z' },
+      { expires_at: '2222-01-01T00:00:00Z' },
+      { expires_at: 'soon' },
+      { expires_at: ahead, days_to_expire: 1 },
+    ]) {
+      const refused = await make(wrong);
+      expect([refused.statusCode, refused.json<{ message: string }>().message]).toEqual([
+        400,
+        expect.stringMatching(/^expires_at: /),
+      ]);
+    }
+  });
+
   it('speaks one error body for whatever goes wrong', async () => {
     const { app, call } = fixture();
     const send = (payload: string, type = 'application/json', url = '/profiles') =>
@@ -133,6 +153,7 @@ describe('scopes', () => {
     '/telemetry/destinations/a%2Fb',
     '/vaults/x/items',
     '/browsers/x/webmcp/tools',
+    '/browsers/x/playwright/executors',
   ])('says of %s that this installation does not have it', async (url) => {
     const { app, call } = fixture();
     const answer = await call('GET', url);
@@ -141,6 +162,8 @@ describe('scopes', () => {
       expect.stringMatching(/^This installation has no /),
     ]);
     expect((await app.inject({ url })).statusCode).toBe(401);
+    // As clients ask below a session's `base_url`.
+    expect((await app.inject({ url: `${url}?jwt=x` })).statusCode).toBe(url.startsWith('/browsers/') ? 404 : 401);
   });
 
   it('keeps projects apart: mismatch 403, unknown 404, nothing leaks', async () => {

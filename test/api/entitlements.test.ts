@@ -51,7 +51,10 @@ describe('projects that an owner has turned off', () => {
     const { call, app, store } = fixture();
     await call('PATCH', `/org/projects/${project}`, { status: 'archived' });
     expect((await call('PATCH', '/org/entitlements', { projects: false })).json()).toMatchObject({ projects: false });
-    expect((await call('GET', '/org/entitlements')).json()).toMatchObject({ projects: false, plan: 'enterprise' });
+    expect((await call('GET', '/org/entitlements')).json()).toMatchObject({
+      projects: false,
+      plan: { id: 'ENTERPRISE' },
+    });
 
     const operations: [Parameters<typeof call>[0], string, object?][] = [
       ['GET', '/org/projects'],
@@ -114,8 +117,14 @@ describe('projects that an owner has turned off', () => {
 describe('a plan', () => {
   it('says what it includes, and refuses the rest', async () => {
     const free = await onPlan('free');
-    expect((await free('GET', '/org/entitlements')).body).toEqual({
-      plan: 'free',
+    const { features, limits, ...rest } = (await free('GET', '/org/entitlements')).body;
+    expect(features).toMatchObject({
+      managed_auth: { health_check_interval_default_seconds: 21_600, health_check_interval_max_seconds: 86_400 },
+      vaults: { enabled: false },
+    });
+    expect(limits).toMatchObject({ max_vaults: 0 });
+    expect(rest).toEqual({
+      plan: { id: 'FREE', effective_id: 'FREE', is_trialing: false, status: null, trial_ends_at: null },
       min_health_check_interval_seconds: 21_600,
       max_auth_connections: null,
       projects: false,

@@ -13,7 +13,10 @@ beforeAll(async () => {
 });
 
 /** What the plan of the fixture allows, while there is no connection. */
-const ALLOWED = { auth_connections_used: 0, max_auth_connections: null, min_health_check_interval_seconds: 300 };
+const ALLOWED = {
+  ...{ auth_connections_used: 0, max_auth_connections: null, min_health_check_interval_seconds: 300 },
+  ...{ max_vaults: 0, vaults_used: 0 },
+};
 
 describe('limits', () => {
   it('are set for all projects and for one', async () => {
@@ -48,7 +51,13 @@ describe('limits', () => {
     await kernel.auth.connections.delete(id);
     expect(await used()).toBe(0);
     expect((await call('GET', '/org/entitlements')).json()).toMatchObject({
-      plan: 'enterprise',
+      plan: { id: 'ENTERPRISE', effective_id: 'ENTERPRISE', is_trialing: false },
+      features: {
+        managed_auth: { enabled: true, health_check_interval_min_seconds: 300, max_connections: null },
+        gpu: { enabled: false },
+        browser_replays: { enabled: true, retention_days: 7 },
+      },
+      limits: { max_vaults: 0 },
       min_health_check_interval_seconds: 300,
     });
   });

@@ -57,6 +57,15 @@ it('lets nobody into an account by inviting its address elsewhere', async () => 
   expect((await ann.send('POST', '/session/organization', { id: 'org_none' })).statusCode).toBe(404);
 });
 
+it('invites no member, whose role an accepted link would leave as it is', async () => {
+  const { call } = fixture();
+  await signedIn(fixture(), { email: 'here@member.example', role: 'viewer' });
+  const again = await call('POST', '/org/invitations', { email: 'Here@Member.example', role: 'owner' });
+  expect([again.statusCode, again.json()]).toMatchObject([409, { code: 'already_exists' }]);
+  const invitations = (await call('GET', '/org/invitations')).json<{ email: string }[]>();
+  expect(invitations.map(({ email }) => email)).not.toContain('here@member.example');
+});
+
 it('changes roles and ends memberships from the next request on, and keeps an owner', async () => {
   const { store, call } = fixture();
   await store.organizations.create({ id: 'org_small', name: 'Small', plan: 'free' });

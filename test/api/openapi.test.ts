@@ -60,10 +60,10 @@ describe('the OpenAPI document', () => {
         'POST /profiles',
         'POST /proxies',
         'GET /proxies',
-        'GET /proxies/{id}',
-        'PATCH /proxies/{id}',
-        'DELETE /proxies/{id}',
-        'POST /proxies/{id}/check',
+        'GET /proxies/{id_or_name}',
+        'PATCH /proxies/{id_or_name}',
+        'DELETE /proxies/{id_or_name}',
+        'POST /proxies/{id_or_name}/check',
         'POST /org/api_keys/{id}/rotate',
         'GET /org/projects',
         'GET /org/projects/{id_or_name}',
@@ -162,7 +162,7 @@ describe('the OpenAPI document', () => {
       'POST /browsers/{id}/replays',
       'POST /org/api_keys/{id}/rotate',
       'POST /profiles',
-      'POST /proxies/{id}/check',
+      'POST /proxies/{id_or_name}/check',
     ]);
   });
 

@@ -72,4 +72,31 @@ describe('a project', () => {
     await expect(byKey.projects.update(id, { name: 'mine' })).rejects.toMatchObject({ status: 403 });
     await expect(byKey.projects.delete(id)).rejects.toMatchObject({ status: 403 });
   });
+
+  it('keeps its name to itself, whoever asks for it twice or at once', async () => {
+    const { projects } = kernel;
+    const taken = { status: 409, error: expect.objectContaining({ code: 'already_exists' }) as unknown };
+    const asked = await Promise.allSettled(Array.from({ length: 5 }, () => projects.create({ name: 'only one' })));
+    expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const one of asked) if (one.status === 'rejected') expect(one.reason).toMatchObject(taken);
+
+    const { id } = await projects.create({ name: 'another' });
+    await expect(projects.update(id, { name: 'only one' })).rejects.toMatchObject(taken);
+    expect(await projects.update(id, { name: 'another' })).toMatchObject({ id, name: 'another' });
+    await projects.delete('only one');
+    expect(await projects.update(id, { name: 'only one' })).toMatchObject({ id, name: 'only one' });
+    expect(await projects.retrieve('only one')).toMatchObject({ id });
+  });
+
+  it.each([
+    ['UTF-8', 'utf8'],
+    ['Latin-1', 'latin1'],
+  ] as const)('is found by a header with its name in %s', async (_name, encoding) => {
+    const name = `Größe/Süd ${encoding}`;
+    const { id } = await kernel.projects.create({ name });
+    // A header's text goes out byte by byte.
+    const header = Buffer.from(name, encoding).toString('latin1');
+    const context = await service.client({ defaultHeaders: { 'X-Kernel-Project': header } }).get('/auth/context');
+    expect(context).toMatchObject({ authorization: { effective_scope: { project_id: id } } });
+  });
 });

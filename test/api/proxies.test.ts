@@ -69,6 +69,23 @@ describe('proxies', () => {
     expect((await call('POST', `/proxies/${id}/check`)).statusCode).toBe(404);
   });
 
+  it('are called by their name, too, where only one has it', async () => {
+    const { call } = fixture();
+    const path = `/proxies/${encodeURIComponent('Büro/2')}`;
+    const id = await makeProxy({ name: 'Büro/2' });
+    expect((await call('GET', path)).json()).toMatchObject({ id });
+    expect((await call('POST', `${path}/check`)).json()).toMatchObject({ id, status: 'available' });
+    const twin = await makeProxy({ name: 'Büro/2' });
+    for (const [method, body] of [['GET'], ['PATCH', { name: 'x' }], ['DELETE']] as const) {
+      const refused = await call(method, path, body);
+      expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([400, 'bad_request']);
+    }
+    expect((await call('PATCH', `/proxies/${twin}`, { name: 'other' })).statusCode).toBe(200);
+    expect((await call('PATCH', path, { name: 'Büro 3' })).json()).toMatchObject({ id, name: 'Büro 3' });
+    expect((await call('DELETE', `/proxies/${encodeURIComponent('Büro 3')}`)).statusCode).toBe(204);
+    expect((await call('GET', `/proxies/${id}`)).statusCode).toBe(404);
+  });
+
   it.each([
     [{ type: 'datacenter', config: { country: 'US' } }, 'type'],
     [{ type: 'residential' }, 'type'],

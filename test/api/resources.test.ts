@@ -90,6 +90,27 @@ describe('credentials', () => {
     expect(told.code).toBe(totp.generate({ timestamp: end - 1 }));
   });
 
+  it('take the same beside the secret, where no address says otherwise', async () => {
+    const { call } = fixture();
+    const beside = { totp_period: 60, totp_digits: 8, totp_algorithm: 'SHA512' };
+    const toldNow = async () =>
+      (await call('GET', '/credentials/beside/totp-code')).json<{ code: string; expires_at: string }>();
+    const body = { name: 'beside', domain: 'otp.example', values: {}, totp_secret: SECRET, ...beside };
+    expect((await call('POST', '/credentials', body)).statusCode).toBe(201);
+    const told = await toldNow();
+    const end = Date.parse(told.expires_at);
+    const totp = new TOTP({ secret: Secret.fromBase32(SECRET), period: 60, digits: 8, algorithm: 'SHA512' });
+    expect(told.code).toBe(totp.generate({ timestamp: end - 1 }));
+    const address = `otpauth://totp/x?secret=${SECRET}&digits=7`;
+    expect((await call('PATCH', '/credentials/beside', { totp_secret: address, totp_digits: 8 })).statusCode).toBe(200);
+    expect((await toldNow()).code).toHaveLength(7);
+    const alone = await call('PATCH', '/credentials/beside', { totp_digits: 8 });
+    expect([alone.statusCode, alone.json<{ message: string }>().message]).toEqual([
+      400,
+      expect.stringMatching(/^totp_secret: /),
+    ]);
+  });
+
   it('tell the connections that use them of new values, and of nothing else', async () => {
     const { call, connections } = fixture();
     await call('POST', '/credentials', { name: 'told', domain: 'told.example', values: { a: '1' } });
@@ -113,6 +134,8 @@ describe('credentials', () => {
     ],
     [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'not base32 !' }, 'totp_secret'],
     [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'JBSWY3D' }, 'totp_secret'],
+    [{ name: 'x', domain: 'x.example', values: {}, totp_digits: 8 }, 'totp_secret'],
+    [{ name: 'x', domain: 'x.example', values: {}, totp_secret: 'JBSWY3DPEHPK3PXP', totp_digits: 9 }, 'totp_digits'],
     [{ name: '', domain: 'x.example', values: {} }, 'name'],
     [{ name: '..', domain: 'x.example', values: {} }, 'name'],
     [{ name: 'x', domain: 'x y', values: {} }, 'domain'],

@@ -113,6 +113,17 @@ describe('files, by the public client', () => {
     expect([await text('/tmp/unindexed-3'), await text('/tmp/unindexed-4')]).toEqual(['3', '4']);
   });
 
+  it('make the folders on their way, and name the path that has none', async () => {
+    const file = await toFile(Buffer.from('1'), 'x');
+    await fs().upload(id, { files: [{ dest_path: '/tmp/new/ü folder/../one', file }] });
+    await fs().writeFile(id, 'two', { path: '/tmp/new/deep/er/two' });
+    expect([await text('/tmp/new/one'), await text('/tmp/new/deep/er/two')]).toEqual(['1', 'two']);
+    expect(await shell('touch /tmp/new/deep/er/mine')).toBe('0');
+    const below = fs().upload(id, { files: [{ dest_path: '/tmp/new/one/two', file }] });
+    await expect(below).rejects.toMatchObject({ status: 400, message: containing('files[0][dest_path]: ') });
+    await expect(fs().writeFile(id, 'x', { path: '/etc/none/x' })).rejects.toMatchObject({ status: 403 });
+  });
+
   it('of a form with a fault change nothing', async () => {
     const bad = new FormData();
     bad.append('files[0][file]', new Blob(['1']), 'x');
@@ -176,6 +187,7 @@ describe('files, by the public client', () => {
     await symlink(folder, path.join(await root(), 'tmp/to-folder'));
     await expect(fs().writeFile(id, 'x', { path: '/tmp/to-host' })).rejects.toMatchObject({ status: 404 });
     await expect(fs().writeFile(id, 'x', { path: '/tmp/to-folder/new' })).rejects.toMatchObject({ status: 404 });
+    await expect(fs().createDirectory(id, { path: '/tmp/to-folder/new' })).rejects.toMatchObject({ status: 404 });
     await expect(fs().setFilePermissions(id, { path: '/tmp/to-host', mode: '777' })).rejects.toMatchObject({
       status: 404,
     });

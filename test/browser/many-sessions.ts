@@ -104,6 +104,9 @@ async function settled(service: ChildProcess, workDir: string): Promise<Holdings
   const folders = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
   await eventually(async () => {
     expect(await folders()).toEqual([expect.stringMatching(/^warm-/)]);
+    service.send('processes');
+    // Whatever holds one holds all that belongs to an ended browser.
+    expect(await messageOf<number>(service), 'browsers that are held').toBe(1);
   }, 60_000);
   service.send('measure');
   return messageOf<Holdings>(service);

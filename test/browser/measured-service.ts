@@ -1,4 +1,6 @@
+import { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { queryObjects } from 'node:v8';
 import { collectGarbage } from './held-memory.ts';
 import { startQuietService } from './quiet-service.ts';
 
@@ -16,12 +18,15 @@ export interface Holdings {
   resources: Record<string, number>;
 }
 
-/** A service in a process of its own that answers every message with what it holds on to. */
+/**
+ * A service in a process of its own that answers messages with what it holds on to: `processes` with how many processes it
+ * knows of, ended ones that something holds on to, too, every other one with {@link Holdings}.
+ */
 const [workDir = '', chromiumPath = ''] = process.argv.slice(2);
 const service = await startQuietService({ chromiumPath, workDir, maxSessions: 10, warmBrowsers: 1 });
 process.on('message', (message) => {
   if (message === 'close') void service.close().then(() => process.exit(0));
-  else process.send?.(measure());
+  else process.send?.(message === 'processes' ? queryObjects(ChildProcess, { format: 'count' }) : measure());
 });
 process.send?.({ url: service.url });
 

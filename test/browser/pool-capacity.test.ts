@@ -14,6 +14,7 @@ function record(more: Pick<Partial<SessionRecord>, 'pool' | 'managedAuth'> = {})
   return {
     ...{ id: `brw_${String(made)}`, projectId: 'prj_default', createdAt: new Date() },
     ...{ endedAt: null, endedBy: null, crash: null, headless: true, stealth: false, kioskMode: false },
+    memory: '1GiB',
     ...{ timeoutSeconds: 60, name: undefined, tags: undefined, startUrl: undefined, chromePolicy: undefined },
     ...{ viewport: { width: 800, height: 600 }, profile: null, proxy: null, invocationId: undefined },
     telemetry: createSessionTelemetry({ selection: null, excluded: new Set(), private: false }),

@@ -42,7 +42,7 @@ describe('a browser pool', () => {
       timeout_seconds: 300,
       viewport: { width: 800, height: 600 },
     });
-    expect(pool).toMatchObject({ name: 'crawlers', acquired_count: 0, extension_ids: [] });
+    expect(pool).toMatchObject({ name: 'crawlers', acquired_count: 0, extension_ids: [], region: 'us-east' });
     await filled(pool.id, 2);
     // What waits is nobody's session.
     expect((await kernel.browsers.list()).items).toEqual([]);

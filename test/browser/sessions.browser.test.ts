@@ -34,7 +34,8 @@ describe('sessions by the SDK', () => {
       viewport: { width: 800, height: 600 },
       headless: true,
       stealth: false,
-      region: 'aws.us-east-1a',
+      region: 'us-east',
+      memory: '1GiB',
     });
     expect(created.cdp_ws_url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/browsers\/brw_\w+\/cdp\?jwt=/);
     await eventually(() => expect(site.requests).toContain('/'));
@@ -45,6 +46,14 @@ describe('sessions by the SDK', () => {
     const listed = await service.kernel.browsers.list({ tags: { team: 'a' } });
     expect(listed.getPaginatedItems().map((item) => item.session_id)).toEqual([created.session_id]);
     expect((await service.kernel.browsers.list({ tags: { team: 'b' } })).getPaginatedItems()).toEqual([]);
+    // Members of newer clients: what a session answers may be sent back.
+    const inRegion = (region: string) => service.kernel.get<unknown[]>('/browsers', { query: { region } });
+    expect([await inRegion('us-east'), await inRegion('eu-west')]).toMatchObject([[{ region: 'us-east' }], []]);
+    const again = await service.kernel.post<{ session_id: string }>('/browsers', {
+      body: { headless: true, region: 'us-east', memory: '4GiB' },
+    });
+    expect(again).toMatchObject({ region: 'us-east', memory: '4GiB' });
+    await service.kernel.browsers.deleteByID(again.session_id);
 
     const updated = await service.kernel.browsers.update(created.session_id, { name: '', tags: { team: 'c' } });
     expect(updated.name).toBeUndefined();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
@@ -40,7 +41,7 @@ function archive(projectId: string): Promise<boolean> {
 
 it('that is archived or deleted gets no connection, not one that was just being made either', async () => {
   const { store } = context();
-  const make = () => store.projects.create(organizationId, { name: 'short' });
+  const make = () => store.projects.create(organizationId, { name: `short ${randomUUID()}` });
   const [archived, deleted] = [await make(), await make()];
   await archive(archived.id);
   await store.projects.remove(organizationId, deleted.id);
@@ -101,7 +102,7 @@ it.each(Object.entries(MADE))('that is deleted keeps no %s that was just being m
     );
   const together = await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const { id } = await store.projects.create(organizationId, { name: 'short' });
+      const { id } = await store.projects.create(organizationId, { name: `short ${randomUUID()}` });
       const scope = { organizationId, projectId: id };
       return Promise.all([settled(make(store, scope)), settled(store.projects.remove(organizationId, id))]);
     }),

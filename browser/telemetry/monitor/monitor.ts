@@ -40,7 +40,6 @@ export function runMonitor(
   const network = createNetworkWatch(cdp, emit, wanted.typed);
   const pages = createPageWatch(emit);
   const captchas = createCaptchaWatch(emit);
-  telemetry.findChallenges((type) => captchas.openOf(type));
   /** A name of its own: what an earlier monitor has left in a page speaks to nobody. */
   const binding = `holdfast_${randomBytes(6).toString('hex')}`;
   const targets = new Map<string, WatchedTarget>();
@@ -153,6 +152,7 @@ export function runMonitor(
     );
   };
   subscriptions.push(
+    telemetry.findChallenges((type) => captchas.openOf(type)),
     chromium.pages.onNewPage((targetId) => preparedLatch(targetId).opened),
     cdp.on('Target.attachedToTarget', ({ targetInfo, sessionId }, parent) => {
       if (parent !== undefined && parent === root) attached(targetInfo, sessionId, undefined);
