@@ -6,7 +6,9 @@ import { useInvitation } from './invitation.ts';
 import { ConfirmIdentity } from './parts/confirm-identity.tsx';
 import { Frame } from './parts/frame.tsx';
 import { LinkButton } from './parts/button.tsx';
-import { Empty, Failed, Loading } from './parts/states.tsx';
+import { Page } from './parts/page.tsx';
+import { RoleToAct } from './parts/rights.tsx';
+import { Failed, Loading } from './parts/states.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { PAGES } from './pages.ts';
 import { Scoped } from './scope/scoped.tsx';
@@ -48,17 +50,20 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
           <Frame session={person} scope={scope}>
             <Suspense fallback={<Loading />}>
               <Switch>
-                {PAGES.map(({ path, page: PageOf }) => (
+                {PAGES.map(({ path, acts = 'operator', page: PageOf }) => (
                   <Route key={path} path={path}>
-                    {({ id }: { id?: string }) => <PageOf key={id ?? ''} id={id ?? ''} />}
+                    {({ id }: { id?: string }) => (
+                      <RoleToAct value={acts}>
+                        <PageOf key={id ?? ''} id={id ?? ''} />
+                      </RoleToAct>
+                    )}
                   </Route>
                 ))}
                 <Route>
-                  <Empty
-                    title={words.notFound}
-                    text={words.notFoundText}
-                    action={<LinkButton href="/">{words.toOverview}</LinkButton>}
-                  />
+                  <Page title={words.notFound}>
+                    <p className="lead">{words.notFoundText}</p>
+                    <LinkButton href="/">{words.toOverview}</LinkButton>
+                  </Page>
                 </Route>
               </Switch>
             </Suspense>

@@ -5,6 +5,8 @@ import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { CallError } from './calls/call.ts';
 import { takeLinkCodes } from './calls/session.ts';
+import { fetchOverview } from './pages.ts';
+import { readAddress } from './scope/address.ts';
 import { language } from './words/language.ts';
 
 const codes = takeLinkCodes();
@@ -16,6 +18,9 @@ const client = new QueryClient({
     queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && mayPass(error) },
   },
 });
+
+// Fetched while it is asked who they are. Where it does not come, opening it says so.
+if (readAddress(location.pathname).page === '') fetchOverview().catch(() => undefined);
 
 const place = document.getElementById('console');
 if (place !== null) {

@@ -1,4 +1,5 @@
 import { type ComponentType, lazy } from 'react';
+import type { Role } from '../contract/people.ts';
 import { shellWords } from './words/shell.ts';
 
 /**
@@ -11,7 +12,7 @@ import { shellWords } from './words/shell.ts';
  *    the same keys.
  * 3. Call the API by `call('POST', '/proxies', body)`; answers have types of `contract/`, imported as types alone. What a
  *    call changes is read again by `client.invalidateQueries({ queryKey: ['/proxies'] })`: the key of a read begins with its path.
- * 4. Add an entry here, with `nav` (a name in `words/shell.ts`) when the menu shall lead to it.
+ * 4. Add an entry here, with `acts` when it takes another role than `operator`, with `nav` (a name in `words/shell.ts`) when the menu shall lead to it.
  *
  * A page is a part of the bundle that is fetched when it is opened. Everything it does is a public operation.
  */
@@ -20,12 +21,17 @@ export interface PageEntry {
   path: string;
   /** Its name in the menu. */
   nav?: string;
+  /** The role that what can be done on it takes: those with less are offered none of it. `operator` where nothing is said. */
+  acts?: Role;
   page: ComponentType<{ id: string }>;
 }
 
+/** Fetches the overview, by which most come in; also before it is shown. */
+export const fetchOverview = () => import('./pages/overview.tsx');
+
 export const PAGES: readonly PageEntry[] = [
-  { path: '/', nav: shellWords.overview, page: lazy(() => import('./pages/overview.tsx')) },
-  { path: '/account', page: lazy(() => import('./pages/account.tsx')) },
+  { path: '/', nav: shellWords.overview, page: lazy(fetchOverview) },
+  { path: '/account', acts: 'viewer', page: lazy(() => import('./pages/account.tsx')) },
   { path: '/connections', nav: shellWords.connections, page: lazy(() => import('./pages/connections.tsx')) },
   { path: '/connections/:id', page: lazy(() => import('./pages/connection.tsx')) },
   { path: '/connections/:id/settings', page: lazy(() => import('./pages/connection-settings.tsx')) },
@@ -35,7 +41,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/profiles/:id', page: lazy(() => import('./pages/profile.tsx')) },
   { path: '/credentials', nav: shellWords.credentials, page: lazy(() => import('./pages/credentials.tsx')) },
   { path: '/credentials/:id', page: lazy(() => import('./pages/credential.tsx')) },
-  { path: '/providers', nav: shellWords.providers, page: lazy(() => import('./pages/providers.tsx')) },
+  { path: '/providers', nav: shellWords.providers, acts: 'owner', page: lazy(() => import('./pages/providers.tsx')) },
   { path: '/code-sources', nav: shellWords.codeSources, page: lazy(() => import('./pages/code-sources.tsx')) },
   { path: '/proxies', nav: shellWords.proxies, page: lazy(() => import('./pages/proxies.tsx')) },
   { path: '/proxies/:id', page: lazy(() => import('./pages/proxy.tsx')) },
@@ -49,11 +55,11 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/invocations/:id', page: lazy(() => import('./pages/invocation.tsx')) },
   { path: '/webhooks', nav: shellWords.webhooks, page: lazy(() => import('./pages/webhooks.tsx')) },
   { path: '/webhooks/:id', page: lazy(() => import('./pages/webhook.tsx')) },
-  { path: '/keys', nav: shellWords.keys, page: lazy(() => import('./pages/keys.tsx')) },
-  { path: '/members', nav: shellWords.members, page: lazy(() => import('./pages/members.tsx')) },
-  { path: '/projects', nav: shellWords.projects, page: lazy(() => import('./pages/projects.tsx')) },
-  { path: '/limits', nav: shellWords.limits, page: lazy(() => import('./pages/limits.tsx')) },
-  { path: '/programs', nav: shellWords.programs, page: lazy(() => import('./pages/programs.tsx')) },
+  { path: '/keys', nav: shellWords.keys, acts: 'owner', page: lazy(() => import('./pages/keys.tsx')) },
+  { path: '/members', nav: shellWords.members, acts: 'owner', page: lazy(() => import('./pages/members.tsx')) },
+  { path: '/projects', nav: shellWords.projects, acts: 'owner', page: lazy(() => import('./pages/projects.tsx')) },
+  { path: '/limits', nav: shellWords.limits, acts: 'owner', page: lazy(() => import('./pages/limits.tsx')) },
+  { path: '/programs', nav: shellWords.programs, acts: 'viewer', page: lazy(() => import('./pages/programs.tsx')) },
   { path: '/audit-log', nav: shellWords.auditLog, page: lazy(() => import('./pages/audit-log.tsx')) },
-  { path: '/audit-log/destinations', page: lazy(() => import('./pages/destinations.tsx')) },
+  { path: '/audit-log/destinations', acts: 'owner', page: lazy(() => import('./pages/destinations.tsx')) },
 ];

@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
 import { Form, SelectInput, TextInput } from '../parts/form.tsx';
 import { given } from '../parts/form-button.tsx';
+import { useMayAct } from '../parts/rights.tsx';
 import { tellDone } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { formatDuration } from '../words/format.ts';
@@ -42,11 +43,13 @@ function siteOf(entered: string): { domain: string; login_url?: string } {
   return pathname === '/' && search === '' ? { domain: host } : { domain: host, login_url: href };
 }
 
-/** The button that adds a site, and leads to it. */
+/** The button, for who may act here, that adds a site, and leads to it. */
 export function AddSite(): ReactNode {
   const client = useQueryClient();
   const [, navigate] = useLocation();
+  const mayAct = useMayAct();
   const [isOpen, setOpen] = useState(false);
+  if (!mayAct) return null;
   return (
     <>
       <Button kind="primary" onPress={() => setOpen(true)}>

@@ -4,6 +4,7 @@ import type { ManagedAuth } from '../../contract/connections.ts';
 import { call, CallError } from '../calls/call.ts';
 import { consoleFacts } from '../calls/settings.ts';
 import { Button } from '../parts/button.tsx';
+import { useMayAct } from '../parts/rights.tsx';
 import { tellFailed } from '../parts/toasts.tsx';
 import { overviewWords as words } from '../words/overview.ts';
 import { AddSite } from './add-site.tsx';
@@ -11,6 +12,7 @@ import { AddSite } from './add-site.tsx';
 /** What stands in the overview before the first site: a login on the practice site, or a site of one's own. */
 export function FirstVisit(): ReactNode {
   const [, navigate] = useLocation();
+  const mayAct = useMayAct();
   const [isPending, setPending] = useState(false);
   const { sandbox } = consoleFacts;
   const practise = async (loginUrl: string): Promise<void> => {
@@ -26,7 +28,7 @@ export function FirstVisit(): ReactNode {
     <div className="empty">
       <h2>{words.firstTitle}</h2>
       <p>{words.firstText}</p>
-      {sandbox === null ? null : (
+      {sandbox === null || !mayAct ? null : (
         <>
           <Button kind="primary" isPending={isPending} onPress={() => void practise(sandbox.loginUrl)}>
             {words.practise}

@@ -6,11 +6,12 @@ import { consoleFacts } from '../calls/settings.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
+import { useMayAct } from '../parts/rights.tsx';
 import { tellFailed } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
-/** Begins a login, or finds the one that runs, and shows the link to its page. */
+/** For who may act here: begins a login, or finds the one that runs, and shows the link to its page. */
 export function LoginButton({
   connection,
   isFirst = false,
@@ -19,6 +20,7 @@ export function LoginButton({
   isFirst?: boolean;
 }): ReactNode {
   const client = useQueryClient();
+  const mayAct = useMayAct();
   const [link, setLink] = useState<string | null>(null);
   const [isPending, setPending] = useState(false);
   const path = `/auth/connections/${connection.id}`;
@@ -33,6 +35,7 @@ export function LoginButton({
       setPending(false);
     }
   };
+  if (!mayAct) return null;
   return (
     <>
       <Button kind={isFirst ? 'primary' : 'plain'} isPending={isPending} onPress={() => void start()}>

@@ -11,7 +11,7 @@ import { limitWords as words } from '../words/limits.ts';
 import { limitOf, LimitInput } from './limit-input.tsx';
 
 /** Each project with how much may run in it at a time. */
-export function ProjectLimitsTable({ isOwner }: { isOwner: boolean }): ReactNode {
+export function ProjectLimitsTable(): ReactNode {
   return (
     <ListTable<Project>
       label={words.projectTable}
@@ -35,18 +35,13 @@ export function ProjectLimitsTable({ isOwner }: { isOwner: boolean }): ReactNode
             </LimitsOf>
           ),
         },
-        ...(isOwner
-          ? [
-              {
-                label: words.actions,
-                cell: (project: Project) => (
-                  <LimitsOf project={project}>
-                    {(limits) => <ChangeLimits project={project} limits={limits} />}
-                  </LimitsOf>
-                ),
-              },
-            ]
-          : []),
+        {
+          label: words.actions,
+          acts: true,
+          cell: (project) => (
+            <LimitsOf project={project}>{(limits) => <ChangeLimits project={project} limits={limits} />}</LimitsOf>
+          ),
+        },
       ]}
     />
   );

@@ -8,10 +8,13 @@ import { Page } from '../parts/page.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Badge } from '../parts/when.tsx';
 import { auditWords as words } from '../words/audit-log.ts';
-import { formatTime } from '../words/format.ts';
+import { formatMoment, formatNumber } from '../words/format.ts';
+import { fill } from '../words/language.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const SPANS = [1, 7, 30];
+/** Status of a row that tells how many requests of strangers were left out of the log in a minute; `route` begins with the number. */
+const UNANSWERED = 0;
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
 
 /** Who called what, and what was answered. */
@@ -72,19 +75,23 @@ function Entries({ search, method, days }: { search: string; method: string; day
         label={words.title}
         rows={rows}
         columns={[
-          { label: words.when, cell: ({ timestamp }) => formatTime(timestamp) },
+          { label: words.when, cell: ({ timestamp }) => formatMoment(timestamp) },
           { label: words.who, cell: ({ email, user_id: user, auth_strategy: strategy }) => email || user || strategy },
           {
             label: words.what,
-            cell: ({ method: verb, path }) => (
-              <code>
-                {verb} {path}
-              </code>
-            ),
+            cell: ({ status, method: verb, path, route }) =>
+              status === UNANSWERED ? (
+                fill(words.leftOut, { count: formatNumber(Number.parseInt(route, 10)) })
+              ) : (
+                <code>
+                  {verb} {path}
+                </code>
+              ),
           },
           {
             label: words.answer,
-            cell: ({ status }) => <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>,
+            cell: ({ status }) =>
+              status === UNANSWERED ? '–' : <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>,
           },
           { label: words.from, cell: ({ client_ip: address }) => address },
           { label: words.took, cell: ({ duration_ms: ms }) => `${ms} ms` },

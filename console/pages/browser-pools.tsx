@@ -109,7 +109,7 @@ export default function BrowserPools(): ReactNode {
           },
           { label: words.profile, cell: ({ browser_pool_config: { profile } }) => profile?.name ?? profile?.id ?? '–' },
           { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, cell: (pool) => <PoolActions pool={pool} /> },
+          { label: words.actions, acts: true, cell: (pool) => <PoolActions pool={pool} /> },
         ]}
       />
     </Page>

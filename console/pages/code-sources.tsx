@@ -29,7 +29,7 @@ export default function CodeSources(): ReactNode {
           { label: words.provider, cell: ({ type }) => words[type] },
           { label: words.url, cell: ({ url }) => <code>{url}</code> },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, cell: (source) => <SourceActions source={source} /> },
+          { label: words.actions, acts: true, cell: (source) => <SourceActions source={source} /> },
         ]}
       />
     </Page>

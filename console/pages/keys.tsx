@@ -28,7 +28,7 @@ export default function Keys(): ReactNode {
           { label: words.madeBy, cell: ({ created_by: by }) => by.name ?? by.email },
           { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
           { label: words.expires, cell: ({ expires_at: at }) => (at === null ? words.never : <When at={at} />) },
-          { label: words.actions, cell: (key) => <KeyActions id={key.id} name={key.name} /> },
+          { label: words.actions, acts: true, cell: (key) => <KeyActions id={key.id} name={key.name} /> },
         ]}
       />
     </Page>

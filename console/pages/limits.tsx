@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Entitlements, OrganizationLimits } from '../../contract/organization-limits.ts';
 import { call } from '../calls/call.ts';
-import { sessionQuery } from '../calls/session.ts';
 import { limitOf, LimitInput } from '../limits/limit-input.tsx';
 import { ProjectLimitsTable } from '../limits/project-limits.tsx';
 import { ActionButton, useAction } from '../parts/action.tsx';
@@ -20,22 +18,17 @@ const ENTITLEMENTS = '/org/entitlements';
 
 /** What the organization and its projects may have at most. Owners change it. */
 export default function Limits(): ReactNode {
-  const isOwner = useQuery(sessionQuery).data?.role === 'owner';
   return (
     <Page title={words.title}>
-      <p className="lead">
-        {words.text} {isOwner ? null : words.ownersText}
-      </p>
-      <Detail read={useRead<OrganizationLimits>(LIMITS)}>
-        {(limits) => <OrganizationSection limits={limits} isOwner={isOwner} />}
-      </Detail>
+      <p className="lead">{words.text}</p>
+      <Detail read={useRead<OrganizationLimits>(LIMITS)}>{(limits) => <OrganizationSection limits={limits} />}</Detail>
       <Detail read={useRead<Entitlements>(ENTITLEMENTS)}>
         {(entitlements) => (
           <>
             <Section title={words.projectTable}>
-              {entitlements.projects ? <ProjectLimitsTable isOwner={isOwner} /> : <p className="muted">{words.off}</p>}
+              {entitlements.projects ? <ProjectLimitsTable /> : <p className="muted">{words.off}</p>}
             </Section>
-            <PlanSection entitlements={entitlements} isOwner={isOwner} />
+            <PlanSection entitlements={entitlements} />
           </>
         )}
       </Detail>
@@ -43,30 +36,28 @@ export default function Limits(): ReactNode {
   );
 }
 
-function OrganizationSection({ limits, isOwner }: { limits: OrganizationLimits; isOwner: boolean }): ReactNode {
+function OrganizationSection({ limits }: { limits: OrganizationLimits }): ReactNode {
   const { auth_connections_used: used, max_auth_connections: most, max_concurrent_sessions: room } = limits;
   const perProject = limits.default_project_max_concurrent_sessions;
   return (
     <Section
       title={words.organization}
       actions={
-        isOwner ? (
-          <FormButton
-            label={words.change}
-            title={`${words.change}: ${words.organization}`}
-            done={words.changed}
-            rereads={[LIMITS, ENTITLEMENTS, PROJECTS]}
-            onSubmit={(values) =>
-              call('PATCH', LIMITS, {
-                max_auth_connections: limitOf(values, 'max_auth_connections'),
-                default_project_max_concurrent_sessions: limitOf(values, 'default_project_max_concurrent_sessions'),
-              })
-            }
-          >
-            <LimitInput name="max_auth_connections" label={words.maxConnections} initial={most} />
-            <LimitInput name="default_project_max_concurrent_sessions" label={words.maxSessions} initial={perProject} />
-          </FormButton>
-        ) : null
+        <FormButton
+          label={words.change}
+          title={`${words.change}: ${words.organization}`}
+          done={words.changed}
+          rereads={[LIMITS, ENTITLEMENTS, PROJECTS]}
+          onSubmit={(values) =>
+            call('PATCH', LIMITS, {
+              max_auth_connections: limitOf(values, 'max_auth_connections'),
+              default_project_max_concurrent_sessions: limitOf(values, 'default_project_max_concurrent_sessions'),
+            })
+          }
+        >
+          <LimitInput name="max_auth_connections" label={words.maxConnections} initial={most} />
+          <LimitInput name="default_project_max_concurrent_sessions" label={words.maxSessions} initial={perProject} />
+        </FormButton>
       }
     >
       <Facts
@@ -86,14 +77,14 @@ function OrganizationSection({ limits, isOwner }: { limits: OrganizationLimits; 
   );
 }
 
-function PlanSection({ entitlements, isOwner }: { entitlements: Entitlements; isOwner: boolean }): ReactNode {
+function PlanSection({ entitlements }: { entitlements: Entitlements }): ReactNode {
   const { plan, projects, audit_log_exports: exports } = entitlements;
   return (
-    <Section title={words.plan} actions={isOwner ? <ProjectsSwitch isOn={projects} /> : null}>
+    <Section title={words.plan} actions={<ProjectsSwitch isOn={projects} />}>
       <p className="lead">{words.planHint}</p>
       <Facts
         facts={[
-          [words.planName, words[plan]],
+          [words.planName, planName(plan.id)],
           [words.interval, formatDuration(entitlements.min_health_check_interval_seconds)],
           [words.projects, projects ? words.included : words.notIncluded],
           [words.exports, exports ? words.included : words.notIncluded],
@@ -101,6 +92,15 @@ function PlanSection({ entitlements, isOwner }: { entitlements: Entitlements; is
       />
     </Section>
   );
+}
+
+function planName(id: Entitlements['plan']['id']): string {
+  return {
+    ENTERPRISE: words.enterprise,
+    START_UP: words.startup,
+    HOBBYIST: words.hobbyist,
+    FREE: words.free,
+  }[id];
 }
 
 /** Turns projects off or on; a plan without them refuses that, and says so. */

@@ -35,6 +35,7 @@ export default function Members(): ReactNode {
               { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
               {
                 label: words.actions,
+                acts: true,
                 cell: ({ id, role, email }) => (
                   <div className="actions">
                     <FormButton
@@ -73,6 +74,7 @@ export default function Members(): ReactNode {
                   { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
                   {
                     label: words.actions,
+                    acts: true,
                     cell: ({ id, email }) => (
                       <ConfirmButton
                         label={words.withdraw}

@@ -27,7 +27,7 @@ export default function Profiles(): ReactNode {
           { label: words.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
           { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
           { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, cell: (profile) => <ProfileActions profile={profile} /> },
+          { label: words.actions, acts: true, cell: (profile) => <ProfileActions profile={profile} /> },
         ]}
       />
     </Page>

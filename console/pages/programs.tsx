@@ -66,6 +66,7 @@ export default function Programs(): ReactNode {
           { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
           {
             label: words.actions,
+            acts: true,
             cell: ({ id, client: { name } }) => (
               <ConfirmButton
                 label={words.revoke}

@@ -1,8 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Project } from '../../contract/projects.ts';
 import { call } from '../calls/call.ts';
-import { sessionQuery } from '../calls/session.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { FormButton } from '../parts/form-button.tsx';
@@ -15,12 +13,9 @@ import { scopeWords as words } from '../words/scope.ts';
 
 /** The projects of the organization, archived ones too. Owners change them. */
 export default function Projects(): ReactNode {
-  const isOwner = useQuery(sessionQuery).data?.role === 'owner';
   return (
-    <Page title={words.title} actions={isOwner ? <CreateProject /> : undefined}>
-      <p className="lead">
-        {words.text} {isOwner ? null : words.ownersText}
-      </p>
+    <Page title={words.title} actions={<CreateProject />}>
+      <p className="lead">{words.text}</p>
       <SearchedTable<Project>
         label={words.title}
         search={words.search}
@@ -33,9 +28,7 @@ export default function Projects(): ReactNode {
             cell: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'idle'}>{words[status]}</Badge>,
           },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-          ...(isOwner
-            ? [{ label: words.actions, cell: (project: Project) => <ProjectActions project={project} /> }]
-            : []),
+          { label: words.actions, acts: true, cell: (project) => <ProjectActions project={project} /> },
         ]}
       />
     </Page>

@@ -34,7 +34,7 @@ export default function Providers(): ReactNode {
             ),
           },
           { label: words.changed, cell: ({ updated_at: at }) => <When at={at} /> },
-          { label: words.actions, cell: (provider) => <ProviderActions provider={provider} /> },
+          { label: words.actions, acts: true, cell: (provider) => <ProviderActions provider={provider} /> },
         ]}
       />
     </Page>

@@ -73,6 +73,7 @@ function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
             { label: words.when, cell: ({ created_at: at }) => <When at={at} /> },
             {
               label: words.actions,
+              acts: true,
               cell: ({ id }) => (
                 <ActionButton
                   kind="quiet"

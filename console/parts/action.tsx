@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
+import { useMayAct } from './rights.tsx';
 import { tellDone, tellFailed } from './toasts.tsx';
 
 /**
@@ -21,7 +22,7 @@ export function useAction(
   };
 }
 
-/** A button that does something at once: it waits until that is over, and tells what failed. */
+/** A button, for who may act here, that does something at once: it waits until that is over, and tells what failed. */
 export function ActionButton({
   label,
   kind = 'plain',
@@ -31,6 +32,7 @@ export function ActionButton({
   kind?: 'plain' | 'primary' | 'quiet';
   onAct: () => Promise<unknown>;
 }): ReactNode {
+  const mayAct = useMayAct();
   const [isPending, setPending] = useState(false);
   const act = async (): Promise<void> => {
     setPending(true);
@@ -42,6 +44,7 @@ export function ActionButton({
       setPending(false);
     }
   };
+  if (!mayAct) return null;
   return (
     <Button kind={kind} isPending={isPending} onPress={() => void act()}>
       {label}

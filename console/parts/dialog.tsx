@@ -2,6 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
+import { useMayAct } from './rights.tsx';
 import { tellFailed } from './toasts.tsx';
 
 const words = inLanguage({ en: { cancel: 'Cancel' }, de: { cancel: 'Abbrechen' } });
@@ -39,7 +40,7 @@ export function DialogBox({
   );
 }
 
-/** A button for what cannot be undone: asks before it does it. `onConfirm` that rejects is told, and the dialog stays. */
+/** A button, for who may act here, for what cannot be undone: asks before it does it. `onConfirm` that rejects is told, and the dialog stays. */
 export function ConfirmButton({
   label,
   title,
@@ -53,6 +54,7 @@ export function ConfirmButton({
   kind?: 'danger' | 'plain';
   onConfirm: () => Promise<unknown>;
 }): ReactNode {
+  const mayAct = useMayAct();
   const [isOpen, setOpen] = useState(false);
   const [isPending, setPending] = useState(false);
   const confirm = async (): Promise<void> => {
@@ -66,6 +68,7 @@ export function ConfirmButton({
       setPending(false);
     }
   };
+  if (!mayAct) return null;
   return (
     <>
       <Button kind={kind} onPress={() => setOpen(true)}>

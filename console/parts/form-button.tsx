@@ -4,13 +4,14 @@ import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
 import { DialogBox } from './dialog.tsx';
 import { Form, type FormValues } from './form.tsx';
+import { useMayAct } from './rights.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { tellDone } from './toasts.tsx';
 
 const words = inLanguage({ en: { cancel: 'Cancel' }, de: { cancel: 'Abbrechen' } });
 
 /**
- * A button that opens a form over one operation in a dialog. When `onSubmit` resolves, reads of `rereads` (paths) are made again
+ * A button, for who may act here, that opens a form over one operation in a dialog. When `onSubmit` resolves, reads of `rereads` (paths) are made again
  * and `done` is told; a text that it resolves to is a secret that is shown this once.
  */
 export function FormButton({
@@ -31,12 +32,14 @@ export function FormButton({
   children: ReactNode;
 }): ReactNode {
   const client = useQueryClient();
+  const mayAct = useMayAct();
   const [isOpen, setOpen] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const close = (): void => {
     setOpen(false);
     setSecret(null);
   };
+  if (!mayAct) return null;
   return (
     <>
       <Button kind={kind} onPress={() => setOpen(true)}>

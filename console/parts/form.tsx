@@ -4,6 +4,7 @@ import { CallError } from '../calls/call.ts';
 import { faultText } from '../words/faults.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
+import { useMayAct } from './rights.tsx';
 import { messageOf } from './states.tsx';
 
 const words = inLanguage({
@@ -22,7 +23,7 @@ const Faults = createContext<Readonly<Record<string, string>>>({});
 
 /**
  * A form over one operation. `onSubmit` calls it with what was entered; when it rejects, each fault of the answer stands at
- * the field whose `name` it tells of (`config.host`), any other above the button.
+ * the field whose `name` it tells of (`config.host`), any other above the button. Who may not act here reads it alone.
  */
 export function Form({
   submit,
@@ -36,6 +37,7 @@ export function Form({
   /** Stands beside the button: a way out. */
   beside?: ReactNode;
 }): ReactNode {
+  const mayAct = useMayAct();
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isPending, setPending] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
@@ -60,10 +62,18 @@ export function Form({
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isPending) void send(event.currentTarget);
+        if (mayAct && !isPending) void send(event.currentTarget);
       }}
     >
-      <Faults value={refusal?.faults ?? NONE}>{children}</Faults>
+      <Faults value={refusal?.faults ?? NONE}>
+        {mayAct ? (
+          children
+        ) : (
+          <fieldset className="form-fields" disabled>
+            {children}
+          </fieldset>
+        )}
+      </Faults>
       {refusal === null ? null : (
         <p className="form-error" role="alert">
           {refusal.text}
@@ -71,9 +81,11 @@ export function Form({
       )}
       <div className="actions">
         {beside}
-        <Button kind="primary" type="submit" isPending={isPending}>
-          {submit}
-        </Button>
+        {mayAct ? (
+          <Button kind="primary" type="submit" isPending={isPending}>
+            {submit}
+          </Button>
+        ) : null}
       </div>
     </AriaForm>
   );

@@ -3,6 +3,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { callList, type Query } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
+import { useMayAct } from './rights.tsx';
 import { Empty, Failed, Loading } from './states.tsx';
 
 const words = inLanguage({
@@ -17,6 +18,8 @@ const PAGE_SIZE = 25;
 export interface Column<Row> {
   label: string;
   cell: (row: Row) => ReactNode;
+  /** Holds buttons that act: it is left out for whoever may not. */
+  acts?: boolean;
 }
 
 interface ListTableProps<Row> {
@@ -109,13 +112,15 @@ function idOf(row: object): string {
 /** Rows that are there already, as the same table. */
 export function RowTable<Row extends { id: string }>({
   label,
-  columns,
+  columns: all,
   rows,
 }: {
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
 }): ReactNode {
+  const mayAct = useMayAct();
+  const columns = all.filter(({ acts = false }) => mayAct || !acts);
   return (
     <div className="table-frame">
       <table className="table" aria-label={label}>

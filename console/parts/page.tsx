@@ -1,7 +1,23 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useContext, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
+import { inLanguage } from '../words/language.ts';
+import { RoleToAct, useMayAct } from './rights.tsx';
 
-/** The frame of a page: its heading, which takes the focus when the page is opened, and what can be done beside it. */
+const words = inLanguage({
+  en: {
+    operator: 'You may look here. To change anything takes the role operator or owner.',
+    owner: 'You may look here. To change anything takes the role owner.',
+  },
+  de: {
+    operator: 'Hier darfst du nur lesen. Ändern darf, wessen Rolle „arbeitet“ oder „verwaltet“ ist.',
+    owner: 'Hier darfst du nur lesen. Ändern darf, wessen Rolle „verwaltet“ ist.',
+  },
+});
+
+/**
+ * The frame of a page: its heading, which takes the focus when the page is opened, and what can be done beside it. Whoever may do
+ * nothing here is told so.
+ */
 export function Page({
   title,
   back,
@@ -13,6 +29,8 @@ export function Page({
   actions?: ReactNode;
   children: ReactNode;
 }): ReactNode {
+  const role = useContext(RoleToAct);
+  const mayAct = useMayAct();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Holdfast`;
@@ -34,6 +52,7 @@ export function Page({
         </h1>
         {actions === undefined ? null : <div className="actions">{actions}</div>}
       </header>
+      {mayAct || role === 'viewer' ? null : <p className="note">{words[role]}</p>}
       {children}
     </>
   );

@@ -86,6 +86,7 @@ export function Passkeys(): ReactNode {
                 { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
                 {
                   label: words.actions,
+                  acts: true,
                   cell: ({ id }) => (
                     <ConfirmButton
                       label={words.remove}

@@ -1,6 +1,7 @@
 import { language } from './language.ts';
 
 const exact = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
+const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
 const plural = new Intl.PluralRules(language);
@@ -17,6 +18,11 @@ const STEPS = [
 /** A time of an answer (ISO), as people write it. */
 export function formatTime(iso: string): string {
   return exact.format(new Date(iso));
+}
+
+/** A time of an answer (ISO) to the second, for what is to be told apart. */
+export function formatMoment(iso: string): string {
+  return moment.format(new Date(iso));
 }
 
 /** The time of day of a time of an answer (ISO), to the second. */

@@ -5,7 +5,6 @@ export const limitWords = inLanguage({
   en: {
     title: 'Limits',
     text: 'How much the organization and its projects may have and run, and what the plan of this installation includes.',
-    ownersText: 'Owners of the organization change them.',
     plan: 'Plan',
     planName: 'Plan',
     enterprise: 'Enterprise',
@@ -50,7 +49,6 @@ export const limitWords = inLanguage({
   de: {
     title: 'Grenzen',
     text: 'Wie viel die Organisation und ihre Projekte haben und laufen lassen dürfen, und was der Tarif dieser Installation enthält.',
-    ownersText: 'Wer die Rolle „owner“ hat, ändert sie.',
     plan: 'Tarif',
     planName: 'Tarif',
     enterprise: 'Enterprise',

@@ -1,0 +1,82 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Role } from '../../contract/people.ts';
+import { useService } from '../api/service-fixture.ts';
+import { DESKTOP } from '../hosted/visit.ts';
+import { axeComplaints } from './axe.ts';
+import { openConsole, type ConsoleVisits } from './visit.ts';
+
+const fixture = useService();
+let visits: ConsoleVisits;
+beforeAll(async () => {
+  visits = await openConsole(fixture());
+  const { call } = fixture();
+  await call('POST', '/profiles', { name: 'shopper' });
+  await call('POST', '/auth/connections', {
+    profile_name: 'shopper',
+    domain: 'shop.example',
+  });
+});
+afterAll(() => visits.close());
+
+/** Has somebody with a role look at the console in place of the owner of the visit. */
+async function lookAs(role: Role, { context }: Awaited<ReturnType<ConsoleVisits['begin']>>): Promise<void> {
+  const { store } = fixture();
+  const { id } = await store.users.create({ organizationId: 'org_default', email: `${role}@example.com`, name: role });
+  await store.memberships.add('org_default', id, role);
+  const { token } = await store.userSessions.begin(id, 'org_default');
+  await context.addCookies([{ name: 'holdfast_session', value: token, url: visits.base }]);
+}
+
+/** The names of the buttons that a page offers, once its list or its text stands there. */
+async function offered(page: Page, path: string): Promise<string[]> {
+  await page.goto(`${visits.base}/console${path}`);
+  await page.locator('main').locator('.table, .empty, .form').first().waitFor();
+  return page.locator('main').getByRole('button').allTextContents();
+}
+
+test('who may only read is offered nothing that would be refused, and told why', async () => {
+  const visit = await visits.begin(DESKTOP);
+  const { page, finish } = visit;
+  await lookAs('viewer', visit);
+  for (const path of [
+    '/connections',
+    '/profiles',
+    '/credentials',
+    '/providers',
+    '/code-sources',
+    '/proxies',
+    '/webhooks',
+  ]) {
+    expect([path, await offered(page, path)]).toEqual([path, []]);
+    await page.getByText('You may look here.').waitFor();
+  }
+  for (const path of ['/keys', '/members', '/projects', '/limits', '/audit-log/destinations']) {
+    expect([path, await offered(page, path)]).toEqual([path, []]);
+    await page.getByText('takes the role owner.').waitFor();
+  }
+  expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
+  await page.goto(`${visits.base}/console/connections`);
+  await page.getByRole('link', { name: 'shop.example' }).click();
+  await page.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('switch', { name: 'Check the session by itself' }).first().waitFor();
+  expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  expect(await page.getByRole('switch', { name: 'Check the session by itself' }).isDisabled()).toBe(true);
+  expect(await axeComplaints(page)).toEqual([]);
+  await visits.shot(page, 'settings-to-read');
+  // What is their own they do change.
+  expect(await offered(page, '/account')).toContain('Save');
+  await finish();
+});
+
+test('an operator is offered what operators may do, and nothing of owners', async () => {
+  const visit = await visits.begin(DESKTOP);
+  const { page, finish } = visit;
+  await lookAs('operator', visit);
+  expect(await offered(page, '/profiles')).toEqual(expect.arrayContaining(['Create a profile', 'Rename', 'Delete']));
+  expect(await page.getByText('You may look here.').count()).toBe(0);
+  expect(await offered(page, '/keys')).toEqual([]);
+  await visits.shot(page, 'keys-to-read');
+  await page.getByText('You may look here. To change anything takes the role owner.').waitFor();
+  await finish();
+});
