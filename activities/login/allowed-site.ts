@@ -24,6 +24,9 @@ const PROVIDER_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
   ['ping', ['*.pingone.com', '*.pingidentity.com']],
 ]);
 
+/** Providers whose every host is another customer's. The public suffix list knows others of their kind, but not these. */
+const TENANT_HOSTS: readonly string[] = ['*.okta.com', '*.oktapreview.com', '*.auth0.com', '*.onelogin.com'];
+
 /** Identity providers where a person may always type, whatever domains a connection allows. */
 const IDENTITY_PROVIDERS: readonly string[] = [...PROVIDER_HOSTS.values()].flat();
 
@@ -49,6 +52,7 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
  */
 export function maySendTo(url: string, from: string, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, { ...sites, allowedDomains: [] }, egress)) return false;
+  if (new URL(from).protocol === 'https:' && new URL(url).protocol !== 'https:') return false;
   return isSameSite(url, from) || mayTypeInto(url, sites, egress);
 }
 
@@ -68,20 +72,34 @@ export interface ValueOwner {
  * Whether a stored value may be typed into a document at `url`. What a person typed belongs to the site that it was typed
  * into, and to that very host where it belongs to a provider. What came by the API belongs to its credential's domain and
  * to the domains that the connection allows by name; with a provider, to the provider's hosts instead of the site.
- * A provider's password thus never goes into the site's own form, nor the other way round. An item of an external secret
+ * A provider's password thus never goes into the site's own form, nor the other way round, and what belongs to one customer's host
+ * at a provider not into another's. An item of an external secret
  * store that names its sites belongs to these alone: who may make a connection does not thereby choose where it is typed.
  */
 export function mayTypeStored(url: string, owner: ValueOwner, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, sites, egress)) return false;
   const { origin, domain, ssoProvider, sites: itemSites = [] } = owner;
   const { host, hostname, port } = new URL(url);
-  if (origin !== null) return ssoProvider === null ? isSameSite(url, origin) : host === new URL(origin).host;
+  if (origin !== null) return ssoProvider === null ? isSameOwner(url, origin) : host === new URL(origin).host;
   // The site itself is never its provider, even where somebody lists it among the allowed domains.
   if (ssoProvider !== null && isUnder(hostname, port, sites.domain)) return false;
-  if (ssoProvider !== null && isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? [])) return true;
-  if (itemSites.length > 0) return itemSites.some((site) => isSameSite(url, site));
+  const tenants = [...itemSites, `https://${domain}/`].filter(isTenant);
+  const isProviders = ssoProvider !== null && isAmong(hostname, PROVIDER_HOSTS.get(ssoProvider.toLowerCase()) ?? []);
+  if (isProviders && (tenants.length === 0 || tenants.some((tenant) => isSameOwner(url, tenant)))) return true;
+  if (itemSites.length > 0) return itemSites.some((site) => isSameOwner(url, site));
   if (sites.allowedDomains.some((root) => isUnder(hostname, port, root))) return true;
-  return ssoProvider === null ? isSameSite(url, `https://${domain}/`) : isUnder(hostname, port, domain);
+  if (ssoProvider === null || tenants.length > 0) return isSameOwner(url, `https://${domain}/`);
+  return isUnder(hostname, port, domain);
+}
+
+/** Whether two addresses belong to one site, and at a provider that gives each customer a host to one customer. */
+function isSameOwner(url: string, other: string): boolean {
+  if (!isSameSite(url, other)) return false;
+  return new URL(url).host === new URL(other).host || !(isTenant(url) || isTenant(other));
+}
+
+function isTenant(address: string): boolean {
+  return URL.canParse(address) && isAmong(new URL(address).hostname, TENANT_HOSTS);
 }
 
 /**

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { mayLeadTo, mayTypeInto, mayTypeStored, mayUsePasskey } from '../../activities/login/allowed-site.ts';
+import {
+  maySendTo,
+  mayLeadTo,
+  mayTypeInto,
+  mayTypeStored,
+  mayUsePasskey,
+} from '../../activities/login/allowed-site.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 
 const egress = createEgressPolicy('localhost:8081,intranet.test');
@@ -69,9 +75,39 @@ describe('where a credential may be typed', () => {
   });
 });
 
+describe('where a form may send what was typed into it', () => {
+  const LOGIN = 'https://shop.example/login';
+  it.each([
+    ['another host of its site', LOGIN, RESTRICTED, 'https://api.shop.example/in'],
+    ['a domain that the connection names', LOGIN, RESTRICTED, 'https://pay.example/in'],
+    ['a provider', LOGIN, RESTRICTED, 'https://acme.okta.com/api/v1/authn'],
+    ['any site where none is named', LOGIN, OPEN, 'https://elsewhere.test/in'],
+    ['a listed host by http, as the form came', 'http://localhost:8081/login', OPEN, 'http://localhost:8081/in'],
+    ['https from a listed host', 'http://localhost:8081/login', OPEN, 'https://shop.example/in'],
+  ])('%s', (_name, from, sites, url) => {
+    expect(maySendTo(url, from, sites, egress)).toBe(true);
+  });
+
+  it.each([
+    ['a site that the connection does not name', LOGIN, RESTRICTED, 'https://elsewhere.test/in'],
+    ['its own site by http', LOGIN, OPEN, 'http://shop.example/in'],
+    ['a host by http that is not listed', 'http://localhost:8081/login', OPEN, 'http://localhost:8082/in'],
+    [
+      'a listed host by http where the form came by https',
+      'https://intranet.test/login',
+      OPEN,
+      'http://intranet.test/in',
+    ],
+  ])('not %s', (_name, from, sites, url) => {
+    expect(maySendTo(url, from, sites, egress)).toBe(false);
+  });
+});
+
 describe('where a stored value may be typed', () => {
   const SITE = { origin: null, domain: 'shop.example', ssoProvider: null };
   const BY_GITHUB = { origin: null, domain: 'shop.example', ssoProvider: 'github' };
+  const OF_ACME = { ...SITE, domain: 'acme.okta.com' };
+  const BY_ACME = { ...OF_ACME, ssoProvider: 'okta' };
   const typedAt = (origin: string, ssoProvider: string | null = null) => ({ ...SITE, origin, ssoProvider });
 
   it.each([
@@ -82,6 +118,26 @@ describe('where a stored value may be typed', () => {
     ['the provider that the credential names', BY_GITHUB, OPEN, 'https://github.com/login'],
     ["the provider's domain", { ...BY_GITHUB, domain: 'git.corp.example' }, OPEN, 'https://git.corp.example/login'],
     ['the host of the provider', typedAt('https://github.com', 'github'), OPEN, 'https://github.com/session'],
+    ["a customer's host at a provider", OF_ACME, OPEN, 'https://acme.okta.com/login'],
+    ['the same by the name of the provider', BY_ACME, OPEN, 'https://acme.okta.com/login'],
+    [
+      "the host that a site's customers have at its provider",
+      { ...BY_ACME, domain: 'shop.example' },
+      OPEN,
+      'https://acme.okta.com/',
+    ],
+    [
+      "another customer's host that the connection names",
+      BY_ACME,
+      { ...OPEN, allowedDomains: ['acme-eu.okta.com'] },
+      'https://acme-eu.okta.com/',
+    ],
+    [
+      'the host that it was typed into',
+      typedAt('https://acme.eu.auth0.com'),
+      OPEN,
+      'https://acme.eu.auth0.com/u/login',
+    ],
     ['a listed private host', { ...SITE, domain: 'localhost:8081' }, OPEN, 'http://localhost:8081/login'],
   ])('%s', (_name, owner, sites, url) => {
     expect(mayTypeStored(url, owner, sites, egress)).toBe(true);
@@ -115,6 +171,17 @@ describe('where a stored value may be typed', () => {
       RESTRICTED,
       'https://pay.example/',
     ],
+    ["another customer's host at a provider", OF_ACME, OPEN, 'https://evil.okta.com/login'],
+    ['the same by the name of the provider', BY_ACME, OPEN, 'https://evil.okta.com/login'],
+    ['the same though the connection names domains', BY_ACME, RESTRICTED, 'https://evil.okta.com/login'],
+    ['a host below that of a customer', BY_ACME, OPEN, 'https://evil.acme.okta.com/login'],
+    [
+      "another customer's, for what was typed at one's",
+      typedAt('https://acme.onelogin.com'),
+      OPEN,
+      'https://evil.onelogin.com/',
+    ],
+    ['the same in one region', typedAt('https://acme.eu.auth0.com'), OPEN, 'https://evil.eu.auth0.com/u/login'],
     ['a neighbour on a shared domain', { ...SITE, domain: 'a.github.io' }, OPEN, 'https://b.github.io/'],
     ['another port of a private host', { ...SITE, domain: 'intranet.test:1' }, OPEN, 'http://localhost:8081/'],
     ['plain http', SITE, OPEN, 'http://shop.example/login'],
@@ -139,6 +206,13 @@ describe('an item of an external secret store that names its sites', () => {
     const google = { ...owner, ssoProvider: 'google', sites: ['https://shop.example/'] };
     expect(mayTypeStored('https://accounts.google.com/', google, sites, egress)).toBe(true);
     expect(mayTypeStored('https://shop.example/login', google, sites, egress)).toBe(false);
+  });
+
+  it("is typed at the host that it names at a provider, and at no other customer's", () => {
+    const okta = { ...owner, ssoProvider: 'okta', sites: ['https://acme.okta.com/'] };
+    expect(mayTypeStored('https://acme.okta.com/login', okta, sites, egress)).toBe(true);
+    expect(mayTypeStored('https://evil.okta.com/login', okta, sites, egress)).toBe(false);
+    expect(mayTypeStored('https://evil.okta.com/login', { ...okta, ssoProvider: null }, sites, egress)).toBe(false);
   });
 
   it('belongs to the site of its connection where it names nothing but apps', () => {
