@@ -4,8 +4,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createApi } from '../../api/service.ts';
 import type { ApiServer } from '../../api/context.ts';
 import { makeSignInCode } from '../../store/administrator.ts';
-import { launch } from '../hosted/visit.ts';
+import {} from '../hosted/visit.ts';
 import { useService } from './service-fixture.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
@@ -13,7 +14,7 @@ let app: ApiServer;
 let base = '';
 
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
   const { deps } = fixture();
   // Passkeys are for the host of the public URL, which a server on a free port learns late.
   const settings = { ...deps.settings, publicUrl: '' };

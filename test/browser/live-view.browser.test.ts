@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
-import { afterAll, describe, expect, inject } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { WebSocket } from 'ws';
 import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { eventually, startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 const SHOWN = `<title>Shown &lt;b&gt;page</title>
 <body style="margin:0;height:3000px;background:#124">
@@ -20,7 +21,7 @@ let viewers: Browser;
 it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({ '/': SHOWN });
-  viewers = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  viewers = await launchViewer();
 });
 afterAll(async () => {
   await viewers.close();

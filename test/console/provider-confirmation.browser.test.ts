@@ -6,10 +6,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningApi } from '../../api/service.ts';
 import { startApi } from '../../api/service.ts';
 import { useService } from '../api/service-fixture.ts';
-import { launch, NARROW, visit } from '../hosted/visit.ts';
+import { NARROW, visit } from '../hosted/visit.ts';
 import { freePort } from '../setup/free-port-block.ts';
 import { axeComplaints } from './axe.ts';
 import { keepShot } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let provider: Server;
@@ -52,7 +53,7 @@ beforeAll(async () => {
   const rules = [{ who: { domain: 'corp.example' }, organizationId: 'org_default', role: 'owner' as const }];
   const oidc = { issuer, clientId: client.client_id, clientSecret: client.client_secret, rules };
   api = await startApi({ ...deps, settings: { ...deps.settings, publicUrl, oidc }, port });
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(async () => {
   await browser.close();

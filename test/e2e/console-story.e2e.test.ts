@@ -5,14 +5,15 @@ import { makeSignInCode } from '../../store/administrator.ts';
 import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import { axeComplaints } from '../console/axe.ts';
 import { keepShot } from '../console/visit.ts';
-import { DESKTOP, launch, PHONE, visit } from '../hosted/visit.ts';
+import { DESKTOP, PHONE, visit } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let on: Installation;
 let browser: Browser;
 beforeAll(async () => {
   on = await startInstallation();
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(async () => {
   await browser.close();

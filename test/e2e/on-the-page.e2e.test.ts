@@ -1,15 +1,16 @@
-import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PHONE } from '../hosted/visit.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { newcomer, type Person } from './person.ts';
 import { until } from './until.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let on: Installation;
 let browser: Browser;
 beforeAll(async () => {
   on = await startInstallation({ captchaKey: 'right' });
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
 });
 afterAll(async () => {
   await browser.close();

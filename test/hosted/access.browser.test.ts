@@ -1,13 +1,14 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { google, mfaChoices, password, pause, smsCode, username } from './pauses.ts';
-import { DESKTOP, launch, PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+import { DESKTOP, PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Site;
 let visitor: Visitor;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {

@@ -2,13 +2,14 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HoldfastError } from '../../contract/errors.ts';
 import { password, pause, smsCode, username } from './pauses.ts';
-import { launch, PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+import { PHONE, serve, visit, type Site, type Visitor } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Site;
 let visitor: Visitor;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {

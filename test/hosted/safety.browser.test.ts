@@ -2,13 +2,14 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { password, pause, username } from './pauses.ts';
 import type { Change } from './scripted-flow.ts';
-import { launch, serve, visit, type Site, type Visitor } from './visit.ts';
+import { serve, visit, type Site, type Visitor } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Site;
 let visitor: Visitor;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(() => browser.close());
 beforeEach(async () => {

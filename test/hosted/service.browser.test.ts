@@ -3,13 +3,14 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { loginInteraction } from '../api/fake-connections.ts';
 import { useService } from '../api/service-fixture.ts';
-import { launch, PHONE, visit } from './visit.ts';
+import { PHONE, visit } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
 let base = '';
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
   await fixture().app.listen({ port: 0, host: '127.0.0.1' });
   base = `http://127.0.0.1:${(fixture().app.server.address() as AddressInfo).port}`;
 });

@@ -4,7 +4,8 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lowContrast } from './contrast.ts';
 import { STATES } from './states.ts';
-import { DESKTOP, launch, NARROW, PHONE, serve, visit } from './visit.ts';
+import { DESKTOP, NARROW, PHONE, serve, visit } from './visit.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 /** To look at every screen: `HOSTED_SHOTS=dir npx vitest run test/hosted/tour` puts pictures there. */
 const shots = process.env['HOSTED_SHOTS'];
@@ -19,7 +20,7 @@ const LOOKS: Record<string, BrowserContextOptions> = {
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
 });
 afterAll(() => browser.close());
 

@@ -1,7 +1,5 @@
 import Fastify, { type FastifyInstance } from 'fastify';
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
-import { inject } from 'vitest';
+import { type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { hostedPage } from '../../api/hosted/plugin.ts';
 import { answerErrors } from '../../http/errors.ts';
 import { createScriptedFlow, type ScriptedFlow } from './scripted-flow.ts';
@@ -20,13 +18,6 @@ export const NARROW = {
   isMobile: true,
 } as const;
 export const DESKTOP = { viewport: { width: 1280, height: 860 } } as const;
-
-/** A Chromium for one test file. */
-export async function launch(): Promise<Browser> {
-  const executablePath = inject('chromiumPath');
-  if (!existsSync(executablePath)) throw new Error(`no Chromium at ${executablePath}`);
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-}
 
 /** The page's server with a flow that the test drives. */
 export interface Site {

@@ -1,5 +1,5 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isProvedSoon, isUnproved } from '../../activities/login/captcha/beside-fields.ts';
 import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
 import { createCaptchaSolver } from '../../activities/login/captcha/solver.ts';
@@ -8,12 +8,13 @@ import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';
 import { loginTarget } from './login-target.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Sandbox;
 let page: Page;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   site = await startSandbox({ port: 0 });
   page = await browser.newPage();
 });

@@ -1,5 +1,5 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerWidget, seeWidget } from '../../activities/login/captcha/page-widget.ts';
 import { aboutCaptcha, askSolver, takeSolution } from '../../activities/login/captcha/solve.ts';
@@ -9,13 +9,14 @@ import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { loginTarget } from './login-target.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Sandbox;
 let page: Page;
 let told: CaptchaSolve[];
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   site = await startSandbox({ port: 0 });
   page = await browser.newPage();
 });

@@ -1,11 +1,12 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clickSpot } from '../../activities/login/page-checks.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let page: Page;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   page = await browser.newPage();
 });
 afterAll(() => browser.close());

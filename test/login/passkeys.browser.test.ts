@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPasskeys, type Passkeys } from '../../activities/login/passkeys.ts';
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { Passkey } from '../../contract/passkeys.ts';
@@ -11,6 +11,7 @@ import { startStandIn, TOKEN, vaultAnswers } from '../credential-providers/stand
 import { newPasskey } from '../setup/passkey.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 import { loginTarget } from './login-target.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 const stores = useStore();
 let browser: Browser;
@@ -22,7 +23,7 @@ const site = createServer((_request, response) => {
   response.end('<!doctype html><title>Site</title><h1>Site</h1>');
 });
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   const address = site.address();
   url = `http://localhost:${String(typeof address === 'object' && address !== null ? address.port : 0)}/`;

@@ -1,14 +1,15 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { type Browser, type Page } from 'playwright-core';
 import { encodeQR } from 'qr';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { seeFrames } from '../../activities/login/reading/frames.ts';
 import { readPage } from '../../activities/login/reading/read-page.ts';
 import { readEnrolment } from '../../reader/enrolment.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let page: Page;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   page = await browser.newPage();
 });
 afterAll(() => browser.close());

@@ -1,14 +1,15 @@
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { Pages } from '../../activities/login/pages.ts';
 import { readAfterEntering } from '../../activities/login/read-after-entering.ts';
 import type { PageReading } from '../../contract/reading.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let tab: Page;
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   tab = await browser.newPage();
 });
 afterAll(() => browser.close());

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { countInputs, readAfterEntering } from '../../activities/login/read-after-entering.ts';
 import { waitForRequestsToSettle } from '../../activities/login/reaction.ts';
 import { followTraffic, requestsUnderWay } from '../../activities/login/reading/traffic.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
 import type { PageReading } from '../../contract/reading.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 /** How long the site takes over what comes after its first answer, in milliseconds. */
 const SLOW_MS = 1_500;
@@ -42,7 +43,7 @@ beforeAll(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   site = `http://127.0.0.1:${z.object({ port: z.number() }).parse(server.address()).port}`;
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
 });
 afterAll(async () => {
   await browser.close();

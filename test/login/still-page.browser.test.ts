@@ -1,9 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium, type Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { type Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readWhenSettled } from '../../activities/login/reading/read-page.ts';
 import { followTraffic, isTrafficOver } from '../../activities/login/reading/traffic.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 /** An application's inside that shows no name and no way out; it may still ask its server for something. */
 const inside = (asks: string): string =>
@@ -26,7 +27,7 @@ const server = createServer((request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
 });
 afterAll(async () => {
   await browser.close();

@@ -1,8 +1,8 @@
-import { chromium } from 'playwright-core';
-import { expect, inject, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { corpus, isHeldOut } from '../pages/corpus.ts';
 import { writtenPages } from '../pages/written.ts';
 import { measure, type Verdict } from '../pages/measure.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 /** One page in so many is read here; `npm run bench -- reader` reads them all. */
 const ONE_IN = 16;
@@ -13,7 +13,7 @@ const HANGS_AFTER_MS = 600_000;
 it(
   'reads pages of every shape of the corpus as they are meant',
   async () => {
-    const browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+    const browser = await launchViewer();
     try {
       const drawn = corpus().filter((_, at) => at % ONE_IN === 3);
       const written = writtenPages().filter((_, at) => at % ONE_WRITTEN_IN === 1);

@@ -7,6 +7,7 @@ import type { Candidates } from '../../reader/candidates.ts';
 import { openShadowRoots } from '../../activities/login/reading/shadow-roots.ts';
 import { PageReading, type ReadChoice, type ReadField } from '../../contract/reading.ts';
 import { expectedOf, fixtureNames, serveFixtures } from './fixtures.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 /** Vitest's own number of tests at once. */
 const AT_ONCE = 5;
@@ -17,7 +18,7 @@ let server: Awaited<ReturnType<typeof serveFixtures>>;
 
 beforeAll(async () => {
   server = await serveFixtures();
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   idle.push(...(await Promise.all(Array.from({ length: AT_ONCE }, () => browser.newPage()))));
 });
 afterAll(async () => {
@@ -161,13 +162,15 @@ it('tells a site that asks by HTTP authentication from one that is down', async 
     response.writeHead(401, { 'www-authenticate': 'Basic realm="Box"' }).end('401: Unauthorized');
   });
   await new Promise<void>((resolve) => locked.listen(0, '127.0.0.1', resolve));
-  const page = await browser.newPage();
+  // A login's own kind of browser: without windows Chromium shows what the site says beside its refusal.
+  const windowed = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  const page = await windowed.newPage();
   try {
     const { port } = locked.address() as AddressInfo;
     await page.goto(`http://127.0.0.1:${port}/`).catch(() => null);
     expect((await readWhenSettled(page, { patienceMs: 500 })).kind).toBe('http_login');
   } finally {
-    await page.close();
+    await windowed.close();
     locked.close();
   }
 });

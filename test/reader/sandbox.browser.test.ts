@@ -1,8 +1,9 @@
-import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { type Browser, type CDPSession, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readPage, readWhenSettled, settle } from '../../activities/login/reading/read-page.ts';
 import { SANDBOX_USERS, startSandbox, type Sandbox } from '../../sandbox/site.ts';
 import { control } from '../sandbox/visitor.ts';
+import { launchViewer } from '../setup/viewer.ts';
 
 let browser: Browser;
 let site: Sandbox;
@@ -11,7 +12,7 @@ let devtools: CDPSession;
 
 beforeAll(async () => {
   site = await startSandbox({ port: 0 });
-  browser = await chromium.launch({ executablePath: inject('chromiumPath'), args: ['--no-sandbox'] });
+  browser = await launchViewer();
   page = await browser.newPage();
   devtools = await page.context().newCDPSession(page);
 });

@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { inspectChromium } from '../../browser/chromium/binary.ts';
 import { findChromium } from '../../start/setup/chromium.ts';
 import { findTemporalCli } from '../../start/setup/temporal.ts';
+import { findHeadlessShell } from './headless-shell.ts';
 import { findTestServer } from './test-server.ts';
 import { startTestPostgres } from './postgres.ts';
 import { compileServicePrograms } from './service-programs.ts';
@@ -19,6 +20,8 @@ declare module 'vitest' {
     testServerPath: string;
     /** A Chromium. In the tiers browser and e2e. */
     chromiumPath: string;
+    /** The browser of those who look at pages, see `launchViewer`. In the tiers browser and e2e. */
+    viewerPath: string;
     /** Path of the bundled workflow code: bundling takes seconds of processor time. In the tiers temporal and e2e. */
     workflowBundleFile: string;
     /** Folder of the compiled programs that are browser services. In the tiers browser and soak. */
@@ -93,8 +96,9 @@ export async function provideTestServer(project: TestProject): Promise<void> {
   project.provide('testServerPath', await findTestServer());
 }
 
-/** Provides `chromiumPath`: the program itself, as the browser service starts it, for a distribution's script has it draw by a GPU. */
+/** Provides `chromiumPath` and `viewerPath`: of Chromium the program itself, as the browser service starts it, for a distribution's script has it draw by a GPU. */
 export async function provideChromium(project: TestProject): Promise<void> {
-  const { path } = await inspectChromium(await findChromium());
+  const { path, version } = await inspectChromium(await findChromium());
   project.provide('chromiumPath', path);
+  project.provide('viewerPath', (await findHeadlessShell(version)) ?? path);
 }

@@ -6,16 +6,17 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningApi } from '../../../api/service.ts';
 import { axeComplaints } from '../../console/axe.ts';
 import { keepShot } from '../../console/visit.ts';
-import { launch, NARROW } from '../../hosted/visit.ts';
+import { NARROW } from '../../hosted/visit.ts';
 import { useService } from '../service-fixture.ts';
 import { signedIn, startAtPublicUrl } from './person.ts';
+import { launchViewer } from '../../setup/viewer.ts';
 
 const fixture = useService();
 let browser: Browser;
 let api: RunningApi;
 let program: Server;
 beforeAll(async () => {
-  browser = await launch();
+  browser = await launchViewer();
   api = await startAtPublicUrl(fixture());
   program = createServer((_request, response) =>
     response.setHeader('content-type', 'text/html').end('<h1>Thanks</h1>'),
