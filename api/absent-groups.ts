@@ -10,7 +10,8 @@ const ABSENT = {
   '/vault-provider-configs': 'vaults; connect a store by /org/credential_providers',
   '/search': 'web search',
   '/browsers/:id/repl': 'REPL; run code by POST /browsers/{id}/playwright/execute',
-  '/browsers/:id/playwright/executors': 'executors; each POST /browsers/{id}/playwright/execute runs apart',
+  '/browsers/:id/playwright/executors':
+    'list of executors; name one in POST /browsers/{id}/playwright/execute, and close its tab to end it',
   '/browsers/:id/webmcp': 'WebMCP; drive the page by CDP or playwright/execute',
 };
 

@@ -18,6 +18,12 @@ export const ApiKeyCreate = z
     days_to_expire: Days.nullable().optional(),
     expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
     project_id: z.string().min(1).max(200).nullable().optional(),
+    // Newer clients send it. A key that may do more than its maker meant would be worse than none.
+    policy: z
+      .null({
+        error: 'this installation has no keys of single actions; bound the key by `project_id` and leave it out',
+      })
+      .optional(),
   })
   .refine(({ days_to_expire: days, expires_at: at }) => (days ?? null) === null || (at ?? null) === null, {
     path: ['expires_at'],

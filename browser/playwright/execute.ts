@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { PlaywrightExecute, PlaywrightResult } from '../../contract/playwright.ts';
+import { PlaywrightTab, type PlaywrightExecute, type PlaywrightResult } from '../../contract/playwright.ts';
 import type { CdpProxy } from '../cdp/proxy.ts';
 import { processesOf } from '../process/session-processes.ts';
 import type { Session } from '../session/session.ts';
@@ -17,7 +17,18 @@ const MAX_HEAP_MB = 512;
 /** Exit code of a process whose time was over. */
 const TIMED_OUT_CODE = 124;
 
-const Answer = z.object({ success: z.boolean(), result: z.unknown().optional(), error: z.string().optional() });
+const Answer = z.object({
+  success: z.boolean(),
+  result: z.unknown().optional(),
+  error: z.string().optional(),
+  tab: PlaywrightTab.optional(),
+});
+
+/** The tab that code is to have: the page in use, or one that its executor has had, or that was opened for this call. */
+export interface RunTab {
+  targetId: string;
+  kind: 'shared' | 'kept' | 'created';
+}
 
 /**
  * Runs a caller's code against the session's browser. It runs in a process of the session, like any that the caller could
@@ -27,7 +38,8 @@ const Answer = z.object({ success: z.boolean(), result: z.unknown().optional(), 
 export async function executePlaywright(
   session: Session,
   proxy: CdpProxy,
-  { code, timeout_sec }: PlaywrightExecute,
+  { code, timeout_sec }: Pick<PlaywrightExecute, 'code' | 'timeout_sec'>,
+  openTab: () => Promise<RunTab>,
   gone: AbortSignal,
 ): Promise<PlaywrightResult> {
   const processes = processesOf(session);
@@ -44,7 +56,7 @@ export async function executePlaywright(
       runner: { name: 'runner.mjs', source: fileURLToPath(new URL('runner.mjs', import.meta.url)) },
       program: { name: 'program.mjs', source: programFile },
     };
-    const target = session.chromium.pages.active()?.targetId ?? '';
+    const tab = await openTab();
     const cdpPath = `/${randomBytes(16).toString('hex')}`;
     const outputs = { stdout: boundedText(), stderr: boundedText() };
     let answer: Promise<Buffer | null> = Promise.resolve(Buffer.alloc(0));
@@ -57,7 +69,7 @@ export async function executePlaywright(
           `${processes.placeOf(shown.playwright)}/index.mjs`,
           processes.placeOf(shown.program),
         ],
-        env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: target },
+        env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: tab.targetId, HOLDFAST_RUN_TAB: tab.kind },
         timeout_sec,
       },
       {

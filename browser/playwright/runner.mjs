@@ -7,21 +7,24 @@ import process from 'node:process';
  * the service but this file is there. Whatever the program does to it harms its own answer alone.
  */
 const [playwright, program] = process.argv.slice(2);
-const { HOLDFAST_RUN_PATH: path, HOLDFAST_RUN_TARGET: target } = process.env;
+const { HOLDFAST_RUN_PATH: path, HOLDFAST_RUN_TARGET: target, HOLDFAST_RUN_TAB: kind } = process.env;
 delete process.env.HOLDFAST_RUN_PATH;
 delete process.env.HOLDFAST_RUN_TARGET;
+delete process.env.HOLDFAST_RUN_TAB;
 
 const answers = new Socket({ fd: 4 });
 let answered = false;
+/** What `page` is, once that is known. */
+let tab;
 
 function answer(content) {
   if (answered) return;
   answered = true;
   let text;
   try {
-    text = JSON.stringify(content);
+    text = JSON.stringify({ ...content, tab });
   } catch {
-    text = JSON.stringify({ success: false, error: 'The result cannot be written as JSON' });
+    text = JSON.stringify({ success: false, error: 'The result cannot be written as JSON', tab });
   }
   // What was said comes first: the end would cut off what still waits for its reader.
   const ways = [answers, process.stdout, process.stderr];
@@ -51,18 +54,28 @@ function openBridge() {
   });
 }
 
-/** The page that is in use. */
-async function pageInUse(context) {
-  const pages = context.pages();
-  if (pages.length > 1) {
-    for (const page of pages) {
-      const session = await context.newCDPSession(page);
-      const { targetInfo } = await session.send('Target.getTargetInfo');
-      await session.detach();
-      if (targetInfo.targetId === target) return page;
+/** The tab that the code is to have: its executor's own, or the page that is in use. */
+async function openTab(context) {
+  for (const page of context.pages()) {
+    const session = await context.newCDPSession(page);
+    const { targetInfo } = await session.send('Target.getTargetInfo');
+    if (targetInfo.targetId === target) {
+      tab = { created: kind === 'created', target_id: target };
+      // A tab behind others draws nothing, and clicks would wait for that. It does while this session is open.
+      if (kind !== 'shared') await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+      else await session.detach();
+      return page;
     }
+    await session.detach();
   }
-  return pages[0] ?? context.newPage();
+  if (kind !== 'shared') throw new Error("The executor's tab was closed");
+  const [first] = context.pages();
+  const page = first ?? (await context.newPage());
+  const session = await context.newCDPSession(page);
+  const { targetInfo } = await session.send('Target.getTargetInfo');
+  await session.detach();
+  tab = { created: first === undefined, target_id: targetInfo.targetId };
+  return page;
 }
 
 try {
@@ -73,7 +86,7 @@ try {
   ]);
   const browser = await chromium.connectOverCDP(address, { noDefaults: true });
   const context = browser.contexts()[0] ?? (await browser.newContext());
-  const result = await run(await pageInUse(context), context, browser);
+  const result = await run(await openTab(context), context, browser);
   answer({ success: true, result });
 } catch (error) {
   fail(error);

@@ -7,11 +7,9 @@ import { openEventStream } from '../../http/event-stream.ts';
 import { whenGone } from '../../http/readers.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Router } from '../http/router.ts';
-import { executePlaywright } from '../playwright/execute.ts';
+import { createExecutors } from '../playwright/executors.ts';
 import type { ExecResult, SpawnedProcess } from '../process/session-processes.ts';
 import { processesOf } from '../process/session-processes.ts';
-import type { Session } from '../session/session.ts';
-import { createQueue } from '../session/session.ts';
 
 /** `/browsers/{id}/process/…` and `playwright/execute`: programs inside the session, and what they say. */
 export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
@@ -49,14 +47,10 @@ export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
     streamOutput(processesOf(session).find(params.processId), reply),
   );
 
-  // Runs of one session follow each other.
-  const queues = new WeakMap<Session, ReturnType<typeof createQueue>>();
-  inSession(BROWSER_ROUTES.executePlaywrightCode, (session, { body, reply }) => {
-    const queue = queues.get(session) ?? createQueue();
-    queues.set(session, queue);
-    const gone = whenGone(reply);
-    return queue(() => executePlaywright(session, deps.cdpProxy, body, gone));
-  });
+  const executors = createExecutors(deps.cdpProxy);
+  inSession(BROWSER_ROUTES.executePlaywrightCode, (session, { body, reply }) =>
+    executors.run(session, body, whenGone(reply)),
+  );
 }
 
 /**

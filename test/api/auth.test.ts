@@ -69,6 +69,17 @@ describe('authentication', () => {
     }
   });
 
+  it('makes no key of single actions where it could make one of all, and says so', async () => {
+    const { call } = fixture();
+    const make = (policy: object | null) => call('POST', '/org/api_keys', { name: 'scoped', policy });
+    const refused = await make({ statements: [{ action: 'browsers:use', resource: 'projects/*/browsers/*' }] });
+    expect([refused.statusCode, refused.json<{ message: string }>().message]).toEqual([
+      400,
+      expect.stringMatching(/^policy: .*project_id/),
+    ]);
+    expect((await make(null)).statusCode).toBe(201);
+  });
+
   it('speaks one error body for whatever goes wrong', async () => {
     const { app, call } = fixture();
     const send = (payload: string, type = 'application/json', url = '/profiles') =>

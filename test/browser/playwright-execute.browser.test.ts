@@ -25,6 +25,11 @@ afterAll(() => {
   site.close();
 });
 
+interface Answer {
+  result?: unknown;
+  tab?: { created: boolean; target_id: string };
+}
+
 const run = (code: string, timeoutSec?: number) =>
   service.kernel.browsers.playwright.execute(id, {
     code,
@@ -47,6 +52,7 @@ describe('code run in a session', () => {
       result: { title: 'Home', value: 'typed', same: true, pages: 1 },
       stdout: 'said 1\n',
       stderr: 'complained\n',
+      tab: { created: false, target_id: expect.any(String) as string },
     });
     // The page stays as the code left it, and the next code finds it.
     expect((await run(`return page.inputValue('#a')`)).result).toBe('typed');
@@ -139,6 +145,44 @@ describe('code run in a session', () => {
     await eventually(() => service.kernel.browsers.fs.fileInfo(other, { path: '/home/user/here' }));
     await service.kernel.browsers.deleteByID(other);
     expect(await long).not.toBe(true);
+  });
+
+  it('has a tab of its own in an executor with a name, side by side with others', async () => {
+    const { session_id: session } = await service.kernel.browsers.create({ timeout_seconds: 600 });
+    const inExecutor = (executor: string | undefined, code: string): Promise<Answer> =>
+      service.kernel.post(`/browsers/${session}/playwright/execute`, { body: { code, executor } });
+    const button = `<title>Tab</title><button onclick="this.textContent='pressed'">Press</button>`;
+    const wait = (name: string) => `
+      await page.setContent(${JSON.stringify(button)});
+      await page.evaluate((name) => { document.title = name; }, '${name}');
+      await page.getByRole('button').click();
+      const fs = await import('node:fs');
+      const home = process.env.HOME;
+      fs.writeFileSync(home + '/${name}', '');
+      while (!fs.existsSync(home + '/one') || !fs.existsSync(home + '/two')) await new Promise((go) => setTimeout(go, 10));
+      return page.textContent('button');`;
+    // Each waits for what the other does: neither would end if they ran one after the other.
+    const [one, two] = await Promise.all([inExecutor('one', wait('one')), inExecutor('two', wait('two'))]);
+    expect([one.result, one.tab?.created, two.result, two.tab?.created]).toEqual(['pressed', true, 'pressed', true]);
+    expect(one.tab?.target_id).not.toBe(two.tab?.target_id);
+    // The tab stays with its name, and the page in use is what it was.
+    const again = await inExecutor('one', 'return page.title()');
+    expect([again.result, again.tab]).toEqual(['one', { created: false, target_id: one.tab?.target_id }]);
+    const plain = await inExecutor(undefined, 'return [page.url(), context.pages().length]');
+    expect(plain.result).toEqual(['about:blank', 3]);
+    expect(await inExecutor('default', 'return 1')).toMatchObject({ tab: plain.tab });
+    // A closed tab is opened again.
+    await inExecutor('one', 'await page.close()');
+    expect((await inExecutor('one', 'return page.url()')).tab).toMatchObject({ created: true });
+    await expect(inExecutor('', 'return 1')).rejects.toMatchObject({ status: 400, message: containing('executor') });
+    await Promise.all([3, 4, 5, 6, 7, 8].map((n) => inExecutor(String(n), 'return 1')));
+    await expect(inExecutor('ninth', 'return 1')).rejects.toMatchObject({
+      status: 400,
+      message: containing('executor'),
+    });
+    await inExecutor('two', 'await page.close()');
+    expect((await inExecutor('ninth', 'return 1')).result).toBe(1);
+    await service.kernel.browsers.deleteByID(session);
   });
 
   it('is told with its code, except in a session that a person logs in with', async () => {

@@ -1,0 +1,92 @@
+import { HoldfastError } from '../../contract/errors.ts';
+import { DEFAULT_EXECUTOR, type PlaywrightExecute, type PlaywrightResult } from '../../contract/playwright.ts';
+import type { CdpProxy } from '../cdp/proxy.ts';
+import type { PageTracker } from '../chromium/pages.ts';
+import { createQueue, type Session } from '../session/session.ts';
+import { executePlaywright, type RunTab } from './execute.ts';
+
+/** Most executors of a session beside the default one: each has a tab, and a process while it runs. */
+const MAX_EXECUTORS = 8;
+
+interface Executor {
+  queue: ReturnType<typeof createQueue>;
+  /** Calls that run or wait. */
+  calls: number;
+  /** Its tab, once it has one. The default executor has none. */
+  targetId: string | null;
+}
+
+/**
+ * The executors of sessions: calls of one run one after the other, those of several side by side. A named one keeps a tab for
+ * its calls and gets another when that was closed; the default one has the page in use.
+ */
+export function createExecutors(proxy: CdpProxy) {
+  const ofSession = new WeakMap<Session, Map<string, Executor>>();
+
+  function findOrCreate(session: Session, name: string): Executor {
+    const executors = ofSession.get(session) ?? new Map<string, Executor>();
+    ofSession.set(session, executors);
+    const existing = executors.get(name);
+    if (existing !== undefined) return existing;
+    const { pages } = session.chromium;
+    // What has neither a call nor a tab has nothing to keep.
+    for (const [other, { calls, targetId }] of executors)
+      if (calls === 0 && !isOpen(pages, targetId)) executors.delete(other);
+    const named = [...executors.keys()].filter((other) => other !== DEFAULT_EXECUTOR);
+    if (name !== DEFAULT_EXECUTOR && named.length >= MAX_EXECUTORS) {
+      throw new HoldfastError(
+        'invalid_request',
+        `executor: a session has at most ${String(MAX_EXECUTORS)}; use one of them again, or close the tab of one`,
+      );
+    }
+    const executor: Executor = { queue: createQueue(), calls: 0, targetId: null };
+    executors.set(name, executor);
+    return executor;
+  }
+
+  async function tabOf(session: Session, executor: Executor): Promise<RunTab> {
+    const { pages, cdp } = session.chromium;
+    if (executor.targetId !== null && isOpen(pages, executor.targetId))
+      return { targetId: executor.targetId, kind: 'kept' };
+    const inUse = pages.active();
+    const { targetId } = await cdp.send('Target.createTarget', { url: 'about:blank', background: true });
+    executor.targetId = targetId;
+    await shown(pages, targetId);
+    // What drives the screen or the default executor goes on where it was.
+    if (inUse !== undefined) pages.activated(inUse.targetId);
+    return { targetId, kind: 'created' };
+  }
+
+  return {
+    /** Runs code in the executor that it names. Throws what {@link executePlaywright} throws, `invalid_request` for one too many. */
+    async run(session: Session, body: PlaywrightExecute, gone: AbortSignal): Promise<PlaywrightResult> {
+      const executor = findOrCreate(session, body.executor);
+      const openTab = (): Promise<RunTab> =>
+        body.executor === DEFAULT_EXECUTOR
+          ? Promise.resolve({ targetId: session.chromium.pages.active()?.targetId ?? '', kind: 'shared' })
+          : tabOf(session, executor);
+      executor.calls += 1;
+      try {
+        return await executor.queue(() => executePlaywright(session, proxy, body, openTab, gone));
+      } finally {
+        executor.calls -= 1;
+      }
+    },
+  };
+}
+
+function isOpen(pages: PageTracker, targetId: string | null): boolean {
+  return pages.all().some((page) => page.targetId === targetId);
+}
+
+/** Resolves when a page is followed, which is soon after it was opened. */
+function shown(pages: PageTracker, targetId: string): Promise<void> {
+  if (isOpen(pages, targetId)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const stop = pages.onChange(() => {
+      if (!isOpen(pages, targetId)) return;
+      stop();
+      resolve();
+    });
+  });
+}
