@@ -71,7 +71,7 @@ export function auditRequests(
       if (access === 'browser_token' && !isRefused && hasBrowserToken(request.query))
         trail.noteBrowserToken(tokenOf(request.query), call);
       // What everybody may read tells nothing of anybody.
-      else if (isRefused || access !== 'public' || request.method !== 'GET') trail.noteStranger(call);
+      else if (isRefused || access !== 'public' || !['GET', 'HEAD'].includes(request.method)) trail.noteStranger(call);
       return;
     }
     ownerOf(request).then(

@@ -24,7 +24,7 @@ export async function answerRecordings(
   projects: readonly string[],
 ): Promise<boolean> {
   const [, session, replay] = PLACE.exec(request.url.split('?', 1)[0] ?? '') ?? [];
-  if (request.method !== 'GET' || session === undefined) return false;
+  if (!['GET', 'HEAD'].includes(request.method) || session === undefined) return false;
   const sessionId = decodeURIComponent(session);
   const { recordings } = parts.store;
   if (replay === undefined) {

@@ -52,7 +52,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     bodyLimit: BODY_LIMIT,
     requestTimeout: REQUEST_TIMEOUT_MS,
     trustProxy: deps.settings.trustProxy ?? false,
-    exposeHeadRoutes: false,
+    exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     clientErrorHandler: (fault, socket) => {

@@ -39,6 +39,8 @@ export function startStream(
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(status, headers);
   raw.flushHeaders();
+  // Nothing follows the headers that HEAD asks for.
+  if (reply.request.method === 'HEAD') raw.end();
   return raw;
 }
 

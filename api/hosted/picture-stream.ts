@@ -30,7 +30,7 @@ export async function streamPictures(
   });
   try {
     for await (const part of pictures) {
-      if (signal.aborted) break;
+      if (signal.aborted || raw.writableEnded) break;
       if (!raw.write(part)) await drained(raw, STUCK_READER_MS);
     }
   } catch {

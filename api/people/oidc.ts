@@ -137,6 +137,8 @@ function comeBack(
   const { oidc, publicUrl } = parts.settings;
   app.route({
     method: 'GET',
+    // It uses up what the provider sent.
+    exposeHeadRoute: false,
     url: CALLBACK,
     config: { access: 'public', answersSecret: true },
     schema: {

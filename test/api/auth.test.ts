@@ -80,6 +80,31 @@ describe('authentication', () => {
     expect((await make(null)).statusCode).toBe(201);
   });
 
+  it('answers HEAD as GET, without the body, with the same rights', async () => {
+    const { app, call } = fixture();
+    await call('POST', '/profiles', { name: 'headed' });
+    const head = (url: string, authorization = `Bearer ${API_KEY}`) =>
+      app.inject({ method: 'HEAD', url, headers: { authorization } });
+    for (const url of [
+      '/profiles',
+      '/profiles/headed',
+      '/profiles/headed/download',
+      '/org/api_keys',
+      '/openapi.json',
+    ]) {
+      const [read, headed] = [await call('GET', url), await head(url)];
+      expect([url, headed.statusCode, headed.body]).toEqual([url, read.statusCode, '']);
+      expect(headed.headers['content-type']).toBe(read.headers['content-type']);
+    }
+    expect((await head('/profiles')).headers).toMatchObject({
+      'x-has-more': 'false',
+      'content-length': expect.stringMatching(/^\d+$/) as unknown,
+    });
+    expect((await head('/profiles/none')).statusCode).toBe(404);
+    expect((await head('/profiles', 'Bearer wrong')).statusCode).toBe(401);
+    expect((await head('/auth/connections/x/submit')).statusCode).toBe(405);
+  });
+
   it('speaks one error body for whatever goes wrong', async () => {
     const { app, call } = fixture();
     const send = (payload: string, type = 'application/json', url = '/profiles') =>

@@ -82,6 +82,15 @@ describe('events', () => {
     expect(told[1]?.data).not.toHaveProperty('interaction_id');
   });
 
+  it('are over for HEAD when their headers are out', async () => {
+    const { app } = fixture();
+    const { url } = await connection('headed.example');
+    const headers = { authorization: `Bearer ${API_KEY}` };
+    const answer = await app.inject({ method: 'HEAD', url: `${url}/events`, headers });
+    expect([answer.statusCode, answer.body]).toEqual([200, '']);
+    expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8' });
+  });
+
   it('flush headers at once, wait for a flow, tell every state in order and end with it', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('stream.example');
