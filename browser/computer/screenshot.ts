@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Screenshot } from '../../contract/computer.ts';
-import { HoldfastError } from '../../contract/errors.ts';
+import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { CdpError } from '../cdp/connection.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
@@ -38,7 +38,19 @@ export async function takeScreenshot(session: Session, { region }: Screenshot): 
   throw new HoldfastError('operation_failed', 'Screenshot failed: the page kept navigating; try again');
 }
 
-async function capture({ chromium }: Session, page: Page, region: Screenshot['region']): Promise<Buffer> {
+/** Throws `invalid_input` for a region that the screen, of `size` pixels in this direction, does not hold. */
+function requireWithin(
+  from: 'x' | 'y',
+  length: 'width' | 'height',
+  region: NonNullable<Screenshot['region']>,
+  size: number,
+): void {
+  if (region[from] >= size) throw invalidField(`region.${from}`, `lies outside the screen, whose ${length} is ${size}`);
+  if (region[from] + region[length] > size)
+    throw invalidField(`region.${length}`, `reaches beyond the screen, whose ${length} is ${size}`);
+}
+
+async function capture({ chromium, record }: Session, page: Page, region: Screenshot['region']): Promise<Buffer> {
   const { cdp } = chromium;
   if (region === undefined) {
     const { data } = await cdp.send('Page.captureScreenshot', { format: 'png' }, page.sessionId);
@@ -46,7 +58,10 @@ async function capture({ chromium }: Session, page: Page, region: Screenshot['re
   }
   // A clip counts from the document's corner; callers count from the viewport's.
   const { cssVisualViewport } = await cdp.send('Page.getLayoutMetrics', undefined, page.sessionId);
-  const { pageX, pageY } = cssVisualViewport;
+  const { pageX, pageY, clientWidth, clientHeight } = cssVisualViewport;
+  // A client of CDP may have made the page larger than the session's viewport.
+  requireWithin('x', 'width', region, Math.max(record.viewport.width, clientWidth));
+  requireWithin('y', 'height', region, Math.max(record.viewport.height, clientHeight));
   const clip = { ...region, x: region.x + pageX, y: region.y + pageY, scale: 1 };
   const { data } = await cdp.send('Page.captureScreenshot', { format: 'png', clip }, page.sessionId);
   return Buffer.from(data, 'base64');

@@ -203,6 +203,18 @@ describe('screen', () => {
     });
     const region = await computer().captureScreenshot(id, { region: { x: 10, y: 10, width: 120, height: 40 } });
     expect(pngSize(Buffer.from(await region.arrayBuffer()))).toEqual({ width: 120, height: 40 });
+    for (const [field, wrong] of [
+      ['region.x', { x: 1000, y: 10, width: 10, height: 10 }],
+      ['region.y', { x: 10, y: 5000, width: 10, height: 10 }],
+      ['region.width', { x: 900, y: 10, width: 101, height: 10 }],
+      ['region.height', { x: 10, y: 699, width: 10, height: 2 }],
+    ] as const)
+      await expect(computer().captureScreenshot(id, { region: wrong })).rejects.toMatchObject({
+        status: 400,
+        message: containing(`${field}: `),
+      });
+    const edge = await computer().captureScreenshot(id, { region: { x: 900, y: 600, width: 100, height: 100 } });
+    expect(pngSize(Buffer.from(await edge.arrayBuffer()))).toEqual({ width: 100, height: 100 });
   });
 });
 
