@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { normalizeDomain } from '../contract/addresses.ts';
 import { Credential, CredentialCreate, CredentialUpdate, TotpCode } from '../contract/credentials.ts';
 import { HoldfastError } from '../contract/errors.ts';
-import { normalizeTotpSecret, readTotpSecret } from '../contract/totp-secret.ts';
+import { isBareTotpSecret, normalizeTotpSecret, readTotpSecret, type TotpSettings } from '../contract/totp-secret.ts';
 import type { CredentialRecord } from '../store/queries/credentials.ts';
 import { IdOrNameParams, NoContent, refusals } from './answer-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from './caller.ts';
@@ -121,7 +121,7 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
     handler: async (request) => {
       const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       const { name, values, remove_value_keys: removeValueKeys } = request.body;
-      const totpSecret = totpSecretOf(request.body);
+      const totpSecret = totpSecretOf(request.body, await keptTotpSettings(store, current, request.body));
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
       const changed = found(
@@ -223,11 +223,25 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
   });
 }
 
-/** The secret of a body in the spelling in which it is kept; empty to remove it, undefined to leave it. */
-function totpSecretOf(body: CredentialCreate | CredentialUpdate): string | undefined {
+/** What a new secret alone leaves as it was: period, digits and algorithm of the one that it replaces. */
+async function keptTotpSettings(
+  store: ApiParts['store'],
+  { id, hasTotpSecret }: CredentialRecord,
+  { totp_secret: text = '' }: CredentialUpdate,
+): Promise<TotpSettings> {
+  if (text === '' || !hasTotpSecret || !isBareTotpSecret(text)) return {};
+  const former = readTotpSecret((await store.credentials.open(id))?.totpSecret ?? '');
+  return former === null ? {} : { period: former.period, digits: former.digits, algorithm: former.algorithm };
+}
+
+/**
+ * The secret of a body in the spelling in which it is kept; empty to remove it, undefined to leave it. `kept` holds where the body
+ * says nothing.
+ */
+function totpSecretOf(body: CredentialCreate | CredentialUpdate, kept: TotpSettings = {}): string | undefined {
   const { totp_secret: text, totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
   if (text === undefined || text === '') return text;
-  return normalizeTotpSecret(text, defined({ algorithm, digits, period })) ?? undefined;
+  return normalizeTotpSecret(text, { ...kept, ...defined({ algorithm, digits, period }) }) ?? undefined;
 }
 
 /** A credential as it is answered: never a value. Lists leave out the names of its values. */

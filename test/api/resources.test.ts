@@ -8,6 +8,11 @@ import { API_KEY, useService } from './service-fixture.ts';
 const fixture = useService();
 const SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
+interface TotpAnswer {
+  code: string;
+  expires_at: string;
+}
+
 describe('credentials', () => {
   it('keep values to themselves: created, read, listed, patched', async () => {
     const { call, store } = fixture();
@@ -109,6 +114,27 @@ describe('credentials', () => {
       400,
       expect.stringMatching(/^totp_secret: /),
     ]);
+  });
+
+  it('keep what an address has set when the secret alone is changed, unless it is given', async () => {
+    const { call } = fixture();
+    const address = `otpauth://totp/x?secret=${SECRET}&digits=8&period=60`;
+    await call('POST', '/credentials', { name: 'kept', domain: 'otp.example', values: {}, totp_secret: address });
+    const told = async (change: object) => {
+      expect((await call('PATCH', '/credentials/kept', change)).statusCode).toBe(200);
+      const { code, expires_at: at } = (await call('GET', '/credentials/kept/totp-code')).json<TotpAnswer>();
+      return { code, end: Date.parse(at) };
+    };
+    const other = 'KRSXG5CTMVRXEZLUKN2XAZLS';
+    const bare = await told({ totp_secret: other });
+    const totp = new TOTP({ secret: Secret.fromBase32(other), digits: 8, period: 60 });
+    expect(bare.code).toBe(totp.generate({ timestamp: bare.end - 1 }));
+    expect((await told({ totp_secret: other, totp_digits: 7 })).code).toHaveLength(7);
+    // A whole address says everything; what it leaves out is as usual.
+    expect((await told({ totp_secret: `otpauth://totp/x?secret=${other}` })).code).toHaveLength(6);
+    await told({ totp_secret: address });
+    expect((await call('PATCH', '/credentials/kept', { totp_secret: '' })).statusCode).toBe(200);
+    expect((await told({ totp_secret: other })).code).toHaveLength(6);
   });
 
   it('tell the connections that use them of new values, and of nothing else', async () => {
