@@ -1,6 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { request as ask } from 'undici';
-import { z } from 'zod';
 import { invalidField } from '../contract/errors.ts';
 import { defaultHealthCheckInterval, HEALTH_CHECK_INTERVAL, PLAN_IDS } from '../contract/limits.ts';
 import {
@@ -23,22 +21,23 @@ import {
 } from './entitlements.ts';
 import type { ApiParts } from './parts.ts';
 import { findProject } from './scope.ts';
+import { createSessionRoom } from './session-room.ts';
 
 const tags = ['limits'];
-/** How long the browser service may take to tell how many sessions it has room for, in milliseconds. */
-const ANSWER_TIMEOUT_MS = 5_000;
 
-const Health = z.object({ max_sessions: z.int() });
+/** Tells how many sessions the browser service has room for. */
+type Room = ReturnType<typeof createSessionRoom>;
 
 /** How many browser sessions, those of pools included, and invocations may run at a time: in all, and in each project. */
 export function registerLimits(app: ApiServer, parts: ApiParts): void {
-  organizationLimits(app, parts);
-  projectLimits(app, parts);
-  entitlements(app, parts);
+  const room = createSessionRoom(parts);
+  organizationLimits(app, parts, room);
+  projectLimits(app, parts, room);
+  entitlements(app, parts, room);
 }
 
 /** `GET` and `PATCH /org/entitlements`: what the organization may do, by its plan and by what its owners have turned off. */
-function entitlements(app: ApiServer, parts: ApiParts): void {
+function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
   const url = '/org/entitlements';
   const read = async (organizationId: string) => {
     const entitled = await entitlementsOf(parts, organizationId);
@@ -49,7 +48,7 @@ function entitlements(app: ApiServer, parts: ApiParts): void {
       features: featuresOf(entitled, parts.settings),
       limits: {
         default_max_concurrent_invocations_per_app: MAX_LIMIT,
-        max_concurrent_browsers: (await maxSessions(parts.settings.browserBaseUrl)) ?? 0,
+        max_concurrent_browsers: (await room()) ?? 0,
         max_concurrent_invocations: MAX_LIMIT,
         max_vaults: 0 as const,
       },
@@ -116,10 +115,10 @@ function featuresOf(
 }
 
 /** `GET` and `PATCH /org/limits`. */
-function organizationLimits(app: ApiServer, parts: ApiParts): void {
-  const { store, settings } = parts;
+function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
+  const { store } = parts;
   const read = async (organizationId: string) => {
-    const max = await maxSessions(settings.browserBaseUrl);
+    const max = await room();
     const { maxAuthConnections, minHealthCheckInterval } = await entitlementsOf(parts, organizationId);
     return {
       auth_connections_used: await store.connections.count({ organizationId, projectId: null }),
@@ -153,7 +152,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts): void {
     handler: async (request) => {
       const organizationId = organizationOf(request);
       const { default_project_max_concurrent_sessions: limit, max_auth_connections: connections } = request.body;
-      const max = await maxSessions(settings.browserBaseUrl);
+      const max = await room();
       if (limit !== undefined && limit !== null && max !== undefined && limit > max) {
         const rule = `there is room for ${String(max)} sessions in all; send at most that`;
         throw invalidField('default_project_max_concurrent_sessions', rule);
@@ -167,7 +166,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts): void {
 }
 
 /** `GET` and `PATCH /org/projects/{id or name}/limits`. */
-function projectLimits(app: ApiServer, parts: ApiParts): void {
+function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
   const { store } = parts;
   const url = '/org/projects/:id_or_name/limits';
   const present = async (projectId: string) => ({
@@ -208,6 +207,11 @@ function projectLimits(app: ApiServer, parts: ApiParts): void {
       }
       const project = await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true);
       const limit = body.max_concurrent_sessions;
+      const max = await room();
+      if (max !== undefined && (limit ?? 0) > max) {
+        const rule = `max_concurrent_sessions of /org/limits is ${String(max)}; send at most that`;
+        throw invalidField('max_concurrent_sessions', rule);
+      }
       if (limit !== undefined) await store.sessionLimits.setOfProject(project.id, limit === 0 ? null : limit);
       const invocations = body.max_concurrent_invocations;
       if (invocations !== undefined) {
@@ -222,17 +226,4 @@ function projectLimits(app: ApiServer, parts: ApiParts): void {
 function organizationOf(request: FastifyRequest): string {
   const refusal = 'This key is for one project; set limits with an organization-wide key';
   return organizationWideCallerOf(request, refusal).scope.organizationId;
-}
-
-/** How many sessions the browser service has room for; undefined where it does not say. */
-async function maxSessions(browserBaseUrl: string): Promise<number | undefined> {
-  try {
-    const { body } = await ask(new URL('/health', browserBaseUrl), {
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
-    });
-    return Health.parse(await body.json()).max_sessions;
-  } catch {
-    return undefined;
-  }
 }

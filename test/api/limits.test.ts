@@ -1,5 +1,8 @@
-import type Kernel from '@onkernel/sdk';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Kernel from '@onkernel/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { startApi } from '../../api/service.ts';
 import { API_KEY, useListeningService, useService } from './service-fixture.ts';
 
 const fixture = useService();
@@ -40,6 +43,43 @@ describe('limits', () => {
       null,
       null,
     ]);
+  });
+
+  it('of a project are within those of the organization, which say how much there is', async () => {
+    const { call, deps } = fixture();
+    let asked = 0;
+    const browsers = createServer((_, response) => {
+      asked += 1;
+      response.end('{"status":"ok","sessions":0,"max_sessions":4}');
+    });
+    await new Promise<void>((resolve) => browsers.listen(0, '127.0.0.1', resolve));
+    const { port } = browsers.address() as AddressInfo;
+    const settings = { ...deps.settings, browserBaseUrl: `http://127.0.0.1:${String(port)}` };
+    const own = await startApi({ ...deps, settings, port: 0 });
+    const asOwn = new Kernel({ apiKey: API_KEY, baseURL: own.url, maxRetries: 0 });
+    const { id } = await kernel.projects.create({ name: 'within' });
+    try {
+      await expect(asOwn.projects.limits.update(id, { max_concurrent_sessions: 5 })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringMatching(
+          /max_concurrent_sessions: .*max_concurrent_sessions of \/org\/limits is 4/,
+        ) as string,
+      });
+      expect(await asOwn.projects.limits.update(id, { max_concurrent_sessions: 4 })).toMatchObject({
+        max_concurrent_sessions: 4,
+      });
+      // Who only reads does not have the browser service asked each time.
+      const readEntitlements = () =>
+        fetch(`${own.url}/org/entitlements`, { headers: { authorization: `Bearer ${API_KEY}` } });
+      const before = asked;
+      for (let time = 0; time < 5; time += 1)
+        expect(await (await readEntitlements()).json()).toMatchObject({ limits: { max_concurrent_browsers: 4 } });
+      expect(asked - before).toBeLessThanOrEqual(1);
+    } finally {
+      await own.app.close();
+      browsers.close();
+      await call('DELETE', `/org/projects/${id}`);
+    }
   });
 
   it('say how many connections there are, and what the plan allows', async () => {
