@@ -22,8 +22,8 @@ export async function makeSignInCode(
 }
 
 async function firstAdministrator(store: PeopleStore, organizationId: string): Promise<{ id: string }> {
-  const owner = (await store.memberships.list(organizationId)).find(({ role }) => role === 'owner');
-  if (owner !== undefined) return owner.user;
+  const owner = await store.memberships.firstOwner(organizationId);
+  if (owner !== null) return owner.user;
   const user = await store.users.create({ organizationId, email: FIRST_ADMINISTRATOR_EMAIL, name: 'Administrator' });
   await store.memberships.add(organizationId, user.id, 'owner');
   return user;

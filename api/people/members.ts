@@ -8,6 +8,7 @@ import { organizationWideCallerOf, principalIdOf, refusePrograms } from '../call
 import type { ApiServer } from '../context.ts';
 import type { FastifyRequest } from 'fastify';
 import { found } from '../found.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../pages.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['members'];
@@ -24,13 +25,20 @@ export function registerMembers(app: ApiServer, parts: ApiParts): void {
   deleteInvitation(app, parts);
 }
 
-/** `GET /org/members`: all, by e-mail address. */
+const Query = z.object(pageQuery);
+
+/** `GET /org/members`: by e-mail address, a bare array with paging headers. */
 function listMembers(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/org/members',
-    schema: { operationId: 'listMembers', tags, response: { 200: z.array(Member) } },
-    handler: async (request) => (await store.memberships.list(organizationOf(request))).map(presentMember),
+    schema: { operationId: 'listMembers', tags, querystring: Query, response: { 200: z.array(Member) } },
+    handler: async (request, reply) => {
+      const asked = pageOf(request.query);
+      const page = await store.memberships.list(organizationOf(request), asked);
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentMember);
+    },
   });
 }
 
@@ -41,13 +49,8 @@ function retrieveMember(app: ApiServer, { store }: ApiParts): void {
     url: '/org/members/:id',
     schema: { operationId: 'retrieveMember', tags, params: IdParams, response: { 200: Member } },
     handler: async (request) => {
-      const members = await store.memberships.list(organizationOf(request));
-      return presentMember(
-        found(
-          members.find(({ user }) => user.id === request.params.id),
-          NOT_FOUND,
-        ),
-      );
+      const member = await store.memberships.find(organizationOf(request), { userId: request.params.id });
+      return presentMember(found(member, NOT_FOUND));
     },
   });
 }
@@ -112,8 +115,8 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
     handler: async (request, reply) => {
       refusePrograms(request, 'invite members');
       const organizationId = organizationOf(request);
-      const members = await store.memberships.list(organizationId);
-      if (members.some(({ user }) => user.email === request.body.email))
+      const { email } = request.body;
+      if ((await store.memberships.find(organizationId, { email })) !== null)
         throw new HoldfastError(
           'already_exists',
           'They are a member already; PATCH /org/members/{id} changes their role',
@@ -126,13 +129,18 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
   });
 }
 
-/** `GET /org/invitations`: those that wait. */
+/** `GET /org/invitations`: those that wait, a bare array with paging headers. */
 function listInvitations(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/org/invitations',
-    schema: { operationId: 'listInvitations', tags, response: { 200: z.array(Invitation) } },
-    handler: async (request) => (await store.invitations.list(organizationOf(request))).map(presentInvitation),
+    schema: { operationId: 'listInvitations', tags, querystring: Query, response: { 200: z.array(Invitation) } },
+    handler: async (request, reply) => {
+      const asked = pageOf(request.query);
+      const page = await store.invitations.list(organizationOf(request), asked);
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentInvitation);
+    },
   });
 }
 

@@ -2,11 +2,10 @@ import type { ReactNode } from 'react';
 import type { Invitation, Member } from '../../contract/people.ts';
 import { call } from '../calls/call.ts';
 import { useAction } from '../parts/action.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
-import { RowTable } from '../parts/list.tsx';
+import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { memberWords as words } from '../words/members.ts';
@@ -17,79 +16,69 @@ const ROLES = (['viewer', 'operator', 'owner'] as const).map((value) => ({ value
 
 /** Who belongs to the organization, and who is invited. */
 export default function Members(): ReactNode {
-  const members = useRead<Member[]>(MEMBERS);
-  const invitations = useRead<Invitation[]>(INVITATIONS);
   const perform = useAction([MEMBERS, INVITATIONS]);
   return (
     <Page title={words.title} actions={<Invite />}>
       <p className="lead">{words.text}</p>
-      <Detail read={members}>
-        {(rows) => (
-          <RowTable<Member>
-            label={words.title}
-            rows={rows}
-            columns={[
-              { label: words.name, cell: ({ name, email }) => name ?? email },
-              { label: words.email, cell: ({ email }) => email },
-              { label: words.role, cell: ({ role }) => <Badge tone="idle">{words[role]}</Badge> },
-              { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-              {
-                label: words.actions,
-                acts: true,
-                cell: ({ id, role, email }) => (
-                  <div className="actions">
-                    <FormButton
-                      kind="quiet"
-                      label={words.change}
-                      title={`${words.change}: ${email}`}
-                      done={words.changed}
-                      rereads={[MEMBERS]}
-                      onSubmit={({ role: chosen }) => call('PATCH', `${MEMBERS}/${id}`, { role: chosen })}
-                    >
-                      <SelectInput name="role" label={words.role} options={ROLES} initial={role} />
-                    </FormButton>
-                    <ConfirmButton
-                      label={words.remove}
-                      title={`${words.remove}: ${email}`}
-                      text={words.removeText}
-                      onConfirm={() => perform(words.removed, () => call('DELETE', `${MEMBERS}/${id}`))}
-                    />
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Detail>
-      <Detail read={invitations}>
-        {(rows) =>
-          rows.length === 0 ? null : (
-            <Section title={words.invited}>
-              <RowTable<Invitation>
-                label={words.invited}
-                rows={rows}
-                columns={[
-                  { label: words.email, cell: ({ email }) => email },
-                  { label: words.role, cell: ({ role }) => words[role] },
-                  { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
-                  {
-                    label: words.actions,
-                    acts: true,
-                    cell: ({ id, email }) => (
-                      <ConfirmButton
-                        label={words.withdraw}
-                        title={`${words.withdraw}: ${email}`}
-                        text={words.withdrawText}
-                        onConfirm={() => perform(words.withdrawn, () => call('DELETE', `${INVITATIONS}/${id}`))}
-                      />
-                    ),
-                  },
-                ]}
-              />
-            </Section>
-          )
-        }
-      </Detail>
+      <ListTable<Member>
+        label={words.title}
+        path={MEMBERS}
+        empty={{ title: words.none, text: words.text }}
+        columns={[
+          { label: words.name, cell: ({ name, email }) => name ?? email },
+          { label: words.email, cell: ({ email }) => email },
+          { label: words.role, cell: ({ role }) => <Badge tone="idle">{words[role]}</Badge> },
+          { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
+          {
+            label: words.actions,
+            acts: true,
+            cell: ({ id, role, email }) => (
+              <div className="actions">
+                <FormButton
+                  kind="quiet"
+                  label={words.change}
+                  title={`${words.change}: ${email}`}
+                  done={words.changed}
+                  rereads={[MEMBERS]}
+                  onSubmit={({ role: chosen }) => call('PATCH', `${MEMBERS}/${id}`, { role: chosen })}
+                >
+                  <SelectInput name="role" label={words.role} options={ROLES} initial={role} />
+                </FormButton>
+                <ConfirmButton
+                  label={words.remove}
+                  title={`${words.remove}: ${email}`}
+                  text={words.removeText}
+                  onConfirm={() => perform(words.removed, () => call('DELETE', `${MEMBERS}/${id}`))}
+                />
+              </div>
+            ),
+          },
+        ]}
+      />
+      <Section title={words.invited}>
+        <ListTable<Invitation>
+          label={words.invited}
+          path={INVITATIONS}
+          empty={{ title: words.noneInvited, text: words.noneInvitedText }}
+          columns={[
+            { label: words.email, cell: ({ email }) => email },
+            { label: words.role, cell: ({ role }) => words[role] },
+            { label: words.until, cell: ({ expires_at: at }) => <When at={at} /> },
+            {
+              label: words.actions,
+              acts: true,
+              cell: ({ id, email }) => (
+                <ConfirmButton
+                  label={words.withdraw}
+                  title={`${words.withdraw}: ${email}`}
+                  text={words.withdrawText}
+                  onConfirm={() => perform(words.withdrawn, () => call('DELETE', `${INVITATIONS}/${id}`))}
+                />
+              ),
+            },
+          ]}
+        />
+      </Section>
     </Page>
   );
 }

@@ -3,6 +3,7 @@ import { newId } from '../../contract/ids.ts';
 import { INVITATION_LIFETIME_MS, type Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
+import { readPage, type Page, type PageRequest } from '../scope.ts';
 import { hashSecretToken, newSecretToken } from '../secret-token.ts';
 
 /** An invitation that nobody has accepted. */
@@ -24,7 +25,8 @@ export interface InvitationQueries {
     organizationId: string,
     input: { email: string; role: Role; invitedBy: string },
   ): Promise<{ invitation: InvitationRecord; code: string }>;
-  list(organizationId: string): Promise<InvitationRecord[]>;
+  /** A page of those that wait, by e-mail address. */
+  list(organizationId: string, page: PageRequest): Promise<Page<InvitationRecord>>;
   remove(organizationId: string, id: string): Promise<boolean>;
   /** The invitation of a code, while it is good. */
   find(code: string): Promise<InvitationRecord | null>;
@@ -57,8 +59,8 @@ export function createInvitationQueries(db: Db, clock: () => Date): InvitationQu
         .executeTakeFirstOrThrow();
       return { invitation: present(row), code };
     },
-    list: async (organizationId) =>
-      (await live().where('organization_id', '=', organizationId).orderBy('email').execute()).map(present),
+    list: (organizationId, page) =>
+      readPage(live().where('organization_id', '=', organizationId).orderBy('email').orderBy('id'), page, present),
     remove: async (organizationId, id) => {
       const { numDeletedRows } = await db
         .deleteFrom('invitations')

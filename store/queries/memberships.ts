@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
+import { readPage, type Page, type PageRequest } from '../scope.ts';
 
 /** A person in an organization. */
 export interface MemberRecord {
@@ -12,7 +13,12 @@ export interface MemberRecord {
 
 /** Who belongs to an organization, and as what. */
 export interface MembershipQueries {
-  list(organizationId: string): Promise<MemberRecord[]>;
+  /** A page of an organization's members, by e-mail address. */
+  list(organizationId: string, page: PageRequest): Promise<Page<MemberRecord>>;
+  /** Null for who is no member. */
+  find(organizationId: string, who: { userId: string } | { email: string }): Promise<MemberRecord | null>;
+  /** The owner whose e-mail address comes first; null where only keys use the organization. */
+  firstOwner(organizationId: string): Promise<MemberRecord | null>;
   /** The organizations of a person, by name. */
   ofUser(userId: string): Promise<{ id: string; name: string; role: Role }[]>;
   /** Makes somebody a member. Who is one already keeps the role. */
@@ -54,7 +60,24 @@ export function createMembershipQueries(db: Db, clock: () => Date): MembershipQu
     });
 
   return {
-    list: async (organizationId) => (await members(organizationId).orderBy('users.email').execute()).map(presentMember),
+    list: (organizationId, page) =>
+      readPage(members(organizationId).orderBy('users.email').orderBy('users.id'), page, presentMember),
+    find: async (organizationId, who) => {
+      const row = await (
+        'userId' in who
+          ? members(organizationId).where('users.id', '=', who.userId)
+          : members(organizationId).where('users.email', '=', who.email)
+      ).executeTakeFirst();
+      return row === undefined ? null : presentMember(row);
+    },
+    firstOwner: async (organizationId) => {
+      const row = await members(organizationId)
+        .where('memberships.role', '=', 'owner')
+        .orderBy('users.email')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : presentMember(row);
+    },
     ofUser: (userId) =>
       db
         .selectFrom('memberships')

@@ -66,6 +66,36 @@ it('invites no member, whose role an accepted link would leave as it is', async 
   expect(invitations.map(({ email }) => email)).not.toContain('here@member.example');
 });
 
+it('lists members and invitations by pages, and reads one without the others', async () => {
+  const { store, call } = fixture();
+  await store.organizations.create({ id: 'org_pages', name: 'Pages', plan: 'free' });
+  await store.projects.create('org_pages', { name: 'Main' });
+  const inPages = { role: 'viewer' as const, organizationId: 'org_pages' };
+  const owner = await signedIn(fixture(), { email: 'a@pages.example', ...inPages, role: 'owner' });
+  for (const name of ['b', 'c']) await signedIn(fixture(), { email: `${name}@pages.example`, ...inPages });
+  for (const name of ['x', 'y', 'z'])
+    await owner.send('POST', '/org/invitations', { email: `${name}@pages.example`, role: 'viewer' });
+  for (const [path, letters] of [
+    ['/org/members', ['a', 'b', 'c']],
+    ['/org/invitations', ['x', 'y', 'z']],
+  ] as const) {
+    const page = async (query: string) => {
+      const { statusCode, headers, body } = await owner.send('GET', path + query);
+      expect(statusCode).toBe(200);
+      const emails = (JSON.parse(body) as { email: string }[]).map(({ email }) => email[0]);
+      return [emails, headers['x-has-more'], headers['x-next-offset']];
+    };
+    expect(await page('?limit=2')).toEqual([letters.slice(0, 2), 'true', '2']);
+    expect(await page('?limit=2&offset=2')).toEqual([letters.slice(2), 'false', '0']);
+    expect(await page('')).toEqual([letters, 'false', '0']);
+    expect((await owner.send('GET', `${path}?limit=0`)).statusCode).toBe(400);
+  }
+  const read = await owner.send('GET', `/org/members/${owner.userId}`);
+  expect(read.json()).toMatchObject({ email: 'a@pages.example', role: 'owner' });
+  // The default organization's key finds nobody of another one.
+  expect((await call('GET', `/org/members/${owner.userId}`)).statusCode).toBe(404);
+});
+
 it('changes roles and ends memberships from the next request on, and keeps an owner', async () => {
   const { store, call } = fixture();
   await store.organizations.create({ id: 'org_small', name: 'Small', plan: 'free' });
