@@ -7,7 +7,7 @@ import { ConfirmIdentity } from './parts/confirm-identity.tsx';
 import { Frame } from './parts/frame.tsx';
 import { LinkButton } from './parts/button.tsx';
 import { Page } from './parts/page.tsx';
-import { RoleToAct } from './parts/rights.tsx';
+import { isEnough, RoleToAct } from './parts/rights.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { PAGES } from './pages.ts';
@@ -50,13 +50,20 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
           <Frame session={person} scope={scope}>
             <Suspense fallback={<Loading />}>
               <Switch>
-                {PAGES.map(({ path, acts = 'operator', page: PageOf }) => (
+                {PAGES.map(({ path, acts = 'operator', reads = 'viewer', page: PageOf }) => (
                   <Route key={path} path={path}>
-                    {({ id }: { id?: string }) => (
-                      <RoleToAct value={acts}>
-                        <PageOf key={id ?? ''} id={id ?? ''} />
-                      </RoleToAct>
-                    )}
+                    {({ id }: { id?: string }) =>
+                      isEnough(person.role, reads) ? (
+                        <RoleToAct value={acts}>
+                          <PageOf key={id ?? ''} id={id ?? ''} />
+                        </RoleToAct>
+                      ) : (
+                        <Page title={words.notForYou}>
+                          <p className="lead">{words.notForYouText}</p>
+                          <LinkButton href="/">{words.toOverview}</LinkButton>
+                        </Page>
+                      )
+                    }
                   </Route>
                 ))}
                 <Route>

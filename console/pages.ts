@@ -12,7 +12,8 @@ import { shellWords } from './words/shell.ts';
  *    the same keys.
  * 3. Call the API by `call('POST', '/proxies', body)`; answers have types of `contract/`, imported as types alone. What a
  *    call changes is read again by `client.invalidateQueries({ queryKey: ['/proxies'] })`: the key of a read begins with its path.
- * 4. Add an entry here, with `acts` when it takes another role than `operator`, with `nav` (a name in `words/shell.ts`) when the menu shall lead to it.
+ * 4. Add an entry here, with `acts` when it takes another role than `operator`, with `reads` when
+ *    not everybody may see it, with `nav` (a name in `words/shell.ts`) when the menu shall lead to it.
  *
  * A page is a part of the bundle that is fetched when it is opened. Everything it does is a public operation.
  */
@@ -23,6 +24,8 @@ export interface PageEntry {
   nav?: string;
   /** The role that what can be done on it takes: those with less are offered none of it. `operator` where nothing is said. */
   acts?: Role;
+  /** The role that reading it takes: those with less are not led to it. Anybody's where nothing is said. */
+  reads?: Role;
   page: ComponentType<{ id: string }>;
 }
 
@@ -35,8 +38,8 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/connections', nav: shellWords.connections, page: lazy(() => import('./pages/connections.tsx')) },
   { path: '/connections/:id', page: lazy(() => import('./pages/connection.tsx')) },
   { path: '/connections/:id/settings', page: lazy(() => import('./pages/connection-settings.tsx')) },
-  { path: '/browsers', nav: shellWords.browsers, page: lazy(() => import('./pages/browsers.tsx')) },
-  { path: '/browsers/:id', page: lazy(() => import('./pages/browser.tsx')) },
+  { path: '/browsers', nav: shellWords.browsers, reads: 'operator', page: lazy(() => import('./pages/browsers.tsx')) },
+  { path: '/browsers/:id', reads: 'operator', page: lazy(() => import('./pages/browser.tsx')) },
   { path: '/profiles', nav: shellWords.profiles, page: lazy(() => import('./pages/profiles.tsx')) },
   { path: '/profiles/:id', page: lazy(() => import('./pages/profile.tsx')) },
   { path: '/credentials', nav: shellWords.credentials, page: lazy(() => import('./pages/credentials.tsx')) },
@@ -45,7 +48,12 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/code-sources', nav: shellWords.codeSources, page: lazy(() => import('./pages/code-sources.tsx')) },
   { path: '/proxies', nav: shellWords.proxies, page: lazy(() => import('./pages/proxies.tsx')) },
   { path: '/proxies/:id', page: lazy(() => import('./pages/proxy.tsx')) },
-  { path: '/browser-pools', nav: shellWords.pools, page: lazy(() => import('./pages/browser-pools.tsx')) },
+  {
+    path: '/browser-pools',
+    nav: shellWords.pools,
+    reads: 'operator',
+    page: lazy(() => import('./pages/browser-pools.tsx')),
+  },
   { path: '/extensions', nav: shellWords.extensions, page: lazy(() => import('./pages/extensions.tsx')) },
   { path: '/apps', nav: shellWords.apps, page: lazy(() => import('./pages/apps.tsx')) },
   { path: '/apps/:id', page: lazy(() => import('./pages/app.tsx')) },

@@ -1,22 +1,27 @@
 import type { ReactNode } from 'react';
 import type { ManagedAuth } from '../../contract/connections.ts';
+import { useMayAct } from '../parts/rights.tsx';
 import { connectionWords } from '../words/connections.ts';
 import { failureText } from '../words/failures.ts';
 import { isWaiting } from './state.tsx';
 import { advice, whatToDoWords as words } from '../words/what-to-do.ts';
 
-/** Why a connection needs a person, as far as its last login tells, and what they do about it. Nothing where nobody is needed. */
+/**
+ * Why a connection needs a person, as far as its last login tells, and what they do about it, or whom they ask
+ * where their role cannot. Nothing where nobody is needed.
+ */
 export function WhatToDo({ connection }: { connection: ManagedAuth }): ReactNode {
   const { status, flow_status: flow, can_reauth: can, can_reauth_reason: reason } = connection;
+  const mayAct = useMayAct();
   const text = reason === undefined ? undefined : advice[reason];
-  if (isWaiting(connection)) return <p className="note what-to-do">{words.waiting}</p>;
+  if (isWaiting(connection)) return <p className="note what-to-do">{mayAct ? words.waiting : words.waitingToRead}</p>;
   if (status === 'AUTHENTICATED' || flow === 'IN_PROGRESS' || can === true || text === undefined) return null;
   return (
     <div className="note what-to-do">
       <Failure connection={connection} />
       <h3>{words.title}</h3>
-      <p>{text}</p>
-      <p>{keptText(connection)}</p>
+      <p>{mayAct ? text : words.ask}</p>
+      {mayAct ? <p>{keptText(connection)}</p> : null}
     </div>
   );
 }

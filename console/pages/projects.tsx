@@ -8,11 +8,12 @@ import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
-import { PROJECTS } from '../scope/projects.ts';
+import { PROJECTS, useProjects } from '../scope/projects.ts';
 import { scopeWords as words } from '../words/scope.ts';
 
 /** The projects of the organization, archived ones too. Owners change them. */
 export default function Projects(): ReactNode {
+  const oldest = useProjects().data?.[0]?.id;
   return (
     <Page title={words.title} actions={<CreateProject />}>
       <p className="lead">{words.text}</p>
@@ -28,7 +29,11 @@ export default function Projects(): ReactNode {
             cell: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'idle'}>{words[status]}</Badge>,
           },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (project) => <ProjectActions project={project} /> },
+          {
+            label: words.actions,
+            acts: true,
+            cell: (project) => <ProjectActions project={project} isDefault={project.id === oldest} />,
+          },
         ]}
       />
     </Page>
@@ -49,7 +54,14 @@ function CreateProject(): ReactNode {
   );
 }
 
-function ProjectActions({ project: { id, name, status } }: { project: Project }): ReactNode {
+/** The default project is renamed alone: it can neither be archived nor deleted. */
+function ProjectActions({
+  project: { id, name, status },
+  isDefault,
+}: {
+  project: Project;
+  isDefault: boolean;
+}): ReactNode {
   const path = `${PROJECTS}/${id}`;
   const perform = useAction([PROJECTS]);
   const setStatus = (next: Project['status'], done: string): Promise<void> =>
@@ -66,7 +78,7 @@ function ProjectActions({ project: { id, name, status } }: { project: Project })
       >
         <TextInput name="name" label={words.name} initial={name} required />
       </FormButton>
-      {status === 'archived' ? (
+      {isDefault ? null : status === 'archived' ? (
         <ActionButton label={words.takeBack} onAct={() => setStatus('active', words.takenBack)} />
       ) : (
         <ConfirmButton
@@ -77,12 +89,14 @@ function ProjectActions({ project: { id, name, status } }: { project: Project })
           onConfirm={() => setStatus('archived', words.archivedDone)}
         />
       )}
-      <ConfirmButton
-        label={words.remove}
-        title={`${words.remove}: ${name}`}
-        text={words.removeText}
-        onConfirm={() => perform(words.removed, () => call('DELETE', path))}
-      />
+      {isDefault ? null : (
+        <ConfirmButton
+          label={words.remove}
+          title={`${words.remove}: ${name}`}
+          text={words.removeText}
+          onConfirm={() => perform(words.removed, () => call('DELETE', path))}
+        />
+      )}
     </div>
   );
 }

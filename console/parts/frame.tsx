@@ -7,6 +7,7 @@ import { ScopeSwitch, useProjectName } from '../scope/switch.tsx';
 import { changeLanguage, language } from '../words/language.ts';
 import { shellWords as words } from '../words/shell.ts';
 import { Button } from './button.tsx';
+import { isEnough } from './rights.tsx';
 import { tellFailed } from './toasts.tsx';
 
 /** What is around every page: the menu (beside it, or behind a button on a phone), who is signed in, the way out. */
@@ -59,8 +60,8 @@ export function Frame({
           <ScopeSwitch session={session} scope={scope} />
           <nav aria-label={words.navigation}>
             <ul>
-              {PAGES.flatMap(({ path, nav }) =>
-                nav === undefined ? (
+              {PAGES.flatMap(({ path, nav, reads = 'viewer' }) =>
+                nav === undefined || !isEnough(session.role, reads) ? (
                   []
                 ) : (
                   <li key={path}>

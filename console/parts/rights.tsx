@@ -11,9 +11,14 @@ const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, owner: 2 
  */
 export const RoleToAct = createContext<Role>('viewer');
 
+/** Whether somebody of a role may do, or see, what takes another. */
+export function isEnough(role: Role, needed: Role): boolean {
+  return RANK[role] >= RANK[needed];
+}
+
 /** Whether the person may do what the page does; false while it is not known who they are. */
 export function useMayAct(): boolean {
   const needed = useContext(RoleToAct);
   const role = useQuery(sessionQuery).data?.role ?? 'viewer';
-  return RANK[role] >= RANK[needed];
+  return isEnough(role, needed);
 }

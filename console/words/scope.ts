@@ -63,7 +63,7 @@ export const scopeWords = inLanguage({
       '{organization} hat kein Projekt mit dieser Adresse. Vielleicht ist es gelöscht, oder es gehört zu einer anderen Organisation.',
     lookIn: 'In {organization} nachsehen',
     archivedTitle: 'Das Projekt {project} ist archiviert',
-    archivedText: 'Darin ist nichts zu sehen und nichts zu tun, bis es jemand mit der Rolle „owner“ zurückholt.',
+    archivedText: 'Darin ist nichts zu sehen und nichts zu tun, bis es jemand mit der Rolle „verwaltet“ zurückholt.',
     toProjects: 'Zu den Projekten',
     title: 'Projekte',
     text: 'Ein Projekt hält Verbindungen, Profile, Zugangsdaten und was dazugehört von denen anderer Projekte getrennt.',

@@ -11,6 +11,8 @@ export const shellWords = inLanguage({
     language: 'Deutsch',
     notFound: 'There is no such page',
     notFoundText: 'The address may be incomplete, or what it led to is gone.',
+    notForYou: 'This page is not for your role',
+    notForYouText: 'What stands here is seen by whoever has the role operator or owner. Ask one of them.',
     toOverview: 'To the overview',
     overview: 'Overview',
     connections: 'Connections',
@@ -42,6 +44,9 @@ export const shellWords = inLanguage({
     language: 'English',
     notFound: 'Diese Seite gibt es nicht',
     notFoundText: 'Vielleicht ist die Adresse unvollständig, oder was dort war, ist fort.',
+    notForYou: 'Diese Seite ist nicht für deine Rolle',
+    notForYouText:
+      'Was hier steht, sieht nur, wessen Rolle „arbeitet“ oder „verwaltet“ ist. Frage eine dieser Personen.',
     toOverview: 'Zur Übersicht',
     overview: 'Übersicht',
     connections: 'Verbindungen',

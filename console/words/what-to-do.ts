@@ -50,6 +50,8 @@ export const whatToDoWords = inLanguage({
     happened: 'The last login failed',
     waiting:
       'The login page asks for something now. Whoever has opened the link answers there. If it was not opened, or not in time, “Link to the login” above gives a fresh one.',
+    waitingToRead: 'The login page asks for something now. Whoever has opened the link answers there.',
+    ask: 'Ask somebody with the role operator or owner to log in again.',
     kept: 'What is entered there is kept, sealed, and from then on it logs in by itself where the site lets it.',
     notKept: 'What is entered there is not kept; “Settings” changes that.',
     inStore: 'What is valid now belongs in the password store, from which it is read at each login.',
@@ -59,6 +61,8 @@ export const whatToDoWords = inLanguage({
     happened: 'Die letzte Anmeldung ist gescheitert',
     waiting:
       'Die Anmeldeseite fragt jetzt etwas. Wer den Link geöffnet hat, antwortet dort. Wurde er nicht oder nicht rechtzeitig geöffnet, gibt „Link zur Anmeldung“ oben einen frischen.',
+    waitingToRead: 'Die Anmeldeseite fragt jetzt etwas. Wer den Link geöffnet hat, antwortet dort.',
+    ask: 'Bitte eine Person mit der Rolle „arbeitet“ oder „verwaltet“, neu anzumelden.',
     kept: 'Was dort eingegeben wird, bleibt versiegelt gespeichert; danach meldet sie sich selbst an, wo die Website es zulässt.',
     notKept: 'Was dort eingegeben wird, bleibt nicht gespeichert; das ändern die „Einstellungen“.',
     inStore: 'Was jetzt gilt, gehört in den Passwortspeicher, aus dem es bei jeder Anmeldung gelesen wird.',

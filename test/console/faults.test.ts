@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { z } from 'zod';
+import { ERROR_CODES } from '../../contract/errors.ts';
 import { CodeSourceCreate } from '../../contract/code-sources.ts';
 import { ConnectionCreate } from '../../contract/connections.ts';
 import { PasswordSet } from '../../contract/people.ts';
@@ -33,10 +34,12 @@ const RULES = [
 ];
 
 let faultText: (rule: string) => string;
+let refusalText: (code: string, message: string) => string;
 beforeAll(async () => {
   vi.stubGlobal('document', { documentElement: { lang: 'de' } });
   vi.stubGlobal('localStorage', { getItem: () => null });
   ({ faultText } = await import('../../console/words/faults.ts'));
+  ({ refusalText } = await import('../../console/words/refusals.ts'));
 });
 afterAll(() => vi.unstubAllGlobals());
 
@@ -44,6 +47,17 @@ afterAll(() => vi.unstubAllGlobals());
 function saidOf(schema: z.ZodType, body: unknown): string[] {
   return (schema.safeParse(body).error?.issues ?? []).map(({ message }) => faultText(message));
 }
+
+test('whatever refuses something, it is said in German', () => {
+  const said = Object.keys(ERROR_CODES).map((code) => refusalText(code, 'Something went wrong'));
+  expect(said.filter((text) => text.startsWith('Something'))).toEqual([]);
+  expect(refusalText('operation_failed', 'An organization keeps an owner; make somebody else one first')).toBe(
+    'Eine Organisation braucht jemanden mit der Rolle „verwaltet“. Gib diese Rolle zuerst jemand anderem',
+  );
+  expect(refusalText('invalid_input', 'expires_at: must be a whole number')).toBe(
+    'expires_at: muss eine ganze Zahl sein',
+  );
+});
 
 test('what schemas say of fields is said in German', () => {
   expect(saidOf(CodeSourceCreate, { type: 'pigeon', secret: 'short' })).toEqual([

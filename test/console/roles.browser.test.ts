@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Role } from '../../contract/people.ts';
 import { useService } from '../api/service-fixture.ts';
-import { DESKTOP } from '../hosted/visit.ts';
+import { DESKTOP, PHONE } from '../hosted/visit.ts';
 import { axeComplaints } from './axe.ts';
 import { openConsole, type ConsoleVisits } from './visit.ts';
 
@@ -78,5 +78,45 @@ test('an operator is offered what operators may do, and nothing of owners', asyn
   expect(await offered(page, '/keys')).toEqual([]);
   await visits.shot(page, 'keys-to-read');
   await page.getByText('You may look here. To change anything takes the role owner.').waitFor();
+  await finish();
+});
+
+test('who may only read is led to no page that is refused, and told whom to ask', async () => {
+  const visit = await visits.begin({ ...PHONE, locale: 'de' });
+  const { page, finish } = visit;
+  await lookAs('viewer', visit);
+  await page.goto(`${visits.base}/console/connections`);
+  await page.getByRole('button', { name: 'Menü' }).click();
+  const menu = page.getByRole('navigation', { name: 'Seiten' });
+  await menu.getByRole('link', { name: 'Profile', exact: true }).waitFor();
+  const names = await menu.getByRole('link').allTextContents();
+  expect(names).not.toContain('Browser');
+  expect(names).not.toContain('Browser-Pools');
+  await visits.shot(page, 'menu-to-read-phone');
+  await page.getByRole('button', { name: 'Menü' }).click();
+  await page.getByRole('link', { name: 'shop.example' }).click();
+  await page.getByText('Bitte eine Person mit der Rolle „arbeitet“ oder „verwaltet“').waitFor();
+  expect(await page.getByText('Drücke oben').count()).toBe(0);
+  expect(await axeComplaints(page)).toEqual([]);
+  await visits.shot(page, 'connection-to-read-phone');
+  // An address that somebody sent leads no further than the menu.
+  await page.goto(`${visits.base}/console/browsers`);
+  await page.getByText('Was hier steht, sieht nur').waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+  await visits.shot(page, 'browsers-not-to-read-phone');
+  await finish();
+});
+
+test('the default project is offered no end, which would be refused', async () => {
+  const { page, finish } = await visits.begin({ ...PHONE, locale: 'de' });
+  await fixture().call('POST', '/org/projects', { name: 'Second' });
+  await page.goto(`${visits.base}/console/projects`);
+  const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('cell', { name }) });
+  const second = row('Second').getByRole('button');
+  await second.filter({ hasText: 'Archivieren' }).waitFor();
+  expect(await second.allTextContents()).toEqual(['Umbenennen', 'Archivieren', 'Löschen']);
+  expect(await row('Default').getByRole('button').allTextContents()).toEqual(['Umbenennen']);
+  expect(await axeComplaints(page)).toEqual([]);
+  await visits.shot(page, 'projects-phone');
   await finish();
 });
