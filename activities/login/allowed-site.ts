@@ -120,6 +120,13 @@ export function mayLeadTo(url: string, sites: AllowedSites): boolean {
   return isOwnSite(address, sites) || isAmong(address.hostname, IDENTITY_PROVIDERS);
 }
 
+/** Whether an address is an identity provider's. */
+export function isIdentityProvider(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'https:' && isAmong(hostname, IDENTITY_PROVIDERS);
+}
+
 function isAmong(hostname: string, hosts: readonly string[]): boolean {
   return hosts.some((host) => (host.startsWith('*.') ? hostname.endsWith(host.slice(1)) : hostname === host));
 }

@@ -17,6 +17,7 @@ import { waitForRequestsToSettle } from './reaction.ts';
 import { seeFrames } from './reading/frames.ts';
 import { pageIdOf } from './reading/page-session.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
+import { watchWindows, withChosenWindow } from './strange-windows.ts';
 import { freshTotpCode, nextTotpCode } from './totp.ts';
 import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
 import { rememberTyped, spellingsOfSecrets } from './without-typed.ts';
@@ -40,6 +41,7 @@ export async function enterAnswer(
   };
   // Nobody acts on the page any more, and the site's answer may lead anywhere.
   await keepOnSite(page, target, false);
+  watchWindows(page, target);
   const [first] = answer.entries;
   if (first !== undefined && !(await isProvedSoon(page, first.field, false, signal))) throw unproved();
   const values = await openValues(deps, input, page, signal);
@@ -102,18 +104,16 @@ async function enterHeld(
   const before = page.url();
   const underWay = requestsUnderWay(page);
   if (answer.choice?.uses === 'new_passkey') await passkeys.allowCreation(target, input.sessionId);
-  await waitForRequestsToSettle(
-    page,
-    async () => {
-      refuseWhenLate(signal);
-      if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
-      if (isCovered(page)) await bringToFront(page);
-      held?.letGo();
-      if (answer.choice === null) await pressSubmit(hands, answer.submit);
-      else await takeChoice(hands, answer.choice, answer.submit);
-    },
-    signal,
-  );
+  const press = async (): Promise<void> => {
+    refuseWhenLate(signal);
+    if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
+    if (isCovered(page)) await bringToFront(page);
+    held?.letGo();
+    if (answer.choice === null) await pressSubmit(hands, answer.submit);
+    else await takeChoice(hands, answer.choice, answer.submit);
+  };
+  const settled = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
+  await (mayOpenProvider(answer) ? withChosenWindow(page, settled) : settled());
   await held?.end();
   if (held?.hasRefused() === true) throw wrongSite();
   if (answer.choice?.uses === 'passkey' || answer.choice?.uses === 'new_passkey') await untilLedOn(page, before);
@@ -142,6 +142,11 @@ async function enterHeld(
 function answered({ entries, choice }: EnterInput['answer']): Answered {
   if (entries.length > 0 || choice?.type === 'other' || choice?.uses === 'passkey') return 'login';
   return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'who' : 'way';
+}
+
+/** Whether an answer chooses by whom to sign in: that may be a company's own provider, on a site that nobody has named. */
+function mayOpenProvider({ choice }: EnterInput['answer']): boolean {
+  return choice?.type === 'sso_provider' || choice?.type === 'sign_in_method';
 }
 
 /** How long a site may take from the press to the page behind its passkey, in milliseconds. */

@@ -14,6 +14,7 @@ import { keepOnSite } from './kept-on-site.ts';
 import { readLogin } from './read-login.ts';
 import { keepRecordings, recordSession } from './record-session.ts';
 import { createPasskeys } from './passkeys.ts';
+import { watchWindows } from './strange-windows.ts';
 import { openMailedLink } from './open-link.ts';
 import { isCaptured, openLoginSession } from './open-session.ts';
 import { blameEgress, blameProxy, requireProxy } from './network-faults.ts';
@@ -66,6 +67,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           const page = await deps.pages.of(target.projectId, sessionId);
           // Nobody acts on a page that a flow leads on.
           await keepOnSite(page, target, false);
+          watchWindows(page, target);
           const reading = await blameEgress(page, deps.egress, () => findLoginPage(page, target, deps));
           await blameProxy(deps, target, sessionId, reading);
           return await observe(target, sessionId, reading);
@@ -79,6 +81,7 @@ export function createLoginActivities(deps: LoginDeps): LoginActivities {
           if (submitted)
             return await observe(target, sessionId, await readAfterLostEntry(deps, target, sessionId, signal));
           const page = await deps.pages.of(target.projectId, sessionId);
+          watchWindows(page, target);
           return await observe(target, sessionId, await readLogin(page, { chosen: target.forms, model: deps.model }));
         }),
       ),

@@ -10,6 +10,7 @@ import { failure } from './faults.ts';
 import { clickPlace } from './fill.ts';
 import { readAfterEntering } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
+import { openWindow } from './strange-windows.ts';
 import { readLogin } from './read-login.ts';
 import { seeFrames } from './reading/frames.ts';
 
@@ -37,7 +38,7 @@ export async function openMailedLink(
   if (!(await deps.store.typingLedger.claim({ connectionId, flowId, interactionId: entryId, submissionId })))
     throw failure('entry_uncertain', 'this link was opened before; its outcome is read from the page', true);
   await deps.store.submissions.destroy(submissionId);
-  const opened = await waiting.context().newPage();
+  const opened = await openWindow(waiting.context());
   if (signal.aborted || !(await deps.store.typingLedger.advance(flowId, entryId, 'pressed')))
     throw failure('entry_uncertain', 'this link was given up; its outcome is read from the page', true);
   const reading = await readOpened(deps, { target, sessionId, from }, { waiting, opened }, link, signal);

@@ -5,6 +5,7 @@ import type { BrowserService } from '../../browser-client/service.ts';
 import { deleteSession, retrieveSession } from '../../browser-client/sessions.ts';
 import { followTraffic } from './reading/traffic.ts';
 import { openShadowRoots } from './reading/shadow-roots.ts';
+import { isStrange, openWindow } from './strange-windows.ts';
 
 /** How long the connection to a browser may take, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -18,7 +19,7 @@ const ARTIFACTS_FOLDER = tmpdir();
 /** Connections of this worker to the browsers of running flows, to read their pages. */
 export interface Pages {
   /**
-   * The page that a person would look at: the newest of the session's default context. A session whose page has crashed
+   * The page that a person would look at: the newest of the session's default context that is not a stranger's. A session whose page has crashed
    * is ended: `session_gone`, for what was on the page is lost.
    */
   of(projectId: string, sessionId: string, cdpUrl?: string): Promise<Page>;
@@ -92,7 +93,7 @@ export function createPages(service: BrowserService): Pages {
       const browser = await browserOf(projectId, sessionId, cdpUrl);
       const context = browser.contexts()[0];
       if (context === undefined) throw failure('session_gone', 'the browser has no window any more', true);
-      const page = context.pages().at(-1) ?? (await context.newPage());
+      const page = context.pages().findLast((each) => !isStrange(each)) ?? (await openWindow(context));
       if (!crashed.has(page)) return page;
       await this.release(sessionId);
       await deleteSession(service, projectId, sessionId).catch(() => undefined);

@@ -43,8 +43,14 @@ export async function waitForRequestsToSettle(
     ledOn.clear();
     wake();
   };
+  const onOpened = (opened: Page): void => {
+    opened.once('close', () => {
+      for (const request of pending) if (isOfClosed(request)) onEnd(request);
+    });
+  };
   const context = page.context();
   page.once('close', onClose);
+  context.on('page', onOpened);
   context.on('request', onRequest);
   context.on('response', onResponse);
   context.on('requestfinished', onEnd);
@@ -60,6 +66,7 @@ export async function waitForRequestsToSettle(
     } while (pending.size > 0 && Date.now() < end && !signal.aborted);
   } finally {
     page.off('close', onClose);
+    context.off('page', onOpened);
     context.off('request', onRequest);
     context.off('response', onResponse);
     context.off('requestfinished', onEnd);
@@ -77,5 +84,14 @@ export async function waitForRequestsToSettle(
         };
       });
     }
+  }
+}
+
+/** True of what a window has asked for that is no more, or has not come to be. */
+function isOfClosed(request: Request): boolean {
+  try {
+    return request.frame().page().isClosed();
+  } catch {
+    return true;
   }
 }
