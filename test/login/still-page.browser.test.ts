@@ -10,8 +10,13 @@ import { launchViewer } from '../setup/viewer.ts';
 const inside = (asks: string): string =>
   `<!doctype html><title>Reverser</title><input placeholder="Text"><button>Run</button><button>Clear</button>
   <script>${asks}</script>`;
-const SHOWS_FORM = `setTimeout(() => fetch('/release'), 2500); fetch('/session').then(() => { document.body.innerHTML =
+const showsForm = (
+  afterMs: number,
+): string => `setTimeout(() => fetch('/release'), ${afterMs}); fetch('/session').then(() => { document.body.innerHTML =
   '<form><input name="user" placeholder="Username"><input type="password"><button>Sign in</button></form>'; });`;
+/** The frame of an application, drawn before it knows who is there. */
+const frame = `<!doctype html><title>Processes</title><p>${'The last release of this edition is near. '.repeat(8)}</p>
+  <script>${showsForm(3000)}</script>`;
 /** Longer than any test may take: whoever waits as long hangs. */
 const FOREVER_MS = 3_600_000;
 
@@ -22,7 +27,10 @@ const server = createServer((request, response) => {
   if (request.url === '/session') held.push(response);
   else if (request.url === '/release') for (const each of [...held, response]) each.end('{}');
   else if (request.url === '/events') response.write('data: 1\n\n');
-  else response.end(inside(request.url === '/asks' ? SHOWS_FORM : `fetch('/events')`));
+  else
+    response.end(
+      request.url === '/frame' ? frame : inside(request.url === '/asks' ? showsForm(2500) : `fetch('/events')`),
+    );
 });
 
 beforeAll(async () => {
@@ -35,10 +43,15 @@ afterAll(async () => {
   server.close();
 });
 
-async function read(path: string) {
+async function open(path: string) {
   const page = await browser.newPage();
   followTraffic(page);
   await page.goto(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}${path}`);
+  return page;
+}
+
+async function read(path: string) {
+  const page = await open(path);
   const reading = readWhenSettled(page, { patienceMs: FOREVER_MS, timeoutMs: FOREVER_MS, endsWhenStill: true });
   return { page, reading };
 }
@@ -52,4 +65,9 @@ it('takes a page as it is that stands still and waits for no server, whatever it
 it('waits for the answer that a page waits for, however still it stands', async () => {
   const { reading } = await read('/asks');
   expect(await reading).toMatchObject({ kind: 'form' });
+});
+
+it('gives a page that has a lot to say its time to ask who is there', async () => {
+  const limits = { longestMs: FOREVER_MS, timeoutMs: FOREVER_MS };
+  expect(await readWhenSettled(await open('/frame'), limits)).toMatchObject({ kind: 'form' });
 });

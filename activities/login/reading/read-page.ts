@@ -5,7 +5,7 @@ import { openDeclaredRoots } from './declared-roots.ts';
 import { seeFrames } from './frames.ts';
 import type { FormModel } from './form-model.ts';
 import type { SeenFrame } from '../../../reader/clusters.ts';
-import { isTrafficOver } from './traffic.ts';
+import { asksServer, isTrafficOver } from './traffic.ts';
 import { settle, settleAfterChange, type SettleOptions } from './settle.ts';
 import { isErrorPage, ownSigns, showsOnlyLoading } from '../../../reader/signs.ts';
 import { understand, understandWithReasons, type Understood } from '../../../reader/understand.ts';
@@ -15,7 +15,7 @@ export { settle, type SettleOptions } from './settle.ts';
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** How long a page that says nothing yet (a spinner, an empty root) is given to say something. */
 const PATIENCE_MS = 5_000;
-/** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete. */
+/** The same for a page that has a lot to say, but nothing to answer: it is likely to be complete, once it asks its server nothing. */
 const SHORT_PATIENCE_MS = 800;
 /** The same where a form for something else stands on the page already: its scripts have done their work. */
 const FORM_PATIENCE_MS = 150;
@@ -31,6 +31,8 @@ const ENOUGH_TO_USE = 2;
 export interface ReadOptions extends SettleOptions {
   /** How long a page without anything to answer is given to show something. Default 5,000; less when it looks complete. */
   readonly patienceMs?: number;
+  /** The longest that a page is waited for which has a lot to say and still asks its server for something. Default 5,000. */
+  readonly longestMs?: number;
   /**
    * A page that stands still, waits for no server and has things to use is not waited for any longer: for after a login, where a
    * page without anything to answer is what was hoped for. Default false: a form may still come.
@@ -67,9 +69,11 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   await settle(page, { ...options, timeoutMs });
   const waitFrom = Date.now();
+  let askedLast = waitFrom;
   let rootsOpened = false;
   let stillLooks = 0;
   for (;;) {
+    const asked = asksServer(page);
     const frames = await seeFrames(page);
     const understood = understandWithReasons(page.url(), frames, options.chosen);
     const { reading } = understood;
@@ -87,8 +91,11 @@ export async function readWithReasons(page: Page, options: ReadOptions = {}): Pr
       rootsOpened = true;
       if ((await openDeclaredRoots(page)) > 0) continue;
     }
+    // An application may draw its frame while it still asks who is there, and the form only when it has been told.
+    if (options.endsWhenStill !== true && asked) askedLast = Date.now();
     const patience = options.patienceMs ?? patienceWith(understood, frames);
-    const left = Math.min(waitFrom + patience, started + timeoutMs) - Date.now();
+    const longest = waitFrom + (options.patienceMs ?? options.longestMs ?? PATIENCE_MS);
+    const left = Math.min(askedLast + patience, longest, started + timeoutMs) - Date.now();
     const isStill = options.endsWhenStill === true && stillLooks >= STILL_LOOKS && isUsable(frames);
     if (left <= 0 || isStill) return understood;
     // Not every change raises an event (one before the wait began, one in a shadow root made since): look again anyway.

@@ -36,6 +36,11 @@ export function isTrafficOver(page: Page): boolean {
   return underWay.get(page)?.size === 0;
 }
 
+/** True when a page is known to wait for one of its servers; false of one that is not followed. */
+export function asksServer(page: Page): boolean {
+  return (underWay.get(page)?.size ?? 0) > 0;
+}
+
 /** What a page waits for now, to tell later what it has asked for since. None of one that is not followed. */
 export function requestsUnderWay(page: Page): ReadonlySet<Request> {
   return new Set(underWay.get(page));
