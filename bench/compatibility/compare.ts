@@ -17,6 +17,7 @@ const OTHER_CLIENTS = [
   'The Python client has the same operations: 0.96.0 and 0.131.0 run unchanged (a whole login in two steps, a browser on its profile, lists).',
   'Its newest groups, `vaults`, `vault_provider_configs`, `search`, `config_registry`, `telemetry.destinations`, and `repl`, `webmcp` and',
   '`playwright.executors` of browsers, are 404 with a message that says what there is instead.',
+  'Of its newest fields, `executor` of `playwright.execute` works; `policy` of API keys is refused: no key here is for single actions.',
   '',
   'Playwright, Puppeteer, Stagehand, browser-use, LangChain, the Vercel AI SDK and MCP clients are [recipes](recipes/README.md), each run as a whole.',
   '',
