@@ -46,14 +46,17 @@ export function mayTypeInto(url: string, sites: AllowedSites, egress: EgressPoli
   return isAllowedByName(address, sites) || isAmong(hostname, IDENTITY_PROVIDERS);
 }
 
+/** Services that take a site's logins from its scripts (Firebase, Amazon Cognito), and show them to nobody. */
+const LOGIN_SERVICES = /^(?:identitytoolkit\.googleapis\.com|cognito-idp\.[a-z0-9-]+\.amazonaws\.com)$/;
+
 /**
  * Whether a form of the document at `from` may send what was typed into it to `url`: by https where the document came by it, and where
- * the connection names allowed domains to the document's own site or to what it may be typed into.
+ * the connection names allowed domains to the document's own site, to what it may be typed into, or to a service that takes logins.
  */
 export function maySendTo(url: string, from: string, sites: AllowedSites, egress: EgressPolicy): boolean {
   if (!mayTypeInto(url, { ...sites, allowedDomains: [] }, egress)) return false;
   if (new URL(from).protocol === 'https:' && new URL(url).protocol !== 'https:') return false;
-  return isSameSite(url, from) || mayTypeInto(url, sites, egress);
+  return isSameSite(url, from) || LOGIN_SERVICES.test(new URL(url).hostname) || mayTypeInto(url, sites, egress);
 }
 
 /** Whom a stored value belongs to. */

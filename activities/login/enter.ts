@@ -1,5 +1,6 @@
 import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
+import type { PageReading } from '../../contract/reading.ts';
 import type { Frame, Page } from 'playwright-core';
 import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
@@ -20,7 +21,7 @@ import { requestsUnderWay } from './reading/traffic.ts';
 import { watchWindows, withChosenWindow } from './strange-windows.ts';
 import { freshTotpCode, nextTotpCode } from './totp.ts';
 import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
-import { rememberTyped, spellingsOfSecrets } from './without-typed.ts';
+import { rememberTyped, spellingsInRequests, spellingsOfSecrets } from './without-typed.ts';
 
 /**
  * Types one answer into the page and presses its button, at most once: the ledger is claimed before the first key, so
@@ -125,6 +126,8 @@ async function enterHeld(
     { page, inputs, underWay },
     signal,
   );
+  // Where the login itself was kept from going, the form has no answer.
+  if (held?.hasRefusedBeside() === true && asksAgain(seen, answer)) throw wrongSite();
   const reading = await markHeld(deps, input, seen);
   const created = await passkeys.takeCreated(target, input.sessionId);
   const keptId = await keepForLater(deps, input, typedId, created.map(asTyped));
@@ -142,6 +145,10 @@ async function enterHeld(
 function answered({ entries, choice }: EnterInput['answer']): Answered {
   if (entries.length > 0 || choice?.type === 'other' || choice?.uses === 'passkey') return 'login';
   return choice?.type === 'sso_provider' || choice?.type === 'account' ? 'who' : 'way';
+}
+
+function asksAgain({ kind, fields }: PageReading, { entries }: EnterInput['answer']): boolean {
+  return kind === 'form' && fields.some(({ name }) => entries.some(({ field }) => field.name === name));
 }
 
 /** Whether an answer chooses by whom to sign in: that may be a company's own provider, on a site that nobody has named. */
@@ -336,7 +343,7 @@ async function holdFor(
   const stays = values.some(({ entry }) => entry.field.type === 'password');
   return await holdPage(page, {
     frames: stays ? frames : [],
-    secrets,
+    secrets: [...secrets, ...spellingsInRequests(values.filter(isSecret).map(({ text }) => text))],
     mayCarryTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
   });
 }

@@ -34,6 +34,19 @@ export function spellingsOfSecrets(values: readonly string[]): string[] {
     .flatMap((value) => [value, value.trim(), encodeURIComponent(toUSVString(value)), formEncoded(value)]);
 }
 
+/** Secrets as scripts spell them besides, in JSON and in base64 (of whatever they are part of). */
+export function spellingsInRequests(values: readonly string[]): string[] {
+  return values
+    .filter((value) => value.trim().length >= SHORTEST)
+    .flatMap((value) => [JSON.stringify(value).slice(1, -1), ...[0, 1, 2].map((offset) => inBase64(value, offset))]);
+}
+
+/** What a text is in the base64 of another, `offset` bytes after a group of three: without the letters that it shares with others. */
+function inBase64(value: string, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)]);
+  return bytes.toString('base64').slice(Math.ceil((offset * 4) / 3), Math.floor((bytes.length * 4) / 3));
+}
+
 function formEncoded(value: string): string {
   return new URLSearchParams({ value }).toString().slice('value='.length);
 }

@@ -81,6 +81,8 @@ describe('where a form may send what was typed into it', () => {
     ['another host of its site', LOGIN, RESTRICTED, 'https://api.shop.example/in'],
     ['a domain that the connection names', LOGIN, RESTRICTED, 'https://pay.example/in'],
     ['a provider', LOGIN, RESTRICTED, 'https://acme.okta.com/api/v1/authn'],
+    ['a service that takes logins', LOGIN, RESTRICTED, 'https://identitytoolkit.googleapis.com/v1/accounts:signIn'],
+    ['another one', LOGIN, RESTRICTED, 'https://cognito-idp.eu-west-1.amazonaws.com/'],
     ['any site where none is named', LOGIN, OPEN, 'https://elsewhere.test/in'],
     ['a listed host by http, as the form came', 'http://localhost:8081/login', OPEN, 'http://localhost:8081/in'],
     ['https from a listed host', 'http://localhost:8081/login', OPEN, 'https://shop.example/in'],
@@ -90,6 +92,8 @@ describe('where a form may send what was typed into it', () => {
 
   it.each([
     ['a site that the connection does not name', LOGIN, RESTRICTED, 'https://elsewhere.test/in'],
+    ['a look-alike of a service', LOGIN, RESTRICTED, 'https://cognito-idp.evil.test/'],
+    ['a neighbour of one', LOGIN, RESTRICTED, 'https://cognito-idp.s3.eu-west-1.amazonaws.com/'],
     ['its own site by http', LOGIN, OPEN, 'http://shop.example/in'],
     ['a host by http that is not listed', 'http://localhost:8081/login', OPEN, 'http://localhost:8082/in'],
     [
