@@ -5,6 +5,7 @@ import type {
   ManagedAuthBrowser,
   TimelineEvent,
 } from './connections.ts';
+import type { CheckPlace } from './check-times.ts';
 import type { CredentialProviderFault } from './credential-provider-faults.ts';
 import type { ConnectionDocument, ConnectionRecord, KnownAccount, RequestCheck } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
@@ -297,6 +298,25 @@ export type QuickCheckOutcome =
   | { missed: QuickCheckMiss }
   | { missed: null; check: CheckMethod; credential: CredentialFacts | null; recorded: boolean };
 
+/** A session to look at whenever it is due, and what is recorded as long as it is as it was. */
+export interface WatchInput {
+  target: LoginTarget;
+  /** What is known of the attached credential. */
+  credential: CredentialFacts | null;
+  /** The document as it is recorded. The looks that follow take the revisions after its own, one each. */
+  document: ConnectionDocument;
+  place: CheckPlace;
+  /** Number of the first look, as `checkNumberAt` has it. */
+  firstNumber: number;
+  /** What the ids of the checks are made from, the same for each however often it is tried. */
+  watchId: string;
+}
+
+/** Why a watch ended: as a quick check's miss; `overtaken`: the row is another's; or what it found, which is not recorded yet. */
+export type WatchEnd =
+  | { missed: Exclude<QuickCheckMiss, 'busy'> | 'overtaken' }
+  | { missed: null; checkId: string; check: CheckMethod; credential: CredentialFacts | null };
+
 /** The check that needs neither a browser nor a place in a queue. */
 export interface QuickCheckActivities {
   /**
@@ -304,6 +324,12 @@ export interface QuickCheckActivities {
    * Answers within moments, whatever the site does. May run again: a revision that is not newer changes nothing.
    */
   checkQuickly(input: QuickCheckInput): Promise<QuickCheckOutcome>;
+  /**
+   * Makes a quick check each time it is tried, and records it. As long as the session is as it was it fails with
+   * `STILL_SIGNED_IN`, to be tried again when the next check is due. A try that comes again after a lost worker neither
+   * records its check twice nor leaves it out. It is over when there is something to do that it cannot.
+   */
+  watchSession(input: WatchInput): Promise<WatchEnd>;
 }
 
 /** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
@@ -375,6 +401,8 @@ export interface RecordActivities {
    * it gives up the one that it had. Null when the connection is gone.
    */
   takeCheckSlot(input: { connectionId: string; intervalSeconds: number }): Promise<{ slot: number | null }>;
+  /** How far the row has come, for whoever has not written it alone; null when it is gone. */
+  readRecorded(input: { connectionId: string }): Promise<{ revision: number; lastCheckAt: string | null } | null>;
   /** Removes the connection with everything that belongs to it. */
   removeConnection(address: ConnectionAddress): Promise<void>;
 }

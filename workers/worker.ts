@@ -25,6 +25,7 @@ import type {
   LoginActivities,
   QuickCheckActivities,
   RecordActivities,
+  WatchInput,
   WebhookActivities,
 } from '../contract/activities.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
@@ -133,6 +134,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ask: (target) => checkByRequest(deps, target),
       readCredential: (target) => credentialFacts(deps, target),
       record: (state) => records.recordConnection(state),
+      readRevision: async (id) => (await options.store.connections.byIdUnscoped(id))?.revision ?? null,
     }),
     browsing: createLoginActivities(deps),
     webhooks: createWebhookActivities(options.store, options.egress),
@@ -193,7 +195,10 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
       Worker.create({
         ...common,
         taskQueue: browserQueue(taskQueue, queue),
-        activities: { ...options.browsing },
+        activities: {
+          ...options.browsing,
+          watchSession: (input: WatchInput) => options.quickChecks.watchSession(input),
+        },
         maxConcurrentActivityTaskExecutions: concurrency[queue],
       }),
     ),

@@ -30,6 +30,7 @@ export const records: RecordActivities = {
   readCredential: (input) => persist((store) => store.readCredential(input)),
   // A check at a time that others have, too, is better than none: nobody waits a day for a place.
   takeCheckSlot: (input) => brief.takeCheckSlot(input),
+  readRecorded: (input) => persist((store) => store.readRecorded(input)),
   removeConnection: (address) => persist((store) => store.removeConnection(address)),
 };
 

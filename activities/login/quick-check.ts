@@ -4,6 +4,7 @@ import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
 import { inTime } from '../../contract/in-time.ts';
 import { guard } from './faults.ts';
+import { createSessionWatch } from './session-watch.ts';
 
 /** What a quick check is made of. */
 export interface QuickCheckParts {
@@ -11,6 +12,8 @@ export interface QuickCheckParts {
   ask(target: LoginTarget): Promise<CheckMethod | null>;
   readCredential(target: LoginTarget): Promise<CredentialFacts | null>;
   record(record: ConnectionRecord): Promise<void>;
+  /** Revision of the connection's row; null when it is gone. */
+  readRevision(connectionId: string): Promise<number | null>;
 }
 
 /** How long a site may take, in milliseconds: it holds a workflow's task. Those that take longer are asked in the queue of checks. */
@@ -32,10 +35,12 @@ export function createQuickCheck(
       asking -= 1;
     }
   };
+  const askInTime = (target: LoginTarget) => inTime(askOne(target), answerWithinMs, 'late' as const);
   return {
+    watchSession: createSessionWatch({ ...parts, ask: askInTime }),
     checkQuickly: guard(async ({ target, credential: known, document, event }) => {
       if (asking >= askedAtOnce) return { missed: 'busy' };
-      const check = await inTime(askOne(target), answerWithinMs, 'late' as const);
+      const check = await askInTime(target);
       if (check === 'late') return { missed: 'late' };
       if (check === null) return { missed: 'unsure' };
       const credential = await parts.readCredential(target);

@@ -56,6 +56,11 @@ export function createRecordActivities(store: Store): RecordActivities {
       return { slot: await store.checkSlots.take(connectionId, intervalSeconds) };
     }),
 
+    readRecorded: guard(async ({ connectionId }) => {
+      const row = await store.connections.byIdUnscoped(connectionId);
+      return row === null ? null : { revision: row.revision, lastCheckAt: row.document.last_auth_check_at };
+    }),
+
     removeConnection: guard(async ({ connectionId, organizationId, projectId }) => {
       await store.connections.remove({ organizationId, projectId }, connectionId);
     }),

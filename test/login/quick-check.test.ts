@@ -33,6 +33,7 @@ function quickCheck(parts: Partial<QuickCheckParts> = {}) {
       ask: () => Promise.resolve(CHECK),
       readCredential: () => Promise.resolve({ ...FACTS }),
       record: (record) => Promise.resolve(void records.push(record)),
+      readRevision: () => Promise.resolve(DOCUMENT.revision),
       ...parts,
     },
     { answerWithinMs: 20, askedAtOnce: 2 },

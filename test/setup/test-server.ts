@@ -15,8 +15,8 @@ const PROGRAM = 'temporal-test-server';
 const STEP_TIMEOUT_MS = 600_000;
 /**
  * Fixes faults of the published server: it never skips time again once a workflow closed over an activity, a child or a
- * workflow task, or cancelled an activity that no worker had taken, and it loses a workflow that cancels what ends in the
- * same moment (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058).
+ * workflow task, or cancelled an activity that no worker had taken or that waits for its next try, tells a try that it was meant
+ * for the time at which the one before it failed, and loses a workflow that cancels what ends in the same moment (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058).
  */
 const PATCH = fileURLToPath(new URL('temporal-test-server.patch', import.meta.url));
 

@@ -61,4 +61,20 @@ describe('the payload codec', () => {
     await expect(async () => other.decode([payload], HERE)).rejects.toThrow(/another key/);
     await expect(async () => codec.decode([PLAIN], HERE)).rejects.toThrow(/not encrypted/);
   });
+
+  it('takes one word in clear, which the server has of its own, and nothing like it', async () => {
+    const said = (data: string): Payload => ({ ...PLAIN, data: Buffer.from(data) });
+    const word = said('"ACTIVITY_ID_NOT_STARTED"');
+    expect(await codec.decode([word], HERE)).toEqual([word]);
+    for (const other of [
+      '"ACTIVITY_ID_NOT_STARTED" ',
+      'ACTIVITY_ID_NOT_STARTED',
+      '"activity_id_not_started"',
+      '""',
+      '',
+    ])
+      await expect(async () => codec.decode([said(other)], HERE)).rejects.toThrow(/not encrypted/);
+    const raw = { ...word, metadata: { encoding: Buffer.from('binary/plain') } };
+    await expect(async () => codec.decode([raw], HERE)).rejects.toThrow(/not encrypted/);
+  });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
-import type { ConnectionDocument } from '../../contract/document.ts';
+import type { ConnectionDocument, ConnectionSettings } from '../../contract/document.ts';
 import { createHealth } from '../../start/health.ts';
 import { TASK_QUEUE } from '../../workflows/messages.ts';
 import { createDataConverter } from '../../workers/data-converter/data-converter.ts';
@@ -88,11 +88,35 @@ it(
   },
 );
 
-async function createConnection(profile: string): Promise<string> {
+it('goes on with a watch on the version that was made current', { timeout: 120_000 }, async () => {
+  const world = createScriptedWorld();
+  world.learns = true;
+  world.discovered = [INSIDE];
+  const first = await startVersion('5', world);
+  const id = await createConnection('watched', { health_checks: true, health_check_interval: 2 });
+  await client.login(id);
+  const reached = (count: number) =>
+    until(
+      `${String(count)} checks`,
+      () => Promise.resolve(world.quickly),
+      (made) => made >= count,
+    );
+  await reached(3);
+  const second = await startVersion('6', world);
+  await first.stop();
+  await reached(world.quickly + 3);
+  expect(await versionOf(workflowIdOf(id))).toBe('6');
+  // A browser was needed after the login alone.
+  expect(world.checksBegun).toBe(1);
+  await client.remove(id);
+  await second.stop();
+});
+
+async function createConnection(profile: string, more: Partial<ConnectionSettings> = {}): Promise<string> {
   const { document } = await client.create({
     organizationId: 'org_default',
     projectId: 'prj_default',
-    settings: settings({ profile_name: profile, health_checks: false }),
+    settings: settings({ profile_name: profile, health_checks: false, ...more }),
   });
   return document.id;
 }
@@ -120,8 +144,10 @@ async function versionOf(workflowId: string): Promise<string | null | undefined>
 const DEPLOYMENT = 'logins';
 
 /** A worker of a version, made the current one as an operator would. */
-async function startVersion(buildId: string): Promise<{ world: ScriptedWorld; stop(): Promise<void> }> {
-  const world = createScriptedWorld();
+async function startVersion(
+  buildId: string,
+  world = createScriptedWorld(),
+): Promise<{ world: ScriptedWorld; stop(): Promise<void> }> {
   const worker = await startWorkers({
     connection: env.nativeConnection,
     namespace: 'default',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nextCheckAtMs, phaseOf } from '../../workflows/policy/check-times.ts';
+import { checkNumberAt, nextCheckAtMs, phaseOf } from '../../contract/check-times.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12, 34, 56, 789);
 const INTERVALS = [1, 2, 300, 1200, 3600, 3601, 21_600, 86_399, 86_400];
@@ -45,6 +45,22 @@ it.each(INTERVALS.filter((interval) => interval >= 300))(
       // However long the check itself takes, the next is one interval after it began.
       for (const took of [0, 1, interval * 0.89])
         expect(nextCheckAtMs(at + took, { slot, intervalSeconds })).toBe(at + interval);
+    }
+  },
+);
+
+it.each([300, 3600, 86_400])(
+  'numbers the checks of every %i seconds as they follow, however late each is',
+  (intervalSeconds) => {
+    const place = { slot: 7, intervalSeconds };
+    let at = Date.parse('2026-01-01T00:00:00Z');
+    for (const lateness of [0, 0.1, 0.45, 0.89, 0]) {
+      const number = checkNumberAt(at, place);
+      const due = nextCheckAtMs(at, place);
+      expect(checkNumberAt(due, place)).toBe(number + 1);
+      // A try for it that comes again.
+      at = due + lateness * intervalSeconds * 1000;
+      expect(checkNumberAt(at, place)).toBe(number + 1);
     }
   },
 );

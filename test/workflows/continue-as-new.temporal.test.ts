@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
-import { phaseOf } from '../../workflows/policy/check-times.ts';
+import { phaseOf } from '../../contract/check-times.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByChoice, STORED, submitAll, until, waits } from './scenarios.ts';
 import { choice, CODE_PAGE, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
@@ -125,7 +125,8 @@ it('checks and takes settings in the middle of a flow, and cancels it when it is
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
-it('keeps the health timer across runs', async () => {
+it.each([false, true])('keeps the health timer across runs, and a watch: %s', async (learns) => {
+  tests.world.learns = learns;
   const id = await tests.createRestless({ health_check_interval: 2 });
   tests.world.discovered = [INSIDE];
   await tests.client.login(id);

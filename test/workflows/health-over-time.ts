@@ -113,7 +113,7 @@ async function passHours({ env }: WorkflowTests, hours: number): Promise<void> {
  * Starts the entity of a connection that has been logged in. Most are in a later run of theirs and know a request that tells;
  * some go on after their workflow was lost, and have a browser look.
  */
-async function startLoggedIn({ env }: WorkflowTests, number: number, everyHours: number): Promise<void> {
+async function startLoggedIn({ env, world }: WorkflowTests, number: number, everyHours: number): Promise<void> {
   const id = manyId(number);
   const document: ConnectionDocument = {
     ...{ schema_version: 1, id, organization_id: 'org_default', project_id: 'prj_default', revision: 1 },
@@ -126,6 +126,7 @@ async function startLoggedIn({ env }: WorkflowTests, number: number, everyHours:
     last_auth_check_at: null,
     flow: null,
   };
+  world.rows.set(id, document);
   await env.client.workflow.start<typeof entity>(WORKFLOWS.connection, {
     workflowId: workflowIdOf(id),
     taskQueue: 'test',
@@ -154,6 +155,7 @@ function laterRun(document: ConnectionDocument): Beginning {
       nextCheckAt: null,
       pendingTimeline: [],
       quickChecks: true,
+      watches: true,
       credentialStale: false,
       requestedFlow: null,
       running: null,

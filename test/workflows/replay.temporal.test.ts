@@ -29,6 +29,7 @@ const SCENARIOS = {
   continuedAsNew: scenarios.continuedAsNew,
   checkedQuickly: scenarios.checkedQuickly,
   checkedOnTime: scenarios.checkedOnTime,
+  watchedSession: scenarios.watchedSession,
 };
 
 /** What becomes of programs of users: the workflows of each, by what its activities come to. */

@@ -201,6 +201,23 @@ export async function checkedQuickly(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
+/** A later run that leaves its checks to a watch, which a check by hand, a login and a site that says nothing interrupt. */
+export async function watchedSession(tests: WorkflowTests): Promise<string> {
+  const { client, env, world } = tests;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await client.check(id);
+  await env.sleep('22 minutes');
+  await client.check(id);
+  await env.sleep('12 minutes');
+  world.health = [
+    { outcome: 'inconclusive', errorCode: 'network_error', credential: null },
+    { outcome: 'authenticated', errorCode: null, credential: null },
+  ];
+  await env.sleep('22 minutes');
+  return id;
+}
+
 /** A later run whose wait for the next check is cut short: by a check by hand, and by other intervals. */
 export async function checkedOnTime(tests: WorkflowTests): Promise<string> {
   const { client, env, world } = tests;

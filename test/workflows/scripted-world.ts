@@ -218,6 +218,7 @@ export function createScriptedWorld(): ScriptedWorld {
       },
       readCredential: async () => Promise.resolve(world.credential),
       record: async (record) => world.records.recordConnection(record),
+      readRevision: async (id) => Promise.resolve(world.rows.get(id)?.revision ?? null),
     }),
     records: {
       insertConnection: async (document) => {
@@ -234,6 +235,7 @@ export function createScriptedWorld(): ScriptedWorld {
       recordConnection: async ({ document, timeline }) => {
         world.writes += 1;
         if (world.storeFault !== null) throw world.storeFault;
+        if ((world.rows.get(document.id)?.revision ?? 0) >= document.revision) return Promise.resolve();
         world.rows.set(document.id, document);
         world.states.push(document);
         for (const event of timeline) world.timeline.set(event.id, event);
@@ -248,6 +250,13 @@ export function createScriptedWorld(): ScriptedWorld {
         const place = `${String(intervalSeconds)} ${connectionId}`;
         const slot = world.slots.indexOf(place);
         return Promise.resolve({ slot: slot === -1 ? world.slots.push(place) - 1 : slot });
+      },
+      readRecorded: async ({ connectionId }) => {
+        if (world.storeFault !== null) throw world.storeFault;
+        const row = world.rows.get(connectionId);
+        return Promise.resolve(
+          row === undefined ? null : { revision: row.revision, lastCheckAt: row.last_auth_check_at },
+        );
       },
       removeConnection: async ({ connectionId }) => {
         world.rows.delete(connectionId);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { SubmitInput } from '../../workflows/messages.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, until, waits } from './scenarios.ts';
+import { ended, loginByCredential, until, waits } from './scenarios.ts';
 
 /** The time-skipping server keeps tasks for a worker that has gone. */
 let tests: WorkflowTests;
@@ -49,4 +49,30 @@ it('takes an answer by update in the moment of a take-over, and takes it once', 
   await sent;
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_update']);
+});
+
+it('goes on with a watch, makes each check once and leaves none out', async () => {
+  const { world } = tests;
+  const INTERVAL_MS = 2_000;
+  world.learns = true;
+  const id = await loginByCredential(tests);
+  await tests.client.configure(id, { health_check_interval: INTERVAL_MS / 1000 });
+  const checks = () => [...world.timeline.values()].filter(({ type }) => type === 'health_check');
+  await until(tests, id, () => world.quickly >= 2);
+  await tests.takeOver(() => Promise.resolve());
+  const before = world.quickly;
+  await until(tests, id, () => world.quickly >= before + 2 && checks().length === world.checks);
+  expect(world.checksBegun).toBe(1);
+  const turns = checks().map(({ timestamp }) => Math.floor(Date.parse(timestamp) / INTERVAL_MS));
+  expect(turns).toEqual([...new Set(turns)].toSorted((a, b) => a - b));
+  // What it rests on changes between two tries, too.
+  await tests.client.check(id);
+  await until(tests, id, () => checks().length === world.checks);
+  const { revision } = await tests.client.configure(id, { save_credentials: false });
+  await until(tests, id, (row) => row.revision >= revision && !row.settings.save_credentials);
+  const after = world.quickly;
+  await until(tests, id, () => world.quickly >= after + 2 && checks().length === world.checks);
+  expect(world.checksBegun).toBe(1);
+  const revisions = world.states.map(({ revision }) => revision);
+  expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
 });

@@ -1,3 +1,4 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +26,7 @@ beforeAll(async () => {
   });
   const activities: Cancellable = {
     held: () => released,
+    again: () => Promise.reject(ApplicationFailure.create({ type: 'again', nextRetryDelay: '1 day' })),
     async timerHasFired() {
       while ((await env.currentTimeMs()) < timerStartedAt + 2 * TIMER_MS) await pause();
     },
@@ -55,6 +57,11 @@ async function pendingActivities(workflowId: string): Promise<number> {
   return raw.pendingActivities?.length ?? 0;
 }
 
+async function attemptOf(workflowId: string): Promise<number> {
+  const { raw } = await env.client.workflow.getHandle(workflowId).describe();
+  return raw.pendingActivities?.[0]?.attempt ?? 0;
+}
+
 async function eventTypes(workflowId: string): Promise<number[]> {
   const { events } = await env.client.workflow.getHandle(workflowId).fetchHistory();
   return (events ?? []).map(({ eventType }) => eventType ?? 0);
@@ -69,6 +76,7 @@ async function run(workflowType: string): Promise<unknown> {
   });
   const begun = workflowType === 'cancelsFiredTimer' ? EVENT_TYPE_TIMER_STARTED : EVENT_TYPE_ACTIVITY_TASK_SCHEDULED;
   while (!(await eventTypes(workflowType)).includes(begun)) await pause();
+  if (workflowType === 'cancelsWaitingActivity') while ((await attemptOf(workflowType)) < 2) await pause();
   timerStartedAt = await env.currentTimeMs();
   await handle.signal(go);
   return (await handle.result()) as unknown;
@@ -78,6 +86,7 @@ async function run(workflowType: string): Promise<unknown> {
 describe('the time-skipping server', () => {
   it.each([
     ['cancelsUntakenActivity', 'cancelled'],
+    ['cancelsWaitingActivity', 'cancelled'],
     ['closesOverActivity', 'closed'],
     ['cancelsFiredTimer', 'cancelled'],
     ['cancelsEndedActivity', 'cancelled'],

@@ -27,7 +27,7 @@ const KEY_MEMORY_MS = 30_000;
 /**
  * Encrypts every payload with AES-256-GCM under the newest key (32 bytes each). The additional data binds it to the key and to the
  * workflow that it belongs to, so that a payload moved to another workflow's history is refused, as is one that is not
- * encrypted at all. Secrets do not travel here anyway: this protects domains, names and texts of sites.
+ * encrypted at all, but for the one word that the server has of its own. Secrets do not travel here anyway: this protects domains, names and texts of sites.
  */
 export function createPayloadCodec(source: Buffer | PayloadKeySource): PayloadCodec {
   const load = Buffer.isBuffer(source) ? () => Promise.resolve([source]) : source;
@@ -60,7 +60,11 @@ export function createPayloadCodec(source: Buffer | PayloadKeySource): PayloadCo
       return payloads.map((payload) => encrypt(key, payload, placeOf(context)));
     },
     decode: (payloads, context) =>
-      Promise.all(payloads.map(async (payload) => decrypt(await byId(keyIdOf(payload)), payload, placeOf(context)))),
+      Promise.all(
+        payloads.map(async (payload) =>
+          isServersOwn(payload) ? payload : decrypt(await byId(keyIdOf(payload)), payload, placeOf(context)),
+        ),
+      ),
   };
 }
 
@@ -75,6 +79,13 @@ function named(key: Buffer): PayloadKey {
 /** True for a payload that the codec encrypted. */
 export function isEncrypted(payload: Payload): boolean {
   return metadataOf(payload, 'encoding') === ENCODING;
+}
+
+/** What the server itself says of an activity that was cancelled between two tries: this one word, which says nothing else. */
+const NOT_STARTED = '"ACTIVITY_ID_NOT_STARTED"';
+
+function isServersOwn(payload: Payload): boolean {
+  return metadataOf(payload, 'encoding') === 'json/plain' && text.decode(payload.data ?? undefined) === NOT_STARTED;
 }
 
 function keyIdOf(payload: Payload): string {

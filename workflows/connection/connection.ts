@@ -11,7 +11,7 @@ import { runHealthChecks } from './health.ts';
 import { insertRow, recordChanges, removeRow } from './recorder.ts';
 import { carriedOf, initialState, type ConnectionInput, type ConnectionState } from './state.ts';
 
-/** A run continues as new at this many events, two dozen health checks in a browser or fifty by a request, however many the server would allow. */
+/** A run continues as new at this many events, two dozen health checks in a browser, however many the server would allow. */
 const MAX_EVENTS = 300;
 /** How long a deleted connection waits for its flow to close its browser. */
 const CLOSE_WITHIN = '2 minutes';
@@ -71,6 +71,7 @@ function mayContinueAsNew(state: ConnectionState, { continueAlways = false }: Co
     !state.recording &&
     state.recordedRevision === state.document.revision &&
     state.checking === null &&
+    state.watch === null &&
     !state.takingSlot &&
     state.outbox.length === 0 &&
     !state.startingFlow &&

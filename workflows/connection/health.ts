@@ -7,7 +7,8 @@ import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
 import { CheckTimer } from './check-timer.ts';
 import { checkEvent, checkQuickly } from './quick-check.ts';
-import { nextCheckAtMs, randomDelayMs } from '../policy/check-times.ts';
+import { hasSlot, mayWatch, watchSession, type Watched } from './session-watch.ts';
+import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
 import { newFlowId, requestFlow } from './flows.ts';
 import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
@@ -17,8 +18,10 @@ export async function runHealthChecks(state: ConnectionState): Promise<void> {
   const timer = state.checkTimer === true ? new CheckTimer() : null;
   for (;;) {
     await untilCheckIsDue(state, timer);
+    const watched = mayWatch(state) ? await watchSession(state) : null;
+    if (watched === 'interrupted') continue;
     const checkId = (state.checking ??= uuid4());
-    await runHealthCheck(state, checkId);
+    await runHealthCheck(state, checkId, watched);
     state.nextCheckAt = null;
     state.lastCheckId = checkId;
     state.checking = null;
@@ -51,10 +54,6 @@ async function untilCheckIsDue(state: ConnectionState, timer: CheckTimer | null)
       if (passed) return;
     }
   }
-}
-
-function hasSlot({ checkSlot, document: { settings } }: ConnectionState): boolean {
-  return checkSlot?.intervalSeconds === settings.health_check_interval;
 }
 
 /**
@@ -92,8 +91,8 @@ function plannedCheck({ document: { settings }, checkSlot }: ConnectionState): n
  * One health check: looks whether the profile is logged in and writes down what it found. An expired session goes
  * through the reauth gate.
  */
-async function runHealthCheck(state: ConnectionState, checkId: string): Promise<void> {
-  const quick = await checkQuickly(state, checkId);
+async function runHealthCheck(state: ConnectionState, checkId: string, watched: Watched | null): Promise<void> {
+  const quick = watched?.found ?? (await checkQuickly(state, checkId));
   if (quick === 'recorded') return;
   const found = typeof quick === 'string' ? await lookAtSession(state, checkId, quick) : quick;
   const previous = state.document.status;
@@ -102,7 +101,7 @@ async function runHealthCheck(state: ConnectionState, checkId: string): Promise<
   const status = statusAfter(previous, found.outcome);
   const backOff = backOffNow(state);
   const event: TimelineEvent = {
-    ...checkEvent(checkId, status, nowIso),
+    ...checkEvent(watched?.checkId ?? checkId, status, nowIso),
     previous_status: previous,
     ...(found.errorCode === null ? {} : { error_code: found.errorCode }),
     ...(found.outcome === 'inconclusive'

@@ -1,6 +1,7 @@
 import { isCancellation, proxyLocalActivities } from '@temporalio/workflow';
 import type { HealthOutcome, QuickCheckActivities, QuickCheckMiss } from '../../contract/activities.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
+import { checkEventId } from '../../contract/watched-checks.ts';
 import { showStatus } from './recorder.ts';
 import { documentAfter, targetOf, type ConnectionState } from './state.ts';
 
@@ -17,7 +18,7 @@ export function checkEvent(
   status: AuthStatus,
   timestamp: string,
 ): Pick<TimelineEvent, 'id' | 'type' | 'status' | 'timestamp'> {
-  return { id: `evt_${checkId.replaceAll('-', '')}`, type: 'health_check', status, timestamp };
+  return { id: checkEventId(checkId), type: 'health_check', status, timestamp };
 }
 
 /**
@@ -56,7 +57,7 @@ export async function checkQuickly(
 }
 
 /** True where a request is known that tells, and nothing is under way that the check could come between. */
-function mayAskQuickly(state: ConnectionState): boolean {
+export function mayAskQuickly(state: ConnectionState): boolean {
   const { status, revision, request_check: known, settings } = state.document;
   const isIdle = state.running === null && state.requestedFlow === null && !state.removeRequested;
   const isRecorded = !state.recording && !state.credentialStale && state.recordedRevision === revision;

@@ -28,7 +28,9 @@ export async function insertRow(state: ConnectionState): Promise<void> {
 /** Writes every change of the document to the store, in order, until the connection is removed. */
 export async function recordChanges(state: ConnectionState): Promise<void> {
   for (;;) {
-    await condition(() => state.credentialStale || state.document.revision > state.recordedRevision);
+    await condition(
+      () => state.watch === null && (state.credentialStale || state.document.revision > state.recordedRevision),
+    );
     state.recording = true;
     if (state.credentialStale) await refreshCredential(state);
     showStatus(state);

@@ -1,4 +1,5 @@
 import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
+import { checkNumberAt, type CheckPlace } from '../../contract/check-times.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState, ReauthMemory } from '../../contract/document.ts';
 import type { LoginPlan } from '../../contract/login-plan.ts';
@@ -39,12 +40,14 @@ export interface CarriedState {
   loginPageUrl: string | null;
   /** Milliseconds since the epoch, null while checks are off. */
   nextCheckAt: number | null;
-  /** Its place among all that are checked at this interval. Absent in runs that began before there were places. */
-  checkSlot?: CheckSlot | null;
+  /** Its place among all that are checked at this interval; without one, chance sets the times. Absent in runs that began before there were places. */
+  checkSlot?: CheckPlace | null;
   /** Timeline events that are not recorded yet, by id. */
   pendingTimeline: [string, TimelineEvent][];
   /** True in runs whose checks may be quick ones. Absent in runs that began before there were any, and in first runs. */
   quickChecks?: true;
+  /** True in runs that may leave their checks to a watch. Absent in runs that began before there was one, and in first runs. */
+  watches?: true;
   /** True in runs that wait by a `CheckTimer`. Absent in runs that began before there was one, and in first runs. */
   checkTimer?: true;
   credentialStale: boolean;
@@ -52,10 +55,13 @@ export interface CarriedState {
   running: RunningFlow | null;
 }
 
-/** A place in the schedule of checks; without one for the interval of the settings, chance sets the times. */
-export interface CheckSlot {
-  intervalSeconds: number;
-  slot: number;
+/** A watch that may be making checks, and so writing the row, unseen by the workflow. */
+export interface Watch {
+  place: CheckPlace;
+  /** Number of its first check. */
+  firstNumber: number;
+  /** Its checks have the revisions after this one. */
+  revision: number;
 }
 
 /** A flow that callers see already and that runs next. */
@@ -90,6 +96,8 @@ export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   quickRevision: number;
   /** A site that was too slow for one is asked at leisure for the rest of the run. */
   tooSlowToAskQuickly: boolean;
+  /** Nothing is recorded while it is there. */
+  watch: Watch | null;
   recording: boolean;
   startingFlow: boolean;
   /** True while a child that this run has started is open. */
@@ -122,6 +130,7 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
     recordedRevision: begin.how === 'new' ? 0 : revision,
     quickRevision: 0,
     tooSlowToAskQuickly: false,
+    watch: null,
     recording: false,
     startingFlow: false,
     childOpen: false,
@@ -205,6 +214,7 @@ export function carriedOf(state: ConnectionState): CarriedState {
     checkSlot: state.checkSlot ?? null,
     pendingTimeline: [...state.pendingTimeline],
     quickChecks: true,
+    watches: true,
     checkTimer: true,
     credentialStale: state.credentialStale,
     requestedFlow: state.requestedFlow,
@@ -245,8 +255,14 @@ export function documentAfter(state: ConnectionState, change: Partial<Connection
     ...document,
     can_reauth: verdict.canReauth,
     can_reauth_reason: verdict.reason,
-    revision: Math.max(state.document.revision, state.quickRevision) + 1,
+    revision: Math.max(state.document.revision, state.quickRevision, lastWatched(state)) + 1,
   };
+}
+
+/** A revision that no check of the watch has reached, nor will in the next half of an interval. 0 without a watch. */
+export function lastWatched({ watch }: ConnectionState): number {
+  if (watch === null) return 0;
+  return watch.revision + 2 + checkNumberAt(Date.now(), watch.place) - watch.firstNumber;
 }
 
 /** Has the health timer start over: an interval from now. */

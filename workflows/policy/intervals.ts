@@ -2,7 +2,7 @@ import type { CredentialFacts } from '../../contract/activities.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
 import type { CredentialVersion } from '../../contract/login-plan.ts';
-import { JITTER } from './check-times.ts';
+import { JITTER } from '../../contract/check-times.ts';
 import { isAtVersion } from './credential-version.ts';
 
 /** Milliseconds before the next look at a page that waits for something outside: prompt at first, then ever less often. */

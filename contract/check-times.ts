@@ -6,6 +6,12 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** How far from it a step is looked for, either way. */
 const STEPS_TRIED = 40;
 
+/** A place in the schedule of checks, among all that are checked at one interval. */
+export interface CheckPlace {
+  slot: number;
+  intervalSeconds: number;
+}
+
 /**
  * The second of the interval that belongs to a place. Any so many places in a row as the interval has seconds have each
  * their own, so that of `n` connections at most ⌈n / interval⌉ share one; the first few lie far from each other. Pure.
@@ -18,14 +24,17 @@ export function phaseOf(slot: number, intervalSeconds: number): number {
  * When the connection of a place is checked next, in milliseconds since the epoch: at the first of its own seconds that
  * leaves a tenth of the interval free, so at most 1.1 intervals from now, and from then on once an interval. Pure.
  */
-export function nextCheckAtMs(
-  nowMs: number,
-  { slot, intervalSeconds }: { slot: number; intervalSeconds: number },
-): number {
-  const intervalMs = intervalSeconds * 1000;
-  const phaseMs = phaseOf(slot, intervalSeconds) * 1000;
-  const free = nowMs + intervalMs * JITTER;
-  return phaseMs + (Math.floor((free - phaseMs) / intervalMs) + 1) * intervalMs;
+export function nextCheckAtMs(nowMs: number, place: CheckPlace): number {
+  const { slot, intervalSeconds } = place;
+  return (phaseOf(slot, intervalSeconds) + (checkNumberAt(nowMs, place) + 1) * intervalSeconds) * 1000;
+}
+
+/**
+ * The number of the check that is made at a time: one more than that of the check before which {@link nextCheckAtMs} tells
+ * it, however late it comes, and the same when it is made again within most of the interval. Pure.
+ */
+export function checkNumberAt(nowMs: number, { slot, intervalSeconds }: CheckPlace): number {
+  return Math.floor((nowMs / 1000 - phaseOf(slot, intervalSeconds)) / intervalSeconds + JITTER);
 }
 
 /** Milliseconds until the next check of a connection without a place: the interval, moved by up to ±10 %. `random` is in [0, 1). */

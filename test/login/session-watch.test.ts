@@ -1,0 +1,144 @@
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { expect, it } from 'vitest';
+import { createSessionWatch, type WatchParts } from '../../activities/login/session-watch.ts';
+import type { LoginTarget, WatchEnd, WatchInput } from '../../contract/activities.ts';
+import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
+import type { CheckMethod } from '../../contract/connections.ts';
+import type { ConnectionDocument, ConnectionRecord } from '../../contract/document.ts';
+
+const CHECK: CheckMethod = { method: 'request', status: 200, address: 'https://a.example/desk', decided_by: 'content' };
+const FACTS = { id: 'cred_1', version: 1, valueKeys: ['password'], hasTotpSecret: false, ssoProvider: null };
+const TARGET: LoginTarget = {
+  ...{ connectionId: 'conn_1', organizationId: 'org_1', projectId: 'prj_1', domain: 'a.example', profileName: 'ann' },
+  ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: 'saved' },
+};
+const DOCUMENT: ConnectionDocument = {
+  ...{ schema_version: 1, id: 'conn_1', organization_id: 'org_1', project_id: 'prj_1', revision: 8 },
+  ...{ created_at: '2026-01-01T00:00:00.000Z', status: 'AUTHENTICATED', post_login_url: null },
+  ...{ can_reauth: true, can_reauth_reason: 'has_credential', last_auth_check_at: null, flow: null },
+  settings: {
+    ...{ domain: 'a.example', profile_name: 'ann', auto_reauth: true, health_check_interval: 3600 },
+    ...{ health_checks: true, record_session: false, save_credentials: true },
+  },
+};
+const PLACE = { slot: 5, intervalSeconds: 3600 };
+/** A second of the place's own. */
+const FIRST_MS = nextCheckAtMs(Date.parse('2026-01-01T00:00:00Z'), PLACE);
+const INPUT: WatchInput = {
+  target: TARGET,
+  credential: FACTS,
+  document: DOCUMENT,
+  place: PLACE,
+  firstNumber: checkNumberAt(FIRST_MS, PLACE),
+  watchId: 'aaaa-bbbb',
+};
+
+/** A world of one row, written as the store does: a revision that is not newer changes nothing. */
+function watched(parts: Partial<WatchParts> = {}) {
+  const written: ConnectionRecord[] = [];
+  const world = { asked: 0, written, row: DOCUMENT.revision as number | null };
+  const record = (state: ConnectionRecord): Promise<void> => {
+    if (world.row !== null && state.document.revision > world.row) {
+      world.row = state.document.revision;
+      written.push(state);
+    }
+    return Promise.resolve();
+  };
+  const watchSession = createSessionWatch({
+    ask: () => {
+      world.asked += 1;
+      return Promise.resolve(CHECK);
+    },
+    readCredential: () => Promise.resolve({ ...FACTS }),
+    record,
+    readRevision: () => Promise.resolve(world.row),
+    ...parts,
+  });
+  /** One try that was meant for a time, or the failure it ended with. */
+  const tryAt = async (dueMs: number): Promise<WatchEnd | ApplicationFailure> => {
+    const environment = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: dueMs });
+    try {
+      const ends: WatchEnd[] = [];
+      await environment.run(async (input: WatchInput) => void ends.push(await watchSession(input)), INPUT);
+      const [end] = ends;
+      if (end === undefined) throw new Error('it neither ended nor failed');
+      return end;
+    } catch (error) {
+      if (error instanceof ApplicationFailure) return error;
+      throw error;
+    }
+  };
+  return { world, record, tryAt };
+}
+
+const delayOf = (end: WatchEnd | ApplicationFailure): number =>
+  end instanceof ApplicationFailure && typeof end.nextRetryDelay === 'number' ? end.nextRetryDelay : Number.NaN;
+
+it('records each check under a revision and an id of its own, and asks quietly for the next one at its time', async () => {
+  const { world, tryAt } = watched();
+  const first = await tryAt(FIRST_MS + 20);
+  expect(first).toMatchObject({ type: 'still_signed_in', category: ApplicationFailureCategory.BENIGN });
+  // The try itself took a moment.
+  expect(delayOf(first)).toBeGreaterThan(3_600_000 - 20 - 5_000);
+  expect(delayOf(first)).toBeLessThanOrEqual(3_600_000 - 20);
+  await tryAt(FIRST_MS + 3_600_000 + 700);
+  expect(world.written.map(({ document }) => document)).toEqual([
+    { ...DOCUMENT, revision: 9, last_auth_check_at: new Date(FIRST_MS + 20).toISOString() },
+    { ...DOCUMENT, revision: 10, last_auth_check_at: new Date(FIRST_MS + 3_600_700).toISOString() },
+  ]);
+  expect(world.written.map(({ timeline }) => timeline.map(({ id, check }) => ({ id, check })))).toEqual([
+    [{ id: 'evt_aaaabbbb0', check: CHECK }],
+    [{ id: 'evt_aaaabbbb1', check: CHECK }],
+  ]);
+});
+
+it('records a check once whose worker was killed after the site was asked', async () => {
+  const killed = watched();
+  let isKilled = true;
+  const { world, tryAt } = watched({
+    record: (state) => (isKilled ? new Promise<never>(() => undefined) : killed.record(state)),
+    readRevision: () => Promise.resolve(killed.world.row),
+  });
+  void tryAt(FIRST_MS);
+  while (world.asked === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  isKilled = false;
+  await tryAt(FIRST_MS + 11_000);
+  expect(killed.world.written).toHaveLength(1);
+});
+
+it('neither asks nor records again when the worker was killed after the row was written', async () => {
+  const store = watched();
+  const { world, tryAt } = watched({
+    record: async (state) => {
+      await store.record(state);
+      await new Promise<never>(() => undefined);
+    },
+    readRevision: () => Promise.resolve(store.world.row),
+  });
+  void tryAt(FIRST_MS);
+  while (store.world.written.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const again = await tryAt(FIRST_MS + 11_000);
+  expect(again).toMatchObject({ type: 'still_signed_in' });
+  expect(delayOf(again)).toBeLessThanOrEqual(3_600_000 - 11_000);
+  expect(world.asked).toBe(1);
+  expect(store.world.written).toHaveLength(1);
+});
+
+it('leaves to the workflow what it cannot see to', async () => {
+  const changed = { ...FACTS, version: 2 };
+  expect(await watched({ ask: () => Promise.resolve(null) }).tryAt(FIRST_MS)).toEqual({ missed: 'unsure' });
+  expect(await watched({ ask: () => Promise.resolve('late') }).tryAt(FIRST_MS)).toEqual({ missed: 'late' });
+  const found = { missed: null, checkId: 'aaaa-bbbb-0', check: CHECK };
+  const other = watched({ readCredential: () => Promise.resolve(changed) });
+  expect(await other.tryAt(FIRST_MS)).toEqual({ ...found, credential: changed });
+  expect(other.world.written).toEqual([]);
+  const unwritten = watched({ record: () => Promise.reject(new Error('away')) });
+  expect(await unwritten.tryAt(FIRST_MS)).toEqual({ ...found, credential: FACTS });
+});
+
+it.each([null, 10])('gives up a row that is gone or another’s: %s', async (row) => {
+  const { world, tryAt } = watched({ readRevision: () => Promise.resolve(row) });
+  expect(await tryAt(FIRST_MS)).toEqual({ missed: 'overtaken' });
+  expect(world).toMatchObject({ asked: 0, written: [] });
+});
