@@ -140,5 +140,72 @@ const springBootAdmin: Application = {
   },
 };
 
+const CAMUNDA_POM = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<parent><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-parent</artifactId><version>3.3.5</version></parent>
+<groupId>demo</groupId><artifactId>processes</artifactId><version>1</version>
+<properties><java.version>17</java.version></properties>
+<dependencies>
+<dependency><groupId>org.camunda.bpm.springboot</groupId><artifactId>camunda-bpm-spring-boot-starter-webapp</artifactId><version>7.22.0</version></dependency>
+<dependency><groupId>org.springframework.boot</groupId><artifactId>spring-boot-starter-jdbc</artifactId></dependency>
+<dependency><groupId>com.h2database</groupId><artifactId>h2</artifactId></dependency>
+</dependencies>
+<build><plugins><plugin><groupId>org.springframework.boot</groupId><artifactId>spring-boot-maven-plugin</artifactId></plugin></plugins></build>
+</project>
+`;
+
+const CAMUNDA_PROGRAM = `package demo;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+@SpringBootApplication
+public class Processes { public static void main(String[] args) { SpringApplication.run(Processes.class, args); } }
+`;
+
+const camunda: Application = {
+  name: 'Camunda',
+  madeOf:
+    'Spring Boot, AngularJS, Bootstrap 3; the form at an address behind a hash, after the frame of the inside was drawn',
+  installedAs: 'camunda',
+  install: async (folder) => {
+    const sources = join(folder, 'src', 'main', 'java', 'demo');
+    if (existsSync(join(folder, 'target', 'processes-1.jar'))) return;
+    await mkdir(sources, { recursive: true });
+    await writeFile(join(folder, 'pom.xml'), CAMUNDA_POM);
+    await writeFile(join(sources, 'Processes.java'), CAMUNDA_PROGRAM);
+    await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
+  },
+  start: async ({ folder, data, port }) => {
+    await mkdir(data, { recursive: true });
+    const url = `http://localhost:${port}`;
+    const settings = {
+      'server.port': String(port),
+      'server.address': '127.0.0.1',
+      'spring.datasource.url': 'jdbc:h2:mem:processes',
+      'camunda.bpm.admin-user.id': ADMIN.identifier,
+      'camunda.bpm.admin-user.password': ADMIN.password,
+    };
+    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const program = ['-Xmx350m', '-jar', join(folder, 'target', 'processes-1.jar'), ...args];
+    const serve = () => startServer('java', program, `${url}/camunda/app/welcome/default/`, { cwd: data });
+    let server = await serve();
+    return {
+      domain: `localhost:${port}`,
+      account: ADMIN,
+      // Its sessions are in memory.
+      endSessions: async () => {
+        await server.stop();
+        server = await serve();
+      },
+      byHand: async (page) => {
+        await page.goto(url);
+        await page.fill('[ng-model=username]', ADMIN.identifier);
+        await page.fill('[ng-model=password]', ADMIN.password);
+        await page.press('[ng-model=password]', 'Enter');
+        await page.waitForSelector('.logout', { state: 'attached' });
+      },
+      stop: () => server.stop(),
+    };
+  },
+};
+
 /** Consoles from Maven Central. */
-export const JAVA_CONSOLES: readonly Application[] = [artemis, springBootAdmin];
+export const JAVA_CONSOLES: readonly Application[] = [artemis, springBootAdmin, camunda];

@@ -13,11 +13,13 @@ import { CONTENT } from './content.ts';
 import { DASHBOARDS } from './dashboards.ts';
 import { DATA_TOOLS } from './data-tools.ts';
 import { FLASK } from './flask.ts';
+import { FRAMEWORKS } from './frameworks.ts';
 import { HOME_SERVERS } from './home-servers.ts';
 import { IDENTITY } from './identity.ts';
 import { JAVA } from './java.ts';
 import { JAVA_CONSOLES } from './java-consoles.ts';
 import { NODE } from './node.ts';
+import { NODE_TOOLS } from './node-tools.ts';
 import { PHP } from './php.ts';
 import { PYTHON_INTERFACES } from './python-interfaces.ts';
 import { PYTHON } from './python.ts';
@@ -37,6 +39,8 @@ const APPLICATIONS: readonly Application[] = [
   ...CONTENT,
   ...JAVA_CONSOLES,
   ...DATA_TOOLS,
+  ...FRAMEWORKS,
+  ...NODE_TOOLS,
 ];
 
 /** What one application showed: `yes`, or why not. */
