@@ -1,11 +1,12 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ElementHandle, Frame, JSHandle, Locator, Page } from 'playwright-core';
+import { asksForCode } from '../../contract/code-fields.ts';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText, type InputTarget } from '../../browser-client/computer.ts';
 import { BrowserServiceError } from '../../browser-client/errors.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { failure } from './faults.ts';
-import { lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
+import { lockFrames, lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
 import {
   clickSpot,
   describeControl,
@@ -96,6 +97,11 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
       await chooseFrom(hands, frame.locator(field.selector).first(), value);
       return true;
     }
+    if (asksForCode(field.type)) {
+      // The last digit may send the form, and its document be gone: a second try would type into the next one.
+      await withKeysFor(around, () => typeInBoxes(hands, element, value));
+      return true;
+    }
     if (field.type !== 'password') {
       await typeAnew(hands, await focusByClick(hands, element), value);
       return true;
@@ -111,6 +117,15 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
     // Another page is in front, or a dialog: the service has typed nothing there.
     if (error instanceof BrowserServiceError && (error.code !== 'browser_error' || error.retryable)) throw error;
     return false;
+  }
+}
+
+async function typeInBoxes(hands: Hands, element: ElementHandle<Element>, value: string): Promise<void> {
+  const lock = await element.evaluateHandle(lockFrames);
+  try {
+    await typeAnew(hands, await focusByClick(hands, element), value);
+  } finally {
+    await lock.evaluate(unlockKeys).catch(() => false);
   }
 }
 

@@ -47,6 +47,21 @@ export function lockKeys(element: Element): KeyLock {
   return lock;
 }
 
+/**
+ * The same for a document that spreads what is typed over several fields itself, a code over its boxes: keys go to whichever of them has
+ * the focus, and frames of other sites are not shown.
+ */
+export function lockFrames(element: Element): KeyLock {
+  const lock: KeyLock = { ending: new AbortController(), strayed: false, hidden: [] };
+  for (const frame of Array.from(element.ownerDocument.querySelectorAll('iframe, frame'))) {
+    const isOwn = frame instanceof HTMLIFrameElement && frame.contentDocument !== null;
+    if (isOwn || !(frame instanceof HTMLElement)) continue;
+    lock.hidden.push({ frame, style: frame.getAttribute('style') });
+    frame.style.setProperty('display', 'none', 'important');
+  }
+  return lock;
+}
+
 /** Ends a lock; answers whether every key has gone where it should. */
 export function unlockKeys(lock: KeyLock): boolean {
   lock.ending.abort();

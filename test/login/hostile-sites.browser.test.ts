@@ -2,12 +2,25 @@ import { afterAll, describe, expect } from 'vitest';
 import { readLogin } from '../../activities/login/read-login.ts';
 import { it } from '../browser/shared-service.ts';
 import { useStore } from '../store/databases.ts';
-import { AWAY, FORM, PASSWORD, PASSWORD_IN_FORM, SPY, startEntering, type Entering } from './entering.ts';
+import {
+  AWAY,
+  CODE as CODE_TYPED,
+  FORM,
+  PASSWORD,
+  PASSWORD_IN_FORM,
+  SPY,
+  startEntering,
+  type Entering,
+} from './entering.ts';
 
 /** A second step, which asks for the password alone. */
 const ONE = (more: string): string =>
   `<h1>Sign in</h1><form action="/in" method="post"><label>Password <input type="password" name="pass" id="pass"></label>
    <button>Sign in</button></form>${more}`;
+
+const CODE = (more = ''): string =>
+  `<h1>Enter the code</h1><form action="/in" method="post"><label>Code <input name="code" id="code" autocomplete="one-time-code"></label>
+   <button>Verify</button></form>${more}`;
 
 const PAGES: Record<string, string> = {
   '/plain': FORM(),
@@ -33,6 +46,20 @@ const PAGES: Record<string, string> = {
   )}`,
   '/frame-steals': ONE(`<iframe width="300" height="60" src="${AWAY}/stealer"></iframe>`),
   '/stealer': `${SPY('frame')}<input id="x"><script>setInterval(() => document.getElementById('x').focus(), 10)</script>`,
+  '/code': CODE(),
+  '/code-boxes': `<h1>Enter the code</h1><form action="/in" method="post"><div>${Array.from(
+    { length: 6 },
+    (_, at) =>
+      `<input name="c${String(at)}" aria-label="Digit ${String(at + 1)}" inputmode="numeric" maxlength="1" size="1">`,
+  ).join('')}</div>
+    <button>Verify</button></form><script>const boxes = [...document.querySelectorAll('input')];
+    boxes.forEach((box, at) => box.addEventListener('input', () => { if (box.value !== '') boxes[at + 1]?.focus(); }));</script>`,
+  '/code-goes': CODE(
+    `<script>code.oninput = () => { if (code.value.length === 6) document.querySelector('form').submit(); };</script>`,
+  ),
+  '/code-frame-steals': CODE(`<iframe width="300" height="60" src="${AWAY}/waits"></iframe>
+    <script>code.oninput = () => { if (code.value.length === 2) frames[0].postMessage('now', '*'); };</script>`),
+  '/waits': `${SPY('frame')}<input id="x"><script>onmessage = () => document.getElementById('x').focus();</script>`,
   '/becomes-text': FORM(
     `<script>document.getElementById('user').addEventListener('input', () => { const p = document.getElementById('pass'); p.type = 'text'; p.name = 'comment'; });</script>`,
   ),
@@ -108,5 +135,28 @@ describe('a password', () => {
     const outcome = await on.logIn('/posts-away', { allowedDomains: [] });
     expect(on.posted).toEqual([expect.stringContaining(`127.0.0.1:${on.site.port} user=ann&pass=`)]);
     expect(outcome).toMatchObject({ reading: { kind: 'logged_in' } });
+  });
+});
+
+describe('a one-time code', () => {
+  it.each([
+    ['a page that asks for it', '/code', `code=${CODE_TYPED}`],
+    [
+      'boxes, one for each digit',
+      '/code-boxes',
+      CODE_TYPED.split('')
+        .map((digit, at) => `c${String(at)}=${digit}`)
+        .join('&'),
+    ],
+    ['a form that its last digit sends', '/code-goes', `code=${CODE_TYPED}`],
+  ])('goes where it belongs, once, on %s', async (_what, path, sent) => {
+    await on.logIn(path);
+    expect(on.posted).toEqual([`localhost:${on.site.port} ${sent}`]);
+  });
+
+  it("does not reach a stranger's frame that takes the focus", async () => {
+    await on.logIn('/code-frame-steals');
+    expect(on.stolen).toEqual([]);
+    expect(on.posted).toEqual([`localhost:${on.site.port} code=${CODE_TYPED}`]);
   });
 });
