@@ -15,8 +15,10 @@ const PROGRAM = 'temporal-test-server';
 const STEP_TIMEOUT_MS = 600_000;
 /**
  * Fixes faults of the published server: it never skips time again once a workflow closed over an activity, a child or a
- * workflow task, or cancelled an activity that no worker had taken or that waits for its next try, tells a try that it was meant
- * for the time at which the one before it failed, and loses a workflow that cancels what ends in the same moment (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058).
+ * workflow task, or cancelled an activity that no worker had taken or that waits for its next try; it tells a try that it was meant
+ * for the time at which the one before it failed; it loses a workflow that cancels what ends in the same moment
+ * (temporalio/sdk-java#1138 and #3088, temporalio/sdk-typescript#1058); and at each step it searches through all the locks of its
+ * clock that there have ever been, which after some thousand steps takes most of its time.
  */
 const PATCH = fileURLToPath(new URL('temporal-test-server.patch', import.meta.url));
 
@@ -50,7 +52,7 @@ async function findPatchedServer(reasons: string[]): Promise<string | undefined>
   if (await isExecutable(program)) return program;
   try {
     await withProgress('Fetching the time-skipping test server from Maven Central', () =>
-      assemble(name, patchedFile(patch), { java, javac, maven }),
+      assemble(name, patchedFiles(patch), { java, javac, maven }),
     );
     return program;
   } catch (error) {
@@ -81,10 +83,10 @@ async function findPublishedServer(reasons: string[]): Promise<string | undefine
   }
 }
 
-/** Copies the server's jar and its run-time dependencies, compiles the patched `file`, and writes the script that starts it. */
+/** Copies the server's jar and its run-time dependencies, compiles the patched `files`, and writes the script that starts it. */
 async function assemble(
   name: string,
-  file: string,
+  files: readonly string[],
   tools: { java: string; javac: string; maven: string },
 ): Promise<void> {
   const project = await mkdtemp(join(tmpdir(), 'holdfast-maven-'));
@@ -106,7 +108,14 @@ async function assemble(
     ]);
     await step('git', ['apply', PATCH], sources);
     await mkdir(classes);
-    await step(tools.javac, ['-nowarn', '-d', classes, '-cp', join(libraries, '*'), join(sources, file)]);
+    await step(tools.javac, [
+      '-nowarn',
+      '-d',
+      classes,
+      '-cp',
+      join(libraries, '*'),
+      ...files.map((file) => join(sources, file)),
+    ]);
     await installAtomically(name, async (folder) => {
       await cp(libraries, join(folder, 'lib'), { recursive: true });
       await cp(classes, join(folder, 'patched'), { recursive: true });
@@ -119,11 +128,9 @@ async function assemble(
   }
 }
 
-/** The one file that a patch changes. */
-function patchedFile(patch: string): string {
-  const [, file] = /^\+\+\+ b\/(.+)$/m.exec(patch) ?? [];
-  if (file === undefined) throw new Error('the patch of the test server names no file');
-  return file;
+/** The files that a patch changes. */
+function patchedFiles(patch: string): string[] {
+  return [...patch.matchAll(/^\+\+\+ b\/(.+)$/gm)].flatMap(([, file]) => file ?? []);
 }
 
 /** A small heap and the serial collector: the server starts faster, and a run starts many. */
