@@ -46,9 +46,11 @@ export async function enterAnswer(
   const [first] = answer.entries;
   if (first !== undefined && !(await isProvedSoon(page, first.field, false, signal))) throw unproved();
   const values = await openValues(deps, input, page, signal);
-  const secrets = spellingsOfSecrets(values.filter(isSecret).map(({ text }) => text));
-  rememberTyped(page, secrets);
-  const held = values.some(isSecret) ? await holdFor(deps, page, values, secrets, target) : null;
+  const secrets = values.filter(isSecret).map(({ text }) => text);
+  const spellings = spellingsOfSecrets(secrets);
+  rememberTyped(page, spellings);
+  const sent = [...spellings, ...spellingsInRequests(secrets)];
+  const held = secrets.length > 0 ? await holdFor(deps, page, values, sent, target) : null;
   try {
     return await enterHeld(deps, passkeys, input, { page, hands, values, held }, signal);
   } finally {
@@ -343,7 +345,7 @@ async function holdFor(
   const stays = values.some(({ entry }) => entry.field.type === 'password');
   return await holdPage(page, {
     frames: stays ? frames : [],
-    secrets: [...secrets, ...spellingsInRequests(values.filter(isSecret).map(({ text }) => text))],
+    secrets,
     mayCarryTo: (url) => from.every((document) => maySendTo(url, document, target, deps.egress)),
   });
 }

@@ -6,7 +6,7 @@ import { clickMouse, pressKey, typeText, type InputTarget } from '../../browser-
 import { BrowserServiceError } from '../../browser-client/errors.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
 import { failure } from './faults.ts';
-import { lockFrames, lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
+import { lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
 import {
   clickSpot,
   describeControl,
@@ -43,9 +43,9 @@ export async function frameOf(page: Page, place: Place): Promise<Frame> {
 }
 
 /** The frame that holds a place, and the elements of the frames that lead to it, outermost first. */
-async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; around: ElementHandle[] }> {
+async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; around: ElementHandle<Element>[] }> {
   let frame = page.mainFrame();
-  const around: ElementHandle[] = [];
+  const around: ElementHandle<Element>[] = [];
   for (const selector of place.frame) {
     const handle = await frame
       .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
@@ -99,7 +99,9 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
     }
     if (asksForCode(field.type)) {
       // The last digit may send the form, and its document be gone: a second try would type into the next one.
-      await withKeysFor(around, () => typeInBoxes(hands, element, value));
+      await withKeysFor(around, element, 'spread', async () => {
+        await typeAnew(hands, await focusByClick(hands, element), value);
+      });
       return true;
     }
     if (field.type !== 'password') {
@@ -107,7 +109,7 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
       return true;
     }
     if (!takesPassword(control, field)) throw lost();
-    return await withKeysFor([...around, element], async () => {
+    return await withKeysFor(around, element, 'for the element', async () => {
       const length = await focusByClick(hands, element);
       if (!takesPassword(await element.evaluate(describeControl), field)) throw lost();
       await typeAnew(hands, length, value);
@@ -117,15 +119,6 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
     // Another page is in front, or a dialog: the service has typed nothing there.
     if (error instanceof BrowserServiceError && (error.code !== 'browser_error' || error.retryable)) throw error;
     return false;
-  }
-}
-
-async function typeInBoxes(hands: Hands, element: ElementHandle<Element>, value: string): Promise<void> {
-  const lock = await element.evaluateHandle(lockFrames);
-  try {
-    await typeAnew(hands, await focusByClick(hands, element), value);
-  } finally {
-    await lock.evaluate(unlockKeys).catch(() => false);
   }
 }
 
@@ -151,12 +144,21 @@ function takesPassword({ tag, type, name }: ReturnType<typeof describeControl>, 
   return SHOWS_PASSWORD.has(type) && (name === '' || field.name === name || field.name.startsWith(`${name}_`));
 }
 
-/** Types with the keys of each document on the way kept for the next element; false where one was on its way elsewhere. */
-async function withKeysFor(way: ElementHandle[], type: () => Promise<void>): Promise<boolean> {
+/**
+ * Types with the keys of each document on the way kept for the next element, and those of the last one as `keys` has it; false where
+ * one was on its way elsewhere.
+ */
+async function withKeysFor(
+  around: ElementHandle<Element>[],
+  element: ElementHandle<Element>,
+  keys: Parameters<typeof lockKeys>[1],
+  type: () => Promise<void>,
+): Promise<boolean> {
   const locks: JSHandle<KeyLock>[] = [];
   const arrived: boolean[] = [];
   try {
-    for (const element of way) locks.push(await element.evaluateHandle(lockKeys));
+    for (const each of [...around, element])
+      locks.push(await each.evaluateHandle(lockKeys, each === element ? keys : 'for the element'));
     await type();
   } finally {
     for (const lock of locks) arrived.push(await lock.evaluate(unlockKeys).catch(() => false));

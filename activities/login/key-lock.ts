@@ -14,48 +14,36 @@ export interface KeyLock {
 
 /**
  * Keeps the keys that reach a document for one element of it (a field, or the frame that holds the field): the focus comes back when
- * something else takes it, what would reach another element is dropped, and frames of other sites beside it are not shown.
+ * something else takes it, what would reach another element is dropped, and frames of other sites beside it are not shown. A `spread`
+ * document moves the focus itself, as a code over its boxes: of that one only the frames are not shown.
  */
-export function lockKeys(element: Element): KeyLock {
+export function lockKeys(element: Element, keys: 'for the element' | 'spread'): KeyLock {
   const lock: KeyLock = { ending: new AbortController(), strayed: false, hidden: [] };
   const options = { capture: true, signal: lock.ending.signal };
-  window.addEventListener(
-    'focusin',
-    (event) => {
-      if (!event.composedPath().includes(element) && element instanceof HTMLElement) element.focus();
-    },
-    options,
-  );
-  for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput'])
+  if (keys === 'for the element') {
     window.addEventListener(
-      type,
+      'focusin',
       (event) => {
-        if (event.composedPath().includes(element)) return;
-        event.preventDefault();
-        event.stopImmediatePropagation();
-        // What lets go of a key that was pressed before is no key of ours.
-        if (type !== 'keyup') lock.strayed = true;
+        if (!event.composedPath().includes(element) && element instanceof HTMLElement) element.focus();
       },
       options,
     );
+    for (const type of ['keydown', 'keypress', 'keyup', 'beforeinput'])
+      window.addEventListener(
+        type,
+        (event) => {
+          if (event.composedPath().includes(element)) return;
+          event.preventDefault();
+          event.stopImmediatePropagation();
+          // What lets go of a key that was pressed before is no key of ours.
+          if (type !== 'keyup') lock.strayed = true;
+        },
+        options,
+      );
+  }
   for (const frame of Array.from(document.querySelectorAll('iframe, frame'))) {
     const isOwn = frame instanceof HTMLIFrameElement && frame.contentDocument !== null;
     if (frame === element || isOwn || !(frame instanceof HTMLElement)) continue;
-    lock.hidden.push({ frame, style: frame.getAttribute('style') });
-    frame.style.setProperty('display', 'none', 'important');
-  }
-  return lock;
-}
-
-/**
- * The same for a document that spreads what is typed over several fields itself, a code over its boxes: keys go to whichever of them has
- * the focus, and frames of other sites are not shown.
- */
-export function lockFrames(element: Element): KeyLock {
-  const lock: KeyLock = { ending: new AbortController(), strayed: false, hidden: [] };
-  for (const frame of Array.from(element.ownerDocument.querySelectorAll('iframe, frame'))) {
-    const isOwn = frame instanceof HTMLIFrameElement && frame.contentDocument !== null;
-    if (isOwn || !(frame instanceof HTMLElement)) continue;
     lock.hidden.push({ frame, style: frame.getAttribute('style') });
     frame.style.setProperty('display', 'none', 'important');
   }
