@@ -207,7 +207,7 @@ function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
       }
       const project = await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true);
       const limit = body.max_concurrent_sessions;
-      const max = await room();
+      const max = typeof limit === 'number' ? await room() : undefined;
       if (max !== undefined && (limit ?? 0) > max) {
         const rule = `max_concurrent_sessions of /org/limits is ${String(max)}; send at most that`;
         throw invalidField('max_concurrent_sessions', rule);
