@@ -134,7 +134,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ask: (target) => checkByRequest(deps, target),
       readCredential: (target) => credentialFacts(deps, target),
       record: (state) => records.recordConnection(state),
-      readRevision: async (id) => (await options.store.connections.byIdUnscoped(id))?.revision ?? null,
+      readRevision: async (connectionId) => (await records.readRecorded({ connectionId }))?.revision ?? null,
     }),
     browsing: createLoginActivities(deps),
     webhooks: createWebhookActivities(options.store, options.egress),

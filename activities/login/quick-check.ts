@@ -1,19 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { CredentialFacts, LoginTarget, QuickCheckActivities } from '../../contract/activities.ts';
+import type { LoginTarget, QuickCheckActivities } from '../../contract/activities.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
-import type { ConnectionRecord } from '../../contract/document.ts';
 import { inTime } from '../../contract/in-time.ts';
+import { checkOnce } from './check-once.ts';
 import { guard } from './faults.ts';
-import { createSessionWatch } from './session-watch.ts';
+import { createSessionWatch, type WatchParts } from './session-watch.ts';
 
 /** What a quick check is made of. */
-export interface QuickCheckParts {
+export interface QuickCheckParts extends Omit<WatchParts, 'ask'> {
   /** Asks the site by the request that is known to tell; null where that does not say "signed in". Never rejects. */
   ask(target: LoginTarget): Promise<CheckMethod | null>;
-  readCredential(target: LoginTarget): Promise<CredentialFacts | null>;
-  record(record: ConnectionRecord): Promise<void>;
-  /** Revision of the connection's row; null when it is gone. */
-  readRevision(connectionId: string): Promise<number | null>;
 }
 
 /** How long a site may take, in milliseconds: it holds a workflow's task. Those that take longer are asked in the queue of checks. */
@@ -35,18 +30,12 @@ export function createQuickCheck(
       asking -= 1;
     }
   };
-  const askInTime = (target: LoginTarget) => inTime(askOne(target), answerWithinMs, 'late' as const);
+  const limited = {
+    ...parts,
+    ask: (target: LoginTarget) => inTime(askOne(target), answerWithinMs, 'late' as const),
+  };
   return {
-    watchSession: createSessionWatch({ ...parts, ask: askInTime }),
-    checkQuickly: guard(async ({ target, credential: known, document, event }) => {
-      if (asking >= askedAtOnce) return { missed: 'busy' };
-      const check = await askInTime(target);
-      if (check === 'late') return { missed: 'late' };
-      if (check === null) return { missed: 'unsure' };
-      const credential = await parts.readCredential(target);
-      const recorded = isDeepStrictEqual(credential, known);
-      if (recorded) await parts.record({ document, timeline: [{ ...event, check }] });
-      return { missed: null, check, credential, recorded };
-    }),
+    watchSession: createSessionWatch(limited),
+    checkQuickly: guard(async (input) => (asking >= askedAtOnce ? { missed: 'busy' } : checkOnce(limited, input))),
   };
 }

@@ -1,25 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type {
-  CredentialFacts,
-  LoginTarget,
-  QuickCheckActivities,
-  WatchEnd,
-  WatchInput,
-} from '../../contract/activities.ts';
+import type { QuickCheckActivities, WatchEnd, WatchInput } from '../../contract/activities.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
-import type { CheckMethod, TimelineEvent } from '../../contract/connections.ts';
-import type { ConnectionRecord } from '../../contract/document.ts';
-import { checkEventId, STILL_SIGNED_IN } from '../../contract/watched-checks.ts';
+import { checkEvent, STILL_SIGNED_IN } from '../../contract/watched-checks.ts';
+import { checkOnce, type CheckParts } from './check-once.ts';
 import { guard } from './faults.ts';
 
 /** What the checks of a watch are made of. */
-export interface WatchParts {
-  /** Asks the site; null where it does not clearly say "signed in", `late` where it takes long. */
-  ask(target: LoginTarget): Promise<CheckMethod | null | 'late'>;
-  readCredential(target: LoginTarget): Promise<CredentialFacts | null>;
-  record(record: ConnectionRecord): Promise<void>;
+export interface WatchParts extends CheckParts {
   /** Revision of the connection's row; null when it is gone. */
   readRevision(connectionId: string): Promise<number | null>;
 }
@@ -46,28 +34,21 @@ export function createSessionWatch(parts: WatchParts): QuickCheckActivities['wat
 
 /** One check; null when it is recorded, by this try or by one before it whose worker was lost. */
 async function makeCheck(parts: WatchParts, input: WatchInput, dueMs: number): Promise<WatchEnd | null> {
-  const { target, document, credential: known, watchId } = input;
+  const { target, credential, watchId } = input;
   const number = checkNumberAt(dueMs, input.place) - input.firstNumber;
-  const revision = document.revision + 1 + number;
-  const stored = await parts.readRevision(document.id);
+  const revision = input.document.revision + 1 + number;
+  const stored = await parts.readRevision(input.document.id);
   if (stored === revision) return null;
   if (stored === null || stored > revision) return { missed: 'overtaken' };
-  const check = await parts.ask(target);
-  if (check === null) return { missed: 'unsure' };
-  if (check === 'late') return { missed: 'late' };
   const checkId = `${watchId}-${String(number)}`;
   const timestamp = new Date(dueMs).toISOString();
-  const { status } = document;
-  const event: TimelineEvent = {
-    ...{ id: checkEventId(checkId), type: 'health_check', status, timestamp, previous_status: status, check },
-  };
-  const credential = await parts.readCredential(target);
-  if (!isDeepStrictEqual(credential, known)) return { missed: null, checkId, check, credential };
-  try {
-    await parts.record({ document: { ...document, last_auth_check_at: timestamp, revision }, timeline: [event] });
-    return null;
-  } catch {
-    // The workflow has the patience that a store takes which is away. What was written after all is written once.
-    return { missed: null, checkId, check, credential };
-  }
+  const document = { ...input.document, last_auth_check_at: timestamp, revision };
+  const event = { ...checkEvent(checkId, document.status, timestamp), previous_status: document.status };
+  const unwritten: unknown[] = [];
+  // The workflow has the patience that a store takes which is away. What was written after all is written once.
+  const record: WatchParts['record'] = (state) => parts.record(state).catch(() => void unwritten.push(state));
+  const found = await checkOnce({ ...parts, record }, { target, credential, document, event });
+  if (found.missed !== null) return { missed: found.missed };
+  if (found.recorded && unwritten.length === 0) return null;
+  return { missed: null, checkId, check: found.check, credential: found.credential };
 }

@@ -5,8 +5,8 @@ import type { ReauthBackOff } from '../../contract/document.ts';
 import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
-import { CheckTimer } from './check-timer.ts';
-import { checkEvent, checkQuickly } from './quick-check.ts';
+import { checkEvent } from '../../contract/watched-checks.ts';
+import { checkQuickly } from './quick-check.ts';
 import { hasSlot, mayWatch, watchSession, type Watched } from './session-watch.ts';
 import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
@@ -15,9 +15,8 @@ import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
 
 /** Checks the session on its schedule and whenever it is asked to, during flows too. */
 export async function runHealthChecks(state: ConnectionState): Promise<void> {
-  const timer = state.checkTimer === true ? new CheckTimer() : null;
   for (;;) {
-    await untilCheckIsDue(state, timer);
+    await untilCheckIsDue(state);
     const watched = mayWatch(state) ? await watchSession(state) : null;
     if (watched === 'interrupted') continue;
     const checkId = (state.checking ??= uuid4());
@@ -29,18 +28,15 @@ export async function runHealthChecks(state: ConnectionState): Promise<void> {
 }
 
 /** Waits for a check that is asked for by hand, or for the timer. */
-async function untilCheckIsDue(state: ConnectionState, timer: CheckTimer | null): Promise<void> {
+async function untilCheckIsDue(state: ConnectionState): Promise<void> {
   while (state.checking === null) {
     const { settings } = state.document;
     // Before the first good login there is no session to look at.
     const timed = settings.health_checks && state.hadLogin;
     if (!timed) state.nextCheckAt = null;
     else if (state.nextCheckAt === null) {
-      // A run that began before there was the timer replays only if it waits here, for nothing too.
-      if (timer === null || !hasSlot(state)) {
-        const changedMeanwhile = await takeSlot(state);
-        if (changedMeanwhile) continue;
-      }
+      const changedMeanwhile = await takeSlot(state);
+      if (changedMeanwhile) continue;
       state.nextCheckAt = plannedCheck(state);
     }
     const epoch = state.timerEpoch;
@@ -48,11 +44,7 @@ async function untilCheckIsDue(state: ConnectionState, timer: CheckTimer | null)
     if (state.nextCheckAt === null) await condition(changed);
     // One that is overdue begins at once: a run that ends soon would end before its timer.
     else if (state.nextCheckAt <= Date.now()) return;
-    else {
-      const left = state.nextCheckAt - Date.now();
-      const passed = timer === null ? !(await condition(changed, left)) : await timer.passes(left, changed);
-      if (passed) return;
-    }
+    else if (!(await condition(changed, state.nextCheckAt - Date.now()))) return;
   }
 }
 

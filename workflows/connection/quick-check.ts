@@ -1,7 +1,6 @@
 import { isCancellation, proxyLocalActivities } from '@temporalio/workflow';
 import type { HealthOutcome, QuickCheckActivities, QuickCheckMiss } from '../../contract/activities.ts';
-import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
-import { checkEventId } from '../../contract/watched-checks.ts';
+import { checkEvent } from '../../contract/watched-checks.ts';
 import { showStatus } from './recorder.ts';
 import { documentAfter, targetOf, type ConnectionState } from './state.ts';
 
@@ -11,15 +10,6 @@ const local = proxyLocalActivities<QuickCheckActivities>({
   scheduleToCloseTimeout: '3 seconds',
   retry: { maximumAttempts: 1 },
 });
-
-/** A check's event as it begins: what was found, and when. */
-export function checkEvent(
-  checkId: string,
-  status: AuthStatus,
-  timestamp: string,
-): Pick<TimelineEvent, 'id' | 'type' | 'status' | 'timestamp'> {
-  return { id: checkEventId(checkId), type: 'health_check', status, timestamp };
-}
 
 /**
  * The usual check of a session that is as it was: one request to the site, and the row, in one local activity, so that it

@@ -48,8 +48,6 @@ export interface CarriedState {
   quickChecks?: true;
   /** True in runs that may leave their checks to a watch. Absent in runs that began before there was one, and in first runs. */
   watches?: true;
-  /** True in runs that wait by a `CheckTimer`. Absent in runs that began before there was one, and in first runs. */
-  checkTimer?: true;
   credentialStale: boolean;
   requestedFlow: RequestedFlow | null;
   running: RunningFlow | null;
@@ -215,7 +213,6 @@ export function carriedOf(state: ConnectionState): CarriedState {
     pendingTimeline: [...state.pendingTimeline],
     quickChecks: true,
     watches: true,
-    checkTimer: true,
     credentialStale: state.credentialStale,
     requestedFlow: state.requestedFlow,
     running: state.running,
