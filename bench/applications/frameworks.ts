@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
 import type { Application } from './application.ts';
-import { pythonPackages, run, startServer } from './server-process.ts';
+import { pythonPackages, run, springArguments, springJar, startServer } from './server-process.ts';
 
 const ADA = { identifier: 'ada', password: 'Correct-horse-battery-9' };
 /** As the devices of django-otp keep it: raw characters, in hexadecimal. */
@@ -43,14 +42,7 @@ const springSecurity: Application = {
   name: 'Spring Security',
   madeOf: 'Spring Boot, the page that Spring Security draws where an application has none',
   installedAs: 'spring-security',
-  install: async (folder) => {
-    const sources = join(folder, 'src', 'main', 'java', 'demo');
-    if (existsSync(join(folder, 'target', 'plain-1.jar'))) return;
-    await mkdir(sources, { recursive: true });
-    await writeFile(join(folder, 'pom.xml'), PLAIN_POM);
-    await writeFile(join(sources, 'Plain.java'), PLAIN_PROGRAM);
-    await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
-  },
+  install: (folder) => springJar(folder, 'plain-1.jar', PLAIN_POM, ['Plain.java', PLAIN_PROGRAM]),
   start: async ({ folder, data, port }) => {
     await mkdir(data, { recursive: true });
     const url = `http://localhost:${port}`;
@@ -60,7 +52,7 @@ const springSecurity: Application = {
       'spring.security.user.name': ADA.identifier,
       'spring.security.user.password': ADA.password,
     };
-    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const args = springArguments(settings);
     const program = ['-Xmx150m', '-jar', join(folder, 'target', 'plain-1.jar'), ...args];
     const serve = () => startServer('java', program, `${url}/login`, { cwd: data });
     let server = await serve();

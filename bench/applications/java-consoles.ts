@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Application } from './application.ts';
-import { mavenArchive, run, startServer } from './server-process.ts';
+import { mavenArchive, run, springArguments, springJar, startServer } from './server-process.ts';
 
 const ADMIN = { identifier: 'admin', password: 'Correct-horse-battery-9' };
 
@@ -98,14 +97,7 @@ const springBootAdmin: Application = {
   name: 'Spring Boot Admin',
   madeOf: 'Spring Security, Thymeleaf, Vue, Tailwind; "remember me"',
   installedAs: 'spring-boot-admin',
-  install: async (folder) => {
-    const sources = join(folder, 'src', 'main', 'java', 'demo');
-    if (existsSync(join(folder, 'target', 'admin-1.jar'))) return;
-    await mkdir(sources, { recursive: true });
-    await writeFile(join(folder, 'pom.xml'), ADMIN_POM);
-    await writeFile(join(sources, 'Admin.java'), ADMIN_PROGRAM);
-    await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
-  },
+  install: (folder) => springJar(folder, 'admin-1.jar', ADMIN_POM, ['Admin.java', ADMIN_PROGRAM]),
   start: async ({ folder, data, port }) => {
     await mkdir(data, { recursive: true });
     const url = `http://localhost:${port}`;
@@ -115,7 +107,7 @@ const springBootAdmin: Application = {
       'spring.security.user.name': ADMIN.identifier,
       'spring.security.user.password': ADMIN.password,
     };
-    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const args = springArguments(settings);
     const program = ['-Xmx300m', '-jar', join(folder, 'target', 'admin-1.jar')];
     const serve = (key: string) =>
       startServer('java', [...program, ...args, `--demo.key=${key}`], `${url}/login`, { cwd: data });
@@ -165,14 +157,7 @@ const camunda: Application = {
   madeOf:
     'Spring Boot, AngularJS, Bootstrap 3; the form at an address behind a hash, after the frame of the inside was drawn',
   installedAs: 'camunda',
-  install: async (folder) => {
-    const sources = join(folder, 'src', 'main', 'java', 'demo');
-    if (existsSync(join(folder, 'target', 'processes-1.jar'))) return;
-    await mkdir(sources, { recursive: true });
-    await writeFile(join(folder, 'pom.xml'), CAMUNDA_POM);
-    await writeFile(join(sources, 'Processes.java'), CAMUNDA_PROGRAM);
-    await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
-  },
+  install: (folder) => springJar(folder, 'processes-1.jar', CAMUNDA_POM, ['Processes.java', CAMUNDA_PROGRAM]),
   start: async ({ folder, data, port }) => {
     await mkdir(data, { recursive: true });
     const url = `http://localhost:${port}`;
@@ -183,7 +168,7 @@ const camunda: Application = {
       'camunda.bpm.admin-user.id': ADMIN.identifier,
       'camunda.bpm.admin-user.password': ADMIN.password,
     };
-    const args = Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
+    const args = springArguments(settings);
     const program = ['-Xmx350m', '-jar', join(folder, 'target', 'processes-1.jar'), ...args];
     const serve = () => startServer('java', program, `${url}/camunda/app/welcome/default/`, { cwd: data });
     let server = await serve();

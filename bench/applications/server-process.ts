@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -99,6 +99,26 @@ export async function mavenArchive(folder: string, path: string): Promise<void> 
   await run('curl', ['--fail', '--silent', '--show-error', '--output', archive, url]);
   await run('unzip', ['-q', '-o', archive, '-d', folder]);
   await mkdir(join(folder, 'installed'));
+}
+
+/** Builds `target/<jar>` of a Spring application that is one class, unless it is there already. Rejects when it cannot be built. */
+export async function springJar(
+  folder: string,
+  jar: string,
+  pom: string,
+  [file, program]: readonly [file: string, program: string],
+): Promise<void> {
+  if (existsSync(join(folder, 'target', jar))) return;
+  const sources = join(folder, 'src', 'main', 'java', 'demo');
+  await mkdir(sources, { recursive: true });
+  await writeFile(join(folder, 'pom.xml'), pom);
+  await writeFile(join(sources, file), program);
+  await run('mvn', ['--quiet', '--batch-mode', 'package'], { cwd: folder });
+}
+
+/** Settings of a Spring application, as its command line takes them. */
+export function springArguments(settings: Readonly<Record<string, string>>): string[] {
+  return Object.entries(settings).map(([name, value]) => `--${name}=${value}`);
 }
 
 /** The files of Debian packages, unpacked into `folder` without being installed. */
