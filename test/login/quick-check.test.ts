@@ -1,24 +1,10 @@
 import { expect, it } from 'vitest';
-import type { LoginTarget, QuickCheckInput } from '../../contract/activities.ts';
+import type { QuickCheckInput } from '../../contract/activities.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
-import type { ConnectionDocument, ConnectionRecord } from '../../contract/document.ts';
+import type { ConnectionRecord } from '../../contract/document.ts';
 import { createQuickCheck, type QuickCheckParts } from '../../activities/login/quick-check.ts';
+import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';
 
-const CHECK: CheckMethod = { method: 'request', status: 200, address: 'https://a.example/desk', decided_by: 'content' };
-const FACTS = { id: 'cred_1', version: 1, valueKeys: ['password'], hasTotpSecret: false, ssoProvider: null };
-const TARGET: LoginTarget = {
-  ...{ connectionId: 'conn_1', organizationId: 'org_1', projectId: 'prj_1', domain: 'a.example', profileName: 'ann' },
-  ...{ loginUrl: null, postLoginUrl: null, allowedDomains: [], browser: null, credentialName: 'saved' },
-};
-const DOCUMENT: ConnectionDocument = {
-  ...{ schema_version: 1, id: 'conn_1', organization_id: 'org_1', project_id: 'prj_1', revision: 8 },
-  ...{ created_at: '2026-01-01T00:00:00.000Z', status: 'AUTHENTICATED', post_login_url: null },
-  ...{ can_reauth: true, can_reauth_reason: 'has_credential', last_auth_check_at: null, flow: null },
-  settings: {
-    ...{ domain: 'a.example', profile_name: 'ann', auto_reauth: true, health_check_interval: 3600 },
-    ...{ health_checks: true, record_session: false, save_credentials: true },
-  },
-};
 const INPUT: QuickCheckInput = {
   target: TARGET,
   credential: FACTS,
