@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
-import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
+import { ended, STORED, submitAll, until, waits } from './scenarios.ts';
 import { choice, CODE_PAGE, fault, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
 let tests: WorkflowTests;
@@ -274,53 +274,6 @@ describe('the cost in history', () => {
     // However many checks come, a run ends before its history is long.
     await tests.env.sleep('10 hours');
     expect(await length()).toBeLessThan(320);
-  });
-});
-
-describe('an expired session', () => {
-  async function loggedIn(): Promise<string> {
-    const id = await loginByCredential(tests);
-    expect(tests.world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: true });
-    return id;
-  }
-
-  it('is logged in again by a REAUTH child, nobody there', async () => {
-    const id = await loggedIn();
-    tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
-    await tests.client.check(id);
-    const done = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
-    expect(done).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
-    expect(tests.world.entered).toHaveLength(2);
-  });
-
-  it('is left NEEDS_AUTH after one try of a password that the site refuses', async () => {
-    const id = await loggedIn();
-    tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
-    tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }];
-    await tests.client.check(id);
-    const done = await until(tests, id, (document) => document.flow?.flow_type === 'REAUTH' && ended(document));
-    expect(done).toMatchObject({
-      status: 'NEEDS_AUTH',
-      can_reauth: false,
-      can_reauth_reason: 'requires_customer_input',
-      flow: { flow_status: 'FAILED', error_code: 'credentials_invalid', website_error: 'Wrong password.' },
-    });
-    await tests.client.check(id);
-    await tests.client.check(id);
-    expect(tests.world.entered).toHaveLength(2);
-    tests.world.credential = { ...STORED, version: 2 };
-    tests.world.answers = [INSIDE];
-    await tests.client.check(id);
-    await until(tests, id, (document) => document.status === 'AUTHENTICATED');
-  });
-
-  it('stays as it was when a check is inconclusive', async () => {
-    const id = await loggedIn();
-    tests.world.health = [{ outcome: 'inconclusive', errorCode: 'network_error', credential: null }];
-    const document = (await tests.client.check(id))?.document;
-    expect(document?.status).toBe('AUTHENTICATED');
-    expect(document?.last_auth_check_at).not.toBeNull();
-    expect(document?.flow?.flow_type).toBe('LOGIN');
   });
 });
 

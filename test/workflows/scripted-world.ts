@@ -90,6 +90,8 @@ export interface ScriptedWorld {
   credential: CredentialFacts | null;
   entered: EnterInput[];
   linksOpened: OpenLinkInput[];
+  /** What the end of a login that got in fails with. */
+  finishFault: ApplicationFailure | null;
   /** What became of the captcha solver; null where none takes the task. */
   solver: string[] | null;
   /** What the page shows that was given the solver's answer; without any, the solver is never done. */
@@ -144,6 +146,7 @@ export function createScriptedWorld(): ScriptedWorld {
     credential: null,
     entered: [],
     linksOpened: [],
+    finishFault: null,
     solver: null,
     solutions: [],
     solvable: false,
@@ -187,12 +190,14 @@ export function createScriptedWorld(): ScriptedWorld {
         if (solved === null) return Promise.resolve({ state: isLast ? 'failed' : 'waiting' });
         return Promise.resolve({ state: 'answered', observation: observed(solved) });
       },
-      finishLogin: async () =>
-        Promise.resolve({
+      finishLogin: async () => {
+        if (world.finishFault !== null) throw world.finishFault;
+        return Promise.resolve({
           postLoginUrl: 'https://site.example/account',
           credentialName: world.credential === null ? null : 'saved',
           credential: world.credential,
-        }),
+        });
+      },
       abandonLogin: async ({ sessionId }) => {
         world.closed.push(sessionId);
         return Promise.resolve();
