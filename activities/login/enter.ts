@@ -1,26 +1,23 @@
-import type { EnterInput, EnterOutcome, FieldEntry, LoginTarget } from '../../contract/activities.ts';
-import { asksForCode } from '../../contract/code-fields.ts';
+import type { EnterInput, EnterOutcome, LoginTarget } from '../../contract/activities.ts';
 import type { PageReading } from '../../contract/reading.ts';
 import type { Frame, Page } from 'playwright-core';
-import { readEnrolment } from '../../reader/enrolment.ts';
 import { failure } from './faults.ts';
-import { authorUrl, maySendTo, mayTypeInto, mayTypeStored, type ValueOwner } from './allowed-site.ts';
+import { authorUrl, maySendTo, mayTypeInto, mayTypeStored } from './allowed-site.ts';
 import { isProvedSoon } from './captcha/beside-fields.ts';
 import { aboutCaptcha } from './captcha/solve.ts';
-import { credentialFactsFor, openAttached, ownerOf, TOTP_SECRET, type CredentialOwner } from './credential-facts.ts';
+import { credentialFactsFor } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
+import { isSecret, keepForLater, keepTyped, openValues, type OpenedValue } from './entry-values.ts';
 import { bringToFront, fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
 import { holdPage, type HeldPage } from './held-page.ts';
 import type { Passkeys } from './passkeys.ts';
 import { keepOnSite } from './kept-on-site.ts';
 import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
-import { seeFrames } from './reading/frames.ts';
 import { pageIdOf } from './reading/page-session.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { watchWindows, withChosenWindow } from './strange-windows.ts';
-import { freshTotpCode, nextTotpCode } from './totp.ts';
-import { asTyped, packTyped, unpackTyped, type TypedValue } from './typed-values.ts';
+import { asTyped } from './typed-values.ts';
 import { rememberTyped, spellingsInRequests, spellingsOfSecrets } from './without-typed.ts';
 
 /**
@@ -193,114 +190,6 @@ function abandoned(): Error {
   return failure('entry_uncertain', 'this entering was given up; its outcome is read from the page', true);
 }
 
-/** One value to type. `owner`: whom a stored one belongs to; null for what a person has just given for this very field. */
-interface OpenedValue {
-  entry: FieldEntry;
-  text: string;
-  owner: ValueOwner | null;
-  /** What the credential is given once the login has proved good. */
-  keeps: Omit<TypedValue, 'origin'> | null;
-}
-
-/** Values in the order of the entries. */
-async function openValues(deps: LoginDeps, input: EnterInput, page: Page, signal: AbortSignal): Promise<OpenedValue[]> {
-  const submission = input.submissionId === null ? null : await deps.store.submissions.open(input.submissionId);
-  if (input.submissionId !== null && submission === null)
-    throw failure('submission_gone', 'the submitted values are gone; they are asked for again', true);
-  const needsCredential = input.answer.entries.some(({ source }) => source.kind !== 'submission');
-  const credential =
-    needsCredential && input.credentialId !== null ? await openAttached(deps, input.target, input.credentialId) : null;
-  const values: OpenedValue[] = [];
-  for (const entry of input.answer.entries) {
-    if (entry.source.kind === 'enrolment') {
-      const secret = readEnrolment(await seeFrames(page))?.secret;
-      if (secret === undefined) throw failure('element_not_found', 'the new authenticator is gone from the page', true);
-      values.push({
-        entry,
-        text: await freshTotpCode(secret, signal),
-        owner: null,
-        keeps: { ref: TOTP_SECRET, text: secret },
-      });
-      continue;
-    }
-    const text = await textOf(entry);
-    if (text === undefined) throw failure('submission_gone', 'a value to type is gone; it is asked for again', true);
-    const isLasting = entry.source.kind === 'submission' && !asksForCode(entry.field.type);
-    values.push({
-      entry,
-      text,
-      owner: credential === null ? null : ownerFor(entry, credential),
-      keeps: isLasting ? { ref: entry.ref, text } : null,
-    });
-  }
-  return values;
-
-  async function textOf({ source }: FieldEntry): Promise<string | undefined> {
-    switch (source.kind) {
-      case 'submission':
-        return submission?.values[source.fieldId];
-      case 'credential':
-        return credential?.values[source.key];
-      case 'totp':
-        if (credential === null || credential.totpSecret === null || input.credentialId === null) return undefined;
-        return await nextTotpCode(deps.store, input.credentialId, credential.totpSecret, signal);
-      case 'enrolment':
-        return undefined;
-    }
-  }
-}
-
-function ownerFor({ source }: FieldEntry, credential: CredentialOwner): ValueOwner | null {
-  switch (source.kind) {
-    case 'submission':
-    case 'enrolment':
-      return null;
-    case 'credential':
-      return ownerOf(credential, source.key);
-    case 'totp':
-      return ownerOf(credential, TOTP_SECRET);
-  }
-}
-
-/** Under this name the values of an entering are kept: who follows a lost worker finds them by it. */
-export function keptUnder(flowId: string, entryId: string): string {
-  return `kept:${flowId}:${entryId}`;
-}
-
-/** Keeps what a person gave and where it was typed, without one-time codes. */
-async function keepTyped(
-  deps: LoginDeps,
-  input: EnterInput,
-  values: OpenedValue[],
-  origins: string[],
-): Promise<string | null> {
-  const fresh: TypedValue[] = [];
-  for (const [index, { keeps }] of values.entries())
-    if (keeps !== null) fresh.push({ ...keeps, origin: origins[index] ?? '' });
-  return await keepForLater(deps, input, input.keptId, fresh);
-}
-
-/** Seals what the credential learns until the login proves good, with what was kept earlier. */
-async function keepForLater(
-  deps: LoginDeps,
-  input: EnterInput,
-  keptId: string | null,
-  fresh: TypedValue[],
-): Promise<string | null> {
-  if (fresh.length === 0) return keptId;
-  const earlier = keptId === null ? null : await deps.store.submissions.open(keptId);
-  const replaced = new Set(fresh.map(({ ref }) => ref));
-  const { submissionId } = await deps.store.submissions.seal({
-    connectionId: input.target.connectionId,
-    interactionId: keptUnder(input.flowId, input.entryId),
-    values: packTyped([...unpackTyped(earlier?.values ?? {}).filter(({ ref }) => !replaced.has(ref)), ...fresh]),
-    expiresAt: new Date(input.keepUntil),
-    withoutCodes: true,
-  });
-  if (keptId !== null && keptId !== submissionId) await deps.store.submissions.destroy(keptId);
-  return submissionId;
-}
-
 /**
  * Refuses a field on a site that may not be typed into, or not with this value; answers the origin of the document that
  * holds the field, as the browser has it at this moment.
@@ -324,11 +213,6 @@ function wrongSite(): Error {
     'a field of the login form sits on, or sends to, a site that is not allowed',
     true,
   );
-}
-
-/** Whether nobody but the site and its visitor may see a value. A user name is what a person must see to know which account is meant. */
-function isSecret({ entry }: OpenedValue): boolean {
-  return entry.field.type !== 'identifier';
 }
 
 /** Holds the page for as long as it is filled in; its forms may send what is typed to where it may be typed. */

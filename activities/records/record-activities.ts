@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { TypingState } from '../../store/queries/typing-ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { storedFacts } from '../login/credential-facts.ts';
-import { keptUnder } from '../login/enter.ts';
+import { keptUnder } from '../login/entry-values.ts';
 import { failure, guard } from '../login/faults.ts';
 
 /** Makes the activities that only touch the store. Each may run again: a revision that is not newer changes nothing. */

@@ -8,7 +8,7 @@ import type { WindowPolicy } from '../chromium/display.ts';
 import { findKept, type ExtensionStore } from '../extensions/kept.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
 import { checkStart, refuseUnavailable } from '../session/check-start.ts';
-import { assertWindows } from '../session/lifecycle.ts';
+import { assertWindows } from '../session/new-record.ts';
 import { resolveProxy, type ProxyStore } from '../session/session-proxy.ts';
 import type { PoolDefinition, StoredPool } from './pool-store.ts';
 

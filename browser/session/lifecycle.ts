@@ -1,9 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { BrowserCreate, BrowserPoolRef } from '../../contract/browsers.ts';
-import { DEFAULT_VIEWPORT, defaultMemory, SESSION_TIMEOUT } from '../../contract/browsers.ts';
+import type { BrowserCreate } from '../../contract/browsers.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { newId } from '../../contract/ids.ts';
-import { exclusionsOf, selectionOnCreate } from '../../contract/telemetry-selection.ts';
 import type { WindowPolicy } from '../chromium/display.ts';
 import type { LaunchChoices } from '../chromium/flags.ts';
 import type { Chromium } from '../chromium/launch.ts';
@@ -15,8 +12,8 @@ import type { Logger } from '../logger.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';
 import { createEndedLogs } from '../telemetry/event-log.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
-import { createSessionTelemetry } from '../telemetry/session-telemetry.ts';
 import { createActivityClock } from './activity.ts';
+import { assertWindows, newRecord, type SessionKind } from './new-record.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { ProxyStore } from './session-proxy.ts';
 import { resolveProxy, applyProxy } from './session-proxy.ts';
@@ -36,14 +33,6 @@ export interface SessionProfiles {
   ): Promise<AttachedProfile>;
   /** Saves what the session changed. */
   save(session: Session, profile: AttachedProfile): Promise<void>;
-}
-
-/** What sets a session apart from one that a caller has asked for. */
-export interface SessionKind {
-  /** A person's secrets will be typed into it, so telemetry keeps clear of what is typed. */
-  managedAuth?: boolean;
-  /** It waits in this pool. */
-  pool?: BrowserPoolRef;
 }
 
 /** Starts and ends sessions. */
@@ -284,53 +273,6 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       await Promise.allSettled(registry.sessions().map((session) => end(session, 'shutdown')));
     },
   };
-}
-
-function newRecord(
-  projectId: string,
-  request: BrowserCreate,
-  windows: WindowPolicy,
-  { managedAuth = false, pool }: SessionKind,
-): SessionRecord {
-  const headless = request.headless ?? windows !== 'default';
-  return {
-    id: newId('brw'),
-    projectId,
-    createdAt: new Date(),
-    endedAt: null,
-    endedBy: null,
-    crash: null,
-    headless,
-    stealth: request.stealth ?? false,
-    kioskMode: request.kiosk_mode ?? false,
-    memory: request.memory ?? defaultMemory(headless),
-    timeoutSeconds: request.timeout_seconds ?? SESSION_TIMEOUT.default,
-    name: request.name,
-    tags: request.tags,
-    startUrl: request.start_url,
-    chromePolicy: request.chrome_policy,
-    viewport: request.viewport ?? { ...DEFAULT_VIEWPORT },
-    profile: null,
-    proxy: null,
-    invocationId: request.invocation_id,
-    telemetry: createSessionTelemetry({
-      selection: selectionOnCreate(request.telemetry),
-      excluded: exclusionsOf(request.telemetry),
-      private: managedAuth,
-    }),
-    managedAuth,
-    pool: pool ?? null,
-    idle: pool !== undefined,
-  };
-}
-
-/** Throws `operation_failed` for a window that is asked for by name and cannot be had. */
-export function assertWindows({ headless }: Pick<BrowserCreate, 'headless'>, windows: WindowPolicy): void {
-  if (headless !== false || windows !== 'never') return;
-  const message =
-    'headless: windows need Xvfb, which is not installed here (`apt-get install xvfb`, then restart the browser ' +
-    'service), or are turned off by BROWSER_WINDOWS; send `headless: true`, or leave it out';
-  throw new HoldfastError('operation_failed', message, { details: [{ code: 'no_display', message }] });
 }
 
 /** A browser of the pool that still runs: one may die in the moment it is taken. */
