@@ -36,6 +36,8 @@ export type CaptchaBeside = (typeof CAPTCHAS_BESIDE)[number];
 
 /** How long a code of an authenticator stands at most sites (RFC 6238), in seconds. */
 const USUAL_PERIOD_S = 30;
+/** Seconds that the clock of an authenticator may be off. */
+const TOLERANCE_S = 30;
 
 /** What a site says instead of taking even a right password. */
 const COMPLAINTS = {
@@ -180,6 +182,15 @@ export class SiteState {
   /** Has the site refuse a user's next authenticator codes, right ones too. */
   refuseCodes(username: string, times: number): void {
     this.#codesToRefuse.set(username, times);
+  }
+
+  /** True for a code that an authenticator with this secret shows now, or a moment before or after; each is taken once. */
+  takesTotp(username: string, secret: string, code: string): boolean {
+    const period = this.totpPeriodOf(username);
+    const totp = new TOTP({ secret: Secret.fromBase32(secret), period });
+    const token = code.replace(/\s/g, '');
+    const right = totp.validate({ token, window: Math.ceil(TOLERANCE_S / period) }) !== null;
+    return right && this.firstUseOfTotp(username, token);
   }
 
   /** Seconds that a code of a user's authenticator stands. */
@@ -358,11 +369,7 @@ export class SiteState {
   /** True for a right code, which sets the offered authenticator up. */
   enrol(username: string, code: string): boolean {
     const secret = this.offeredSecret(username);
-    const right = new TOTP({ secret: Secret.fromBase32(secret) }).validate({
-      token: code.replace(/\s/g, ''),
-      window: 1,
-    });
-    const taken = right !== null && this.firstUseOfTotp(username, code);
+    const taken = this.takesTotp(username, secret, code);
     if (taken) this.#authenticators.set(username, { secret, enrolled: true });
     return taken;
   }

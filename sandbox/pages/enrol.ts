@@ -53,9 +53,9 @@ function page(state: SiteState, username: string, wrong: boolean): string {
 }
 
 /** The key as people copy it, or as their authenticator scans it. */
-function keyOf({ keyShown }: SiteState, username: string, secret: string): Html {
-  const link = `otpauth://totp/Sandbox:${username}?secret=${secret}&issuer=Sandbox`;
-  switch (keyShown) {
+function keyOf(state: SiteState, username: string, secret: string): Html {
+  const link = `otpauth://totp/Sandbox:${username}?secret=${secret}&issuer=Sandbox&period=${state.totpPeriodOf(username)}`;
+  switch (state.keyShown) {
     case 'text':
       return html`<p>
         Can't scan it? Enter this setup key in your authenticator app:

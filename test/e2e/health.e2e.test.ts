@@ -106,6 +106,11 @@ describe('a health check by hand', () => {
     expect((await timelineOf(person)).filter(({ type }) => type === 'reauth')).toHaveLength(1);
 
     await kernel.credentials.update('of bob', { values: { password: 'changed-at-the-site' } });
+    await until(
+      'the gate to open',
+      () => person.read(),
+      ({ can_reauth: can, can_reauth_reason: reason }) => can === true && reason !== 'requires_customer_input',
+    );
     await check(person);
     await until(
       'the second re-authentication',
