@@ -1,12 +1,48 @@
-import { testKills } from './kill-steps.ts';
+import { expect, it } from 'vitest';
+import { LONG_PASSWORD, RECOVERS_WITHIN_MS, setUpKillSteps } from './kill-steps.ts';
+import { personAt } from './person.ts';
+import { until } from './process-tree.ts';
 
-/** Where most would be lost: an answer that was typed, and everything at once. `kill-steps.soak.test.ts` kills the rest. */
-testKills({
-  looking: [],
-  awaiting: ['chromium'],
-  typing: ['worker'],
-  pressed: ['browser'],
-  checking: [],
-  invoking: ['worker'],
-  everything: ['supervisor'],
+const steps = setUpKillSteps();
+
+/**
+ * Where most would be lost: an answer that was typed, and everything at once. Until the end the passwords are wrong ones, so
+ * that the login asks for another whatever became of them. `kill-steps.soak.test.ts` kills every part at every step, each in
+ * a login of its own.
+ */
+it('a login outlives what it runs on, asks again for what was lost, and types no password twice; an action runs again or is said to be lost', async () => {
+  const on = steps();
+  const [first, actions] = await Promise.all([on.begun('/login'), on.invoked()]);
+
+  // The browser in which a person is awaited.
+  await on.tree.killChromium((await first.asked()).browser_session_id ?? '');
+  // Somebody who has seen no pause yet: the one that still waits is answered as it is, or the next.
+  const person = personAt(on.kernel, first.id);
+  await person.asked();
+  await person.give({ identifier: 'carol', password: 'wrong' });
+  await person.asked();
+
+  // The worker, among the keys of a password and in the middle of an action.
+  await on.givenUntil(person, { identifier: 'carol', password: LONG_PASSWORD }, ['intent', 'typed', 'pressed']);
+  const back = on.killed('worker');
+  await until(async () => (await on.tree.health()) === 503 || null, RECOVERS_WITHIN_MS, '/health to tell of it', 50);
+  await back;
+  expect(on.tree.output()).toMatch(/^worker ended \(signal SIGKILL\); starting it again/m);
+  await actions.recovers();
+  await person.asked();
+  await on.typedAtMost('carol', 2);
+
+  // The browser service, between the press and a slow answer.
+  await on.slow(6000);
+  await on.givenUntil(person, { identifier: 'carol', password: 'wrong, too' }, ['pressed', 'observed']);
+  await on.killed('browser');
+  await on.slow(null);
+  await person.asked();
+  await on.typedAtMost('carol', 3);
+
+  // The supervisor, and with it everything, while a person is awaited.
+  await on.tree.kill('supervisor');
+  await on.tree.start();
+  await on.finishes(person, 'carol', undefined, 3);
+  await on.untilBrowsersEnded();
 });

@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -19,6 +18,7 @@ export interface ProcessTree {
   /** Host and port of the sandbox, as a connection's domain. */
   readonly sandboxDomain: string;
   readonly temporalAddress: string;
+  /** The key that it made at its first start. */
   readonly apiKey: string;
   readonly dataDir: string;
   /** All that the supervisor has printed, over all its starts. */
@@ -56,26 +56,27 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
   const dataDir = await mkdtemp(join(tmpdir(), 'holdfast-tree-'));
   // The API's, and the five after it.
   const port = await freePortBlock(6);
-  const apiKey = randomBytes(24).toString('hex');
   const surroundings = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   const environment = {
     ...Object.fromEntries(surroundings),
     HOLDFAST_PORT: String(port),
     HOLDFAST_DATA_DIR: dataDir,
-    HOLDFAST_API_KEY: apiKey,
     // As under npm: a start whose parent is gone ends by itself, so that a broken-off test run leaves nothing running.
     npm_lifecycle_event: 'start',
     ...env,
   };
   let supervisor: ChildProcess | null = null;
   let said = '';
+  let apiKey = '';
 
   const tree: ProcessTree = {
     baseUrl: `http://localhost:${port}`,
     sandboxUrl: `http://localhost:${port + 1}`,
     sandboxDomain: `localhost:${port + 1}`,
     temporalAddress: `127.0.0.1:${port + 4}`,
-    apiKey,
+    get apiKey() {
+      return apiKey;
+    },
     dataDir,
     output: () => said,
     pids: async (role) => {
@@ -113,14 +114,16 @@ export async function startProcessTree(env: NodeJS.ProcessEnv = {}): Promise<Pro
       });
       supervisor = child;
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
-      await until(
+      const printed = await until(
         () => {
           if (hasEnded(child)) throw new Error(`npm start ended: ${said.slice(from)}`);
-          return Promise.resolve(said.includes('Holdfast is ready.', from) || null);
+          return Promise.resolve(/^Holdfast is ready\.$[^]*? {2}API key +(\S+)\n/m.exec(said.slice(from))?.[1] ?? null);
         },
         READY_WITHIN_MS,
         'npm start to be ready',
       );
+      if (apiKey !== '' && printed !== apiKey) throw new Error(`npm start has another key: ${printed}`);
+      apiKey = printed;
     },
     async stop() {
       const child = supervisor;
