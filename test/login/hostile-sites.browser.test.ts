@@ -22,7 +22,20 @@ const CODE = (more = ''): string =>
   `<h1>Enter the code</h1><form action="/in" method="post"><label>Code <input name="code" id="code" autocomplete="one-time-code"></label>
    <button>Verify</button></form>${more}`;
 
+/** A captcha beside the fields, without whose answer the form does not go. */
+const CAPTCHA = (how: string, script: string): string =>
+  FORM(`<div class="g-recaptcha" data-sitekey="k" ${how}><input type="hidden" id="proof" name="g-recaptcha-response"></div>
+    <script>const answer = () => { proof.value = 'by itself' }; ${script}</script>`);
+
 const PAGES: Record<string, string> = {
+  '/proves-itself': CAPTCHA(
+    'style="width: 300px; height: 60px"',
+    'setTimeout(answer, 500); document.forms[0].onsubmit = () => proof.value !== "";',
+  ),
+  '/proves-unseen': CAPTCHA(
+    'data-size="invisible"',
+    'document.forms[0].onsubmit = ({ target }) => { setTimeout(() => { answer(); target.submit() }, 300); return false };',
+  ),
   '/plain': FORM(),
   '/trap': `${SPY('trap')}${FORM('<script>document.getElementById("pass").focus()</script>')}`,
   '/trap-input': `${SPY('trap')}<input id="x" autofocus><script>document.getElementById("x").focus()</script>`,
@@ -94,6 +107,8 @@ describe('a password', () => {
     ['a page that opens one at the first key', '/popup-on-key'],
     ['a page whose search takes the focus', '/search-steals'],
     ['a page that shows a dialog', '/alerts'],
+    ['a page whose captcha answers itself in a moment', '/proves-itself'],
+    ['a page whose captcha answers itself as the form is sent', '/proves-unseen'],
   ])('goes where it belongs, whole and once, on %s', async (_what, path) => {
     const outcome = await on.logIn(path);
     expect(on.stolen).toEqual([]);
