@@ -162,11 +162,11 @@ function buildFolder(files) {
   return join(dist, hash.digest('hex').slice(0, 16));
 }
 
-/** Compiles `files` into `folder`, which appears whole or not at all. */
-function compile(files, folder, options = []) {
+/** Compiles `files` into `folder`, which appears whole or not at all. Of a folder that is `compiled` it makes a copy with types. */
+function compile(files, folder, ...compiled) {
   process.stderr.write('Compiling (once after each change; some seconds) ...\n');
   const began = Date.now();
-  const made = spawnSync(process.execPath, ['--import', 'tsx', join(root, 'start', 'build.ts'), folder, ...options], {
+  const made = spawnSync(process.execPath, ['--import', 'tsx', join(root, 'start', 'build.ts'), folder, ...compiled], {
     cwd: root,
     input: files.join('\n'),
   });
@@ -222,7 +222,8 @@ function prepare([command = '']) {
   if (command in FROM_SOURCES) return join(root, FROM_SOURCES[command]);
   if (command === 'package') {
     // For `npm pack`: at a place of its own, which package.json names, with types.
-    locked(() => compile(sourceFiles(), join(dist, 'package'), ['--types']));
+    const compiled = built();
+    locked(() => compile([], join(dist, 'package'), compiled));
     return undefined;
   }
   const folder = built();

@@ -11,7 +11,8 @@ import { z } from 'zod';
  * Compiles the sources that standard input names, one a line, into the folder named by the first argument. Each file
  * stays a file of its own, so that what lies beside a module is found beside it. A file `*.prebuilt.ts` has a default export
  * that makes something out of sources (a script for pages, the bundle of the workflows): it is called here, and the
- * compiled module holds what it answered. With `--types`, declarations for those who import the package are made too.
+ * compiled module holds what it answered. Where a second argument names a folder that was compiled so before, it is copied instead, and
+ * declarations are added for those who import the package.
  */
 const PREBUILT = /\.prebuilt\.ts$/;
 /** Runs in browsers alone: what is prebuilt holds it whole. */
@@ -112,13 +113,17 @@ async function declareTypes(folder: string): Promise<void> {
   }
 }
 
-const [target = '', ...options] = process.argv.slice(2);
+const [target = '', compiled] = process.argv.slice(2);
 const files = (await text(process.stdin)).split('\n').filter((line) => line !== '');
 const draft = join(dirname(target), `.${basename(target)}-${process.pid}`);
 await mkdir(draft, { recursive: true });
 try {
-  await compile(files, draft);
-  if (options.includes('--types')) await declareTypes(draft);
+  if (compiled === undefined) {
+    await compile(files, draft);
+  } else {
+    await cp(compiled, draft, { recursive: true });
+    await declareTypes(draft);
+  }
   // The folder is there whole or not at all, however this process ends.
   await rm(target, { recursive: true, force: true });
   await rename(draft, target);
