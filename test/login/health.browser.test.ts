@@ -28,12 +28,12 @@ const HOMES = {
 let deskOpen = true;
 const visits: { agent: string; cookie: string }[] = [];
 const waitingForForm: ServerResponse[] = [];
-let loggedIn = true;
-let home: keyof typeof HOMES = 'plain';
 /** What everybody sees, and a login page that leads those on who are known: a Jupyter server is like that. */
 const SITE: Pages = {
-  '/': (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(HOMES[home]);
+  '/bureau': (request, response) => {
+    if (request.headers.cookie?.includes('sid=ann') === true)
+      response.writeHead(200, { 'content-type': 'text/html' }).end(HOMES.inside);
+    else response.writeHead(302, { location: '/form' }).end();
   },
   '/desk': (request, response) => {
     visits.push({ agent: request.headers['user-agent'] ?? '', cookie: request.headers.cookie ?? '' });
@@ -47,12 +47,10 @@ const SITE: Pages = {
     response.writeHead(503, { 'content-type': 'text/html' }).end('<title>503</title><h1>Service Unavailable</h1>');
   },
   '/enter': (_request, response) => {
-    if (loggedIn) response.writeHead(302, { location: '/' }).end();
-    else response.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>Login</title>${FORM}`);
+    response.writeHead(302, { location: '/' }).end();
   },
-  '/registry': (_request, response) => {
-    response.writeHead(200, { 'content-type': 'text/html' }).end(loggedIn ? INSIDE : OPENER);
-  },
+  '/registry': INSIDE,
+  '/registry-for-strangers': OPENER,
   '/account': (request, response) => {
     if (request.headers.cookie?.includes('sid=ann') === true)
       response
@@ -108,9 +106,12 @@ const SITE: Pages = {
 
 const closing: (() => unknown)[] = [];
 let deps: LoginDeps;
-let origin: string;
+/** Origins of the site, by what its home page shows. */
+const at = { plain: '', asks: '', inside: '' };
 beforeAll(async () => {
-  const site = await startSite(SITE);
+  const homes = ['plain', 'asks', 'inside'] as const;
+  const sites = await Promise.all(homes.map((home) => startSite({ ...SITE, '/': HOMES[home] })));
+  for (const [index, home] of homes.entries()) at[home] = sites[index]?.origin ?? '';
   const database = await startDatabase();
   const store = createStore({ connection: database.connection, masterKey: MASTER_KEY });
   const running = await startService();
@@ -126,13 +127,12 @@ beforeAll(async () => {
   running.profiles.create('nobody', { cookies: [], origins: [] });
   const service = createBrowserService({ baseUrl: running.handle.url, apiKey: API_KEY });
   const pages = createPages(service);
-  const egress = createEgressPolicy(`localhost:${site.port}`);
+  const egress = createEgressPolicy('localhost');
   const providers = store.credentialProviders;
   deps = { store, service, pages, egress, externalCredentials: createExternalCredentials({ providers, egress }) };
-  origin = site.origin;
   closing.push(
     () => {
-      site.close();
+      for (const site of sites) site.close();
     },
     () => database.stop(),
     () => store.close(),
@@ -145,12 +145,12 @@ afterAll(async () => {
   for (const close of closing.reverse()) await close();
 });
 
-function targetAt(where: { postLoginUrl: string | null; loginPageUrl?: string }) {
+function targetAt(where: { postLoginUrl: string | null; loginPageUrl?: string }, home: keyof typeof HOMES = 'plain') {
   return {
     ...SCOPE,
     ...where,
     connectionId: 'conn_x',
-    domain: new URL(origin).host,
+    domain: new URL(at[home]).host,
     profileName: 'ann',
     loginUrl: null,
     allowedDomains: [],
@@ -159,72 +159,66 @@ function targetAt(where: { postLoginUrl: string | null; loginPageUrl?: string })
   };
 }
 
-async function check(where: { postLoginUrl: string; loginPageUrl?: string }): Promise<string> {
-  return (await checkHealth(deps, targetAt(where), randomUUID(), new AbortController().signal)).outcome;
+async function check(landing: string, { asks, home = 'plain' }: { asks?: string; home?: keyof typeof HOMES } = {}) {
+  const loginPage = asks === undefined ? {} : { loginPageUrl: `${at[home]}${asks}` };
+  const target = targetAt({ postLoginUrl: `${at[home]}${landing}`, ...loginPage }, home);
+  return (await checkHealth(deps, target, randomUUID(), new AbortController().signal)).outcome;
 }
 
-function prove(landing: string, profileName = 'ann'): Promise<string> {
-  const target = { ...targetAt({ postLoginUrl: null }), profileName };
-  return proveLogin(deps, target, randomUUID(), landing, new AbortController().signal);
+function prove(landing: string, home: keyof typeof HOMES = 'plain', profileName = 'ann'): Promise<string> {
+  const target = { ...targetAt({ postLoginUrl: null }, home), profileName };
+  return proveLogin(deps, target, randomUUID(), `${at[home]}${landing}`, new AbortController().signal);
 }
 
+// Most of each look is a wait for what the page may still become: they are made side by side.
 it('asks the page that asked for the last login, where the landing page looks the same to everybody', async () => {
-  loggedIn = true;
-  expect(await check({ postLoginUrl: `${origin}/`, loginPageUrl: `${origin}/enter` })).toBe('authenticated');
-  loggedIn = false;
-  expect(await check({ postLoginUrl: `${origin}/` })).toBe('inconclusive');
-  expect(await check({ postLoginUrl: `${origin}/`, loginPageUrl: `${origin}/enter` })).toBe('expired');
+  const looks = [check('/', { asks: '/enter' }), check('/'), check('/', { asks: '/form' })];
+  expect(await Promise.all(looks)).toEqual(['authenticated', 'inconclusive', 'expired']);
 });
 
 it('presses a sign-in button that opens the form on the page itself', async () => {
-  loggedIn = false;
-  expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('expired');
-  loggedIn = true;
-  expect(await check({ postLoginUrl: `${origin}/registry` })).toBe('inconclusive');
+  const looks = [check('/registry-for-strangers'), check('/registry')];
+  expect(await Promise.all(looks)).toEqual(['expired', 'inconclusive']);
 });
 
 it('looks as a stranger does, where the login page shows its form to those who are logged in, too', async () => {
-  expect(await check({ postLoginUrl: `${origin}/account`, loginPageUrl: `${origin}/form` })).toBe('authenticated');
+  expect(await check('/account', { asks: '/form' })).toBe('authenticated');
 });
 
 it('follows no link of an account area that explains how one signs in', async () => {
-  expect(await check({ postLoginUrl: `${origin}/console` })).toBe('authenticated');
+  expect(await check('/console')).toBe('authenticated');
 });
 
 it('takes no page for the inside whose form was only slow to come', async () => {
-  expect(await check({ postLoginUrl: `${origin}/slow` })).toBe('expired');
+  expect(await check('/slow')).toBe('expired');
 });
 
 it('proves a login by what a fresh browser on its profile meets where the login landed', async () => {
-  home = 'plain';
-  expect(await prove(`${origin}/desk`)).toBe('authenticated');
-  expect(await prove(`${origin}/desk`, 'nobody')).toBe('expired');
-  expect(await prove(`${origin}/account`)).toBe('inconclusive');
+  const looks = [prove('/bureau'), prove('/bureau', 'plain', 'nobody'), prove('/account')];
+  expect(await Promise.all(looks)).toEqual(['authenticated', 'expired', 'inconclusive']);
 });
 
 it('takes a form at its own address for a lost login only where the home page asks, too', async () => {
-  home = 'plain';
-  expect(await prove(`${origin}/form`)).toBe('inconclusive');
-  home = 'inside';
-  expect(await prove(`${origin}/form`)).toBe('authenticated');
-  home = 'asks';
-  expect(await prove(`${origin}/form`)).toBe('expired');
+  const looks = [prove('/form', 'plain'), prove('/form', 'inside'), prove('/form', 'asks')];
+  expect(await Promise.all(looks)).toEqual(['inconclusive', 'authenticated', 'expired']);
 });
 
 it('gives an application its time to restore the session', async () => {
-  home = 'asks';
-  expect(await prove(`${origin}/restoring`)).toBe('authenticated');
-  expect(await prove(`${origin}/restoring`, 'nobody')).toBe('expired');
-  expect(await check({ postLoginUrl: `${origin}/restoring` })).toBe('authenticated');
+  const looks = [
+    prove('/restoring', 'asks'),
+    prove('/restoring', 'asks', 'nobody'),
+    check('/restoring', { home: 'asks' }),
+  ];
+  expect(await Promise.all(looks)).toEqual(['authenticated', 'expired', 'authenticated']);
 });
 
 it('does not take a site that is away for a lost login', async () => {
-  expect(await prove(`${origin}/out-of-order`)).toBe('inconclusive');
-  expect(await prove(`${origin}/desk`, 'no profile of this name')).toBe('inconclusive');
+  const looks = [prove('/out-of-order'), prove('/bureau', 'plain', 'no profile of this name')];
+  expect(await Promise.all(looks)).toEqual(['inconclusive', 'inconclusive']);
 });
 
 it('takes no application for the inside that is still starting', async () => {
-  expect(await check({ postLoginUrl: `${origin}/starting` })).toBe('expired');
+  expect(await check('/starting')).toBe('expired');
 });
 
 describe('a check without a browser', () => {
@@ -237,25 +231,25 @@ describe('a check without a browser', () => {
     );
 
   it('is learned by a browser, goes as the browser does, and leaves what it says against a session to one', async () => {
-    const first = await checkAt(`${origin}/desk`);
+    const first = await checkAt(`${at.plain}/desk`);
     expect(first).toMatchObject({
       outcome: 'authenticated',
-      check: { method: 'browser', status: 200, address: `${origin}/desk`, decided_by: 'logged_in' },
+      check: { method: 'browser', status: 200, address: `${at.plain}/desk`, decided_by: 'logged_in' },
     });
-    expect(first.requestCheck).toMatchObject({ url: `${origin}/desk`, signedOut: { status: 302 } });
+    expect(first.requestCheck).toMatchObject({ url: `${at.plain}/desk`, signedOut: { status: 302 } });
     expect(JSON.stringify(first)).not.toMatch(/\bsid\b|Hello/);
 
     const before = visits.length;
-    const second = await checkAt(`${origin}/desk`, first.requestCheck);
+    const second = await checkAt(`${at.plain}/desk`, first.requestCheck);
     expect(second).toMatchObject({
       outcome: 'authenticated',
-      check: { method: 'request', status: 200, address: `${origin}/desk`, decided_by: 'content' },
+      check: { method: 'request', status: 200, address: `${at.plain}/desk`, decided_by: 'content' },
     });
     expect(second.browserSessionId).toBeUndefined();
     expect(visits.length).toBe(before + 1);
     expect(new Set(visits.map(({ agent }) => agent)).size).toBe(1);
     // What one answer renews goes with the next request.
-    await checkAt(`${origin}/desk`, first.requestCheck);
+    await checkAt(`${at.plain}/desk`, first.requestCheck);
     expect(visits.at(-1)?.cookie.split('; ').sort()).toEqual(['sid=ann', `visit=${String(before + 1)}`]);
     const stored = await deps.store.profiles.load(SCOPE.projectId, { name: 'ann' });
     expect(
@@ -265,16 +259,15 @@ describe('a check without a browser', () => {
     ).toEqual(['sid=ann', `visit=${String(visits.length)}`]);
 
     deskOpen = false;
-    const last = await checkAt(`${origin}/desk`, first.requestCheck);
+    const last = await checkAt(`${at.plain}/desk`, first.requestCheck);
     deskOpen = true;
     expect(last).toMatchObject({ outcome: 'expired', errorCode: 'session_expired', check: { method: 'browser' } });
   });
 
   it('is left to the browser where everybody gets the same page', async () => {
-    home = 'inside';
-    const found = await checkAt(`${origin}/`);
+    const found = await checkAt(`${at.inside}/`);
     expect(found).toMatchObject({ outcome: 'authenticated', requestCheck: null });
-    const again = await checkAt(`${origin}/`, null);
+    const again = await checkAt(`${at.inside}/`, null);
     expect(again).toMatchObject({ check: { method: 'browser' } });
     expect(again.requestCheck).toBeUndefined();
   });
