@@ -11,8 +11,8 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 describe.concurrent('what a person answers', () => {
-  test('a wrong password is asked for again with the words of the site, and the right one logs in', async () => {
-    const { practice } = on;
+  test('a wrong password is asked for again with the words of the site, and the right one, sent four times, is typed once', async () => {
+    const { kernel, practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login') });
     await person.login();
     const first = await person.asked();
@@ -22,51 +22,32 @@ describe.concurrent('what a person answers', () => {
     expect(again.website_error).toBe('Incorrect username or password.');
     expect(again.fields?.find(({ type }) => type === 'password')?.reason).toBe('rejected');
     expect(await practice.counts('alice')).toMatchObject({ passwords: 1, refused: 1 });
-    await person.give({ identifier: 'alice', password: practice.user('alice').password });
+    const { password } = practice.user('alice');
+    const field_values = Object.fromEntries(
+      (again.fields ?? []).map(({ id, type }) => [id, type === 'password' ? password : 'alice']),
+    );
+    const body = { interaction_id: again.interaction_id, field_values };
+    const send = () => kernel.auth.connections.submit(person.id, body);
+    const accepted = { accepted: true };
+    expect(await Promise.all([send(), send(), send()])).toEqual([accepted, accepted, accepted]);
     expect((await person.loggedIn()).website_error).toBeNull();
+    expect(await send()).toEqual(accepted);
     expect(await practice.counts('alice')).toMatchObject({ passwords: 2, refused: 1, accepted: 1 });
   });
 
-  test('a wrong password on a page of its own', async () => {
+  test('the e-mail address first, then a wrong password on a page of its own, then the right one', async () => {
     const { practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
     await person.login();
-    await person.asked();
-    await person.give({ identifier: 'bob' });
-    await person.asked();
+    expect(typesOf((await person.asked()).fields)).toBe('identifier');
+    await person.give({ identifier: practice.user('bob').email });
+    expect(typesOf((await person.asked()).fields)).toBe('password');
     await person.give({ password: 'not-his-password' });
     const again = await person.asked();
     expect(again.website_error).toContain('Wrong password');
     expect(again.fields).toMatchObject([{ type: 'password', reason: 'rejected' }]);
     await person.give({ password: practice.user('bob').password });
     await person.loggedIn();
-  });
-
-  test('what was typed is saved for the next time, and the code is not', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/sms') });
-    await person.login();
-    await person.asked();
-    await person.give({ identifier: 'dave', password: practice.user('dave').password });
-    await person.asked();
-    await person.give({ code: (await practice.smsCode('dave')) ?? '' });
-    const end = await person.loggedIn();
-    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_sms_code' });
-    const saved = await kernel.credentials.retrieve(end.credential?.name ?? 'none is attached');
-    expect(saved.value_keys?.toSorted()).toEqual(['password', 'username']);
-  });
-
-  test('save_credentials false saves nothing', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login'), save_credentials: false });
-    await person.login();
-    await person.asked();
-    await person.give({ identifier: 'erin', password: practice.user('erin').password });
-    const end = await person.loggedIn();
-    expect(end.credential).toBeUndefined();
-    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'no_credential' });
-    const { profile_name: profile } = end;
-    for await (const { name } of kernel.credentials.list()) expect(name).not.toContain(profile);
   });
 
   test('a credential that holds a part of what is asked: only the rest is asked for, and added to it', async () => {
@@ -83,9 +64,9 @@ describe.concurrent('what a person answers', () => {
 });
 
 describe.concurrent('the older forms of a submit', () => {
-  test('fields by their names on the page', async () => {
+  test('fields by their names on the page; save_credentials false saves none of it', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/sso') });
+    const person = await newcomer(on, { login_url: practice.page('/login/sso'), save_credentials: false });
     await person.login();
     const { discovered_fields: found } = await person.asked();
     expect(found).toMatchObject([
@@ -94,32 +75,11 @@ describe.concurrent('the older forms of a submit', () => {
     ]);
     const { email, password } = practice.user('grace');
     await kernel.auth.connections.submit(person.id, { fields: { email, password } });
-    await person.loggedIn();
-  });
-
-  test('mfa_option_id, the type of a second factor', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/mfa-choice') });
-    await person.login();
-    await person.asked();
-    await person.give({ identifier: 'heidi', password: practice.user('heidi').password });
-    expect((await person.asked()).mfa_options?.map(({ type }) => type)).toContain('email');
-    await kernel.auth.connections.submit(person.id, { mfa_option_id: 'email' });
-    expect(typesOf((await person.asked()).fields)).toBe('code');
-    const code = (await practice.emailCode('heidi')) ?? '';
-    await person.give({ code });
-    await person.loggedIn();
-  });
-
-  test('sign_in_option_id, an account of a picker', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/picker') });
-    await person.login();
-    const option = (await person.asked()).sign_in_options?.find(({ label }) => label.includes('Carol'));
-    await kernel.auth.connections.submit(person.id, { sign_in_option_id: option?.id ?? '' });
-    expect(typesOf((await person.asked()).fields)).toBe('password');
-    await person.give({ password: practice.user('carol').password });
-    await person.loggedIn();
+    const end = await person.loggedIn();
+    expect(end.credential).toBeUndefined();
+    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'no_credential' });
+    const { profile_name: profile } = end;
+    for await (const { name } of kernel.credentials.list()) expect(name).not.toContain(profile);
   });
 
   test.for([
@@ -226,27 +186,5 @@ describe('a submit that is refused types nothing', () => {
     // What is new after a pause is over is stale; what was sent before is the same submit, sent twice.
     const late = { interaction_id, field_values: { [id]: 'alice' } };
     expect(await refusalOf(connections.submit(person.id, late))).toMatchObject({ code: 'stale_interaction' });
-  });
-
-  test('the same submit, sent three times at once and once more later, is typed once', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login') });
-    await person.login();
-    const { interaction_id, fields } = await person.asked();
-    const { password } = practice.user('carol');
-    const before = await practice.counts('carol');
-    const field_values = Object.fromEntries(
-      (fields ?? []).map(({ id, type }) => [id, type === 'password' ? password : 'carol']),
-    );
-    const body = { interaction_id, field_values };
-    const send = () => kernel.auth.connections.submit(person.id, body);
-    expect(await Promise.all([send(), send(), send()])).toEqual([
-      { accepted: true },
-      { accepted: true },
-      { accepted: true },
-    ]);
-    await person.loggedIn();
-    expect(await send()).toEqual({ accepted: true });
-    expect((await practice.counts('carol')).passwords).toBe(before.passwords + 1);
   });
 });

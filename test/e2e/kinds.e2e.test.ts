@@ -13,24 +13,6 @@ beforeAll(async () => {
 afterAll(() => on.close());
 
 describe.concurrent('a login on the practice site by the public client', () => {
-  test('one page, its address given', async () => {
-    const { practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login') });
-    await person.login();
-    const pause = await person.asked();
-    expect(typesOf(pause.fields)).toBe('identifier password');
-    expect(pause.fields?.every(({ reason }) => reason === 'missing')).toBe(true);
-    await person.give({ identifier: 'alice', password: practice.user('alice').password });
-    expect(await person.loggedIn()).toMatchObject({
-      status: 'AUTHENTICATED',
-      flow_step: 'COMPLETED',
-      post_login_url: practice.page('/account'),
-      fields: null,
-      interaction_id: null,
-      browser_session_id: null,
-    });
-  });
-
   test('one page, found through the sign-in link of the home page', async () => {
     const { practice } = on;
     const person = await newcomer(on);
@@ -64,17 +46,6 @@ describe.concurrent('a login on the practice site by the public client', () => {
     });
   });
 
-  test('the e-mail address first, then the password', async () => {
-    const { practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
-    await person.login();
-    expect(typesOf((await person.asked()).fields)).toBe('identifier');
-    await person.give({ identifier: practice.user('bob').email });
-    expect(typesOf((await person.asked()).fields)).toBe('password');
-    await person.give({ password: practice.user('bob').password });
-    await person.loggedIn();
-  });
-
   test('a page that answers late', async () => {
     const { practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/slow') });
@@ -82,13 +53,22 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(typesOf((await person.asked()).fields)).toBe('identifier password');
   });
 
-  test('a form that a script builds late', async () => {
+  test('one page, its address given, whose form a script builds late', async () => {
     const { practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/late') });
     await person.login();
-    expect(typesOf((await person.asked()).fields)).toBe('identifier password');
+    const pause = await person.asked();
+    expect(typesOf(pause.fields)).toBe('identifier password');
+    expect(pause.fields?.every(({ reason }) => reason === 'missing')).toBe(true);
     await person.give({ identifier: practice.user('erin').email, password: practice.user('erin').password });
-    await person.loggedIn();
+    expect(await person.loggedIn()).toMatchObject({
+      status: 'AUTHENTICATED',
+      flow_step: 'COMPLETED',
+      post_login_url: practice.page('/account'),
+      fields: null,
+      interaction_id: null,
+      browser_session_id: null,
+    });
   });
 
   test('a stored credential with a TOTP secret: nobody is asked anything', async () => {
@@ -108,8 +88,8 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(await practice.counts('carol')).toMatchObject({ passwords: 1, codes: 1, accepted: 1, refused: 0 });
   });
 
-  test('a code by text message, which a person reads', async () => {
-    const { practice } = on;
+  test('a code by text message, which a person reads: what else was typed is saved for the next time', async () => {
+    const { kernel, practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/sms') });
     await person.login();
     await person.asked();
@@ -118,7 +98,10 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect(typesOf(pause.fields)).toBe('code');
     expect(pause.fields?.[0]?.hint ?? '').toContain('13');
     await person.give({ code: (await practice.smsCode('dave')) ?? '' });
-    await person.loggedIn();
+    const end = await person.loggedIn();
+    expect(end).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_sms_code' });
+    const saved = await kernel.credentials.retrieve(end.credential?.name ?? 'none is attached');
+    expect(saved.value_keys?.toSorted()).toEqual(['password', 'username']);
   });
 
   describe.for([
@@ -127,7 +110,7 @@ describe.concurrent('a login on the practice site by the public client', () => {
     { method: 'totp', user: 'erin' },
   ] as const)('a choice of second factors', ({ method, user }) => {
     test(`by ${method}`, async () => {
-      const { practice } = on;
+      const { kernel, practice } = on;
       const person = await newcomer(on, { login_url: practice.page('/login/mfa-choice') });
       await person.login();
       await person.asked();
@@ -135,7 +118,9 @@ describe.concurrent('a login on the practice site by the public client', () => {
       const pause = await person.asked();
       expect(pause.choices?.map(({ mfa_type: type }) => type)).toEqual(['sms', 'totp', 'email']);
       expect(pause.mfa_options?.map(({ type }) => type)).toEqual(['sms', 'totp', 'email']);
-      await person.choose((choice) => choice.mfa_type === method);
+      // The older form of a choice, which names its type.
+      if (method === 'email') await kernel.auth.connections.submit(person.id, { mfa_option_id: method });
+      else await person.choose((choice) => choice.mfa_type === method);
       const asked = typesOf((await person.asked()).fields);
       const code = await (method === 'totp'
         ? authenticatorCode(practice.user(user).totpSecret)
@@ -197,8 +182,8 @@ describe.concurrent('a login on the practice site by the public client', () => {
     expect((await person.loggedIn()).sso_provider).toBe('google');
   });
 
-  test('an account picker', async () => {
-    const { practice } = on;
+  test('an account picker, answered by sign_in_option_id', async () => {
+    const { kernel, practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login/picker') });
     await person.login();
     const pause = await person.asked();
@@ -206,7 +191,8 @@ describe.concurrent('a login on the practice site by the public client', () => {
       expect(pause.choices?.filter(({ type, label }) => type === 'account' && label.includes(name))).toHaveLength(1);
     }
     expect(pause.sign_in_options?.map(({ id }) => id)).toEqual(pause.choices?.map(({ id }) => id));
-    await person.choose((choice) => choice.label.includes('Bob'));
+    const option = pause.sign_in_options?.find(({ label }) => label.includes('Bob'));
+    await kernel.auth.connections.submit(person.id, { sign_in_option_id: option?.id ?? '' });
     expect(typesOf((await person.asked()).fields)).toBe('password');
     await person.give({ password: practice.user('bob').password });
     await person.loggedIn();

@@ -17,6 +17,9 @@ export const IDENTITY_KEY = Buffer.alloc(32, 9);
 /** How long a test's client waits for a worker: only a hang takes it, even on a machine that stands still for a while. */
 export const PATIENCE_MS = 200_000;
 
+/** A server has a workflow's runs begin a second apart at least, which the tests of what meets two runs would wait for. */
+const RUN_AFTER_RUN = ['--dynamic-config-value', 'history.workflowIdReuseMinimalInterval="10ms"'];
+
 /** Settings of a connection under test. */
 export function settings(more: Partial<ConnectionSettings> = {}): ConnectionSettings {
   return {
@@ -65,7 +68,10 @@ export async function startWorkflowTests(
   const options = { client: { dataConverter: createDataConverter(PAYLOAD_KEY) } };
   const env =
     kind === 'whole'
-      ? await startDevServer({ ...options, server: { searchAttributes: [...SEARCH_ATTRIBUTES] } })
+      ? await startDevServer({
+          ...options,
+          server: { searchAttributes: [...SEARCH_ATTRIBUTES], extraArgs: RUN_AFTER_RUN },
+        })
       : await startTimeSkippingServer(options);
   const world = createScriptedWorld();
   const bundle = await workflowBundle();
