@@ -3,7 +3,7 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
 import { startInstallation, type Installation } from './installation.ts';
-import { newcomer, personAt, type FollowedState, type Person } from './person.ts';
+import { newcomer, personAt, type FollowedState } from './person.ts';
 import { refusalOf } from './refusal.ts';
 import { until } from './until.ts';
 
@@ -12,16 +12,6 @@ beforeAll(async () => {
   on = await startInstallation();
 });
 afterAll(() => on.close());
-
-/** Somebody who has logged in by hand. */
-async function atHome(user: string, more: Partial<Kernel.Auth.ConnectionCreateParams> = {}): Promise<Person> {
-  const person = await newcomer(on, { login_url: on.practice.page('/login'), ...more });
-  await person.login();
-  await person.asked();
-  await person.give({ identifier: user, password: on.practice.user(user).password });
-  await person.loggedIn();
-  return person;
-}
 
 /** What a browser of that profile shows on the account page; null where it is sent to the login. */
 async function accountShown(profile: string, sites: string[]): Promise<(string | null)[]> {
@@ -44,7 +34,7 @@ async function accountShown(profile: string, sites: string[]): Promise<(string |
 }
 
 describe('the stream', () => {
-  test('tells every state in order to whoever listens, and ends with the flow', async () => {
+  test('tells every state in order to whoever listens, and ends with the flow; the profile is logged in for everybody then', async () => {
     const { kernel, practice } = on;
     const person = await newcomer(on, { login_url: practice.page('/login') });
     await person.login();
@@ -72,6 +62,17 @@ describe('the stream', () => {
     expect((await person.followed()).at(-1)).toMatchObject({ flow_status: 'SUCCESS' });
     const late = kernel.auth.connections.follow('conn_that_is_not_there');
     expect(await refusalOf(late)).toMatchObject({ status: 404, code: 'not_found' });
+
+    expect(await accountShown((await person.read()).profile_name, [practice.url])).toEqual(['alice']);
+    await kernel.profiles.create({ name: 'somebody-else' });
+    expect(await accountShown('somebody-else', [practice.url])).toEqual([null]);
+    // There is nothing to log in to: it ends at once.
+    const before = await practice.counts('alice');
+    await person.login();
+    const again = await person.followed();
+    expect(stepsOf(again)).toEqual(['DISCOVERING', 'COMPLETED']);
+    expect(again.at(-1)?.flow_status).toBe('SUCCESS');
+    expect(await practice.counts('alice')).toEqual(before);
   });
 });
 
@@ -185,26 +186,9 @@ describe('connections', () => {
     await kernel.auth.connections.delete(next.id);
   });
 
-  test('keep a timeline, newest first, and are checked by hand', async () => {
-    const { kernel } = on;
-    const person = await atHome('bob', { health_checks: false });
-    const checked: Kernel.Auth.ManagedAuth = await kernel.post(`/auth/connections/${person.id}/check`);
-    expect(checked).toMatchObject({ id: person.id, status: 'AUTHENTICATED' });
-    expect(Date.now() - Date.parse(checked.last_auth_check_at ?? '')).toBeLessThan(60_000);
-    const events = await kernel.auth.connections.timeline(person.id);
-    expect(events.items).toMatchObject([
-      { type: 'health_check', status: 'AUTHENTICATED', previous_status: 'AUTHENTICATED' },
-      { type: 'login', status: 'SUCCESS', step: 'COMPLETED' },
-    ]);
-    const first = await kernel.auth.connections.timeline(person.id, { limit: 1 });
-    expect(first.hasNextPage()).toBe(true);
-    expect((await first.getNextPage()).items).toMatchObject([{ type: 'login' }]);
-    expect((await kernel.auth.connections.timeline(person.id, { type: 'reauth' })).items).toEqual([]);
-  });
-
-  test('are opened to one person for one flow by the handoff code', async () => {
+  test('are opened to one person for one flow by the handoff code, are checked by hand, and keep a timeline, newest first', async () => {
     const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login') });
+    const person = await newcomer(on, { login_url: practice.page('/login'), health_checks: false });
     const { handoff_code: code } = await kernel.auth.connections.login(person.id);
     const exchange = () =>
       fetch(`${on.baseUrl}/auth/connections/${person.id}/exchange`, {
@@ -222,31 +206,23 @@ describe('connections', () => {
     expect(await refusalOf(visitor.auth.connections.list())).toMatchObject({ status: 403 });
     await guest.give({ identifier: 'carol', password: practice.user('carol').password });
     await person.loggedIn();
+
+    const checked: Kernel.Auth.ManagedAuth = await kernel.post(`/auth/connections/${person.id}/check`);
+    expect(checked).toMatchObject({ id: person.id, status: 'AUTHENTICATED' });
+    expect(Date.now() - Date.parse(checked.last_auth_check_at ?? '')).toBeLessThan(60_000);
+    const events = await kernel.auth.connections.timeline(person.id);
+    expect(events.items).toMatchObject([
+      { type: 'health_check', status: 'AUTHENTICATED', previous_status: 'AUTHENTICATED' },
+      { type: 'login', status: 'SUCCESS', step: 'COMPLETED' },
+    ]);
+    const first = await kernel.auth.connections.timeline(person.id, { limit: 1 });
+    expect(first.hasNextPage()).toBe(true);
+    expect((await first.getNextPage()).items).toMatchObject([{ type: 'login' }]);
+    expect((await kernel.auth.connections.timeline(person.id, { type: 'reauth' })).items).toEqual([]);
   });
 });
 
 describe('profiles', () => {
-  test('open logged in for everybody who asks for a browser, and login() ends at once', async () => {
-    const { kernel, practice } = on;
-    const person = await newcomer(on, { login_url: practice.page('/login/two-step') });
-    await person.login();
-    await person.asked();
-    await person.give({ identifier: 'grace' });
-    await person.asked();
-    await person.give({ password: practice.user('grace').password });
-    const { profile_name: profile } = await person.loggedIn();
-    expect(await accountShown(profile, [practice.url])).toEqual(['grace']);
-    await kernel.profiles.create({ name: 'somebody-else' });
-    expect(await accountShown('somebody-else', [practice.url])).toEqual([null]);
-
-    const before = await practice.counts('grace');
-    await kernel.auth.connections.login(person.id);
-    const states = await person.followed();
-    expect(stepsOf(states)).toEqual(['DISCOVERING', 'COMPLETED']);
-    expect(states.at(-1)?.flow_status).toBe('SUCCESS');
-    expect(await practice.counts('grace')).toEqual(before);
-  });
-
   test('two connections of one, saved at the same time, both stay logged in', async () => {
     const { kernel, practice } = on;
     // The same site under two names: to a browser these are two sites.
