@@ -1,3 +1,3 @@
 import { testManySessions } from './many-sessions.ts';
 
-testManySessions({ first: 8, more: 16 });
+testManySessions({ first: 5, more: 10 });

@@ -1,3 +1,3 @@
 import { testRandomRequests } from './random-requests.ts';
 
-testRandomRequests(1_000);
+testRandomRequests(400);

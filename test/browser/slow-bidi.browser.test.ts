@@ -1,3 +1,3 @@
 import { testSlowBidi } from './slow-bidi.ts';
 
-testSlowBidi({ floodMb: 150 });
+testSlowBidi({ floodMb: 70 });

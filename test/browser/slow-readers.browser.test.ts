@@ -1,3 +1,3 @@
 import { testSlowReaders } from './slow-readers.ts';
 
-testSlowReaders({ floodMb: 120 });
+testSlowReaders({ floodMb: 30 });

@@ -1,3 +1,3 @@
 import { testSlowViewers } from './slow-viewers.ts';
 
-testSlowViewers({ changes: 24, switches: 24 });
+testSlowViewers({ dialogs: 20, switches: 16 });

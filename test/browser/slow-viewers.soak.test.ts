@@ -1,3 +1,3 @@
 import { testSlowViewers } from './slow-viewers.ts';
 
-testSlowViewers({ changes: 200, switches: 400 });
+testSlowViewers({ dialogs: 200, switches: 400 });
