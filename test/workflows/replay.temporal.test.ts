@@ -58,13 +58,20 @@ describe('saved histories', () => {
     for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS), EXPORT_SCENARIO])
       expect(files.filter((file) => file.includes(`.${name}.`))).not.toEqual([]);
     const options = { workflowBundle: await workflowBundle(), dataConverter: createDataConverter(PAYLOAD_KEY) };
-    for (const file of files) {
-      const saved = SavedRuns.parse(JSON.parse(await readFile(join(FOLDER, file), 'utf8')));
-      for (const { workflowId, history } of saved)
-        await Worker.runReplayHistory(options, historyFromJSON(history), workflowId);
+    const saved = (await Promise.all(files.map(runsIn))).flat();
+    let replayed = 0;
+    for await (const { workflowId, error } of Worker.runReplayHistories(options, saved)) {
+      if (error !== undefined) throw new Error(`${workflowId} does not replay`, { cause: error });
+      replayed += 1;
     }
+    expect(replayed).toBe(saved.length);
   });
 });
+
+async function runsIn(file: string) {
+  const runs = SavedRuns.parse(JSON.parse(await readFile(join(FOLDER, file), 'utf8')));
+  return runs.map(({ workflowId, history }) => ({ workflowId, history: historyFromJSON(history) }));
+}
 
 /** Saves the histories of each scenario under the name of the release; only when asked to. */
 function describeRecording(release: string): void {
