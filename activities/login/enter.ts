@@ -8,7 +8,7 @@ import { aboutCaptcha } from './captcha/solve.ts';
 import { credentialFactsFor } from './credential-facts.ts';
 import type { LoginDeps } from './deps.ts';
 import { isSecret, keepForLater, keepTyped, openValues, type OpenedValue } from './entry-values.ts';
-import { bringToFront, fillField, frameOf, pressSubmit, takeChoice, type Hands } from './fill.ts';
+import { bringToFront, fillField, frameOf, pressSubmit, takeChoice, untilStays, type Hands } from './fill.ts';
 import { holdPage, type HeldPage } from './held-page.ts';
 import type { Passkeys } from './passkeys.ts';
 import { keepOnSite } from './kept-on-site.ts';
@@ -72,6 +72,7 @@ async function enterHeld(
 ): Promise<EnterOutcome> {
   const { target, flowId, entryId, answer } = input;
   const [first] = answer.entries;
+  const at = page.url();
   const origins: string[] = [];
   for (const value of values)
     origins.push(refuseWrongSite(deps, page, await frameOf(page, value.entry.field), value, target));
@@ -109,8 +110,8 @@ async function enterHeld(
     if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
     if (isCovered(page)) await bringToFront(page);
     held?.letGo();
-    if (answer.choice === null) await pressSubmit(hands, answer.submit);
-    else await takeChoice(hands, answer.choice, answer.submit);
+    if (answer.choice !== null) await takeChoice(hands, answer.choice, answer.submit);
+    else if (!(await hasGoneByItself(page, at, answer))) await pressSubmit(hands, answer.submit);
   };
   const settled = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
   await (mayOpenProvider(answer) ? withChosenWindow(page, settled) : settled());
@@ -139,6 +140,20 @@ async function enterHeld(
     ...(await aboutCaptcha(deps, input, reading)),
     keptId,
   };
+}
+
+/** The last digit of a code sends many a form by itself: what has come from another address has no button of that form. */
+async function hasGoneByItself(page: Page, at: string, { entries, submit }: EnterInput['answer']): Promise<boolean> {
+  // The page of a password is held where it is until the press.
+  if (submit === null || submit.frame.length > 0 || entries.some(({ field }) => field.type === 'password'))
+    return false;
+  await untilStays(page.mainFrame());
+  if (page.url() === at) return false;
+  const left = await page
+    .locator(submit.selector)
+    .count()
+    .catch(() => null);
+  return left === 0;
 }
 
 function answered({ entries, choice }: EnterInput['answer']): Answered {

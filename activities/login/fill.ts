@@ -167,7 +167,7 @@ async function withKeysFor(
 }
 
 /** Gives a document that the frame has asked for already the time to come: it would take the place of the one that is there. */
-async function untilStays(frame: Frame): Promise<void> {
+export async function untilStays(frame: Frame): Promise<void> {
   const end = Date.now() + FIND_TIMEOUT_MS;
   while (isLeaving(frame) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
 }

@@ -165,7 +165,7 @@ describe('a one-time code', () => {
     ],
     ['a form that its last digit sends', '/code-goes', `code=${CODE_TYPED}`],
   ])('goes where it belongs, once, on %s', async (_what, path, sent) => {
-    await on.logIn(path);
+    expect(await on.logIn(path)).toMatchObject({ reading: { kind: 'logged_in' } });
     expect(on.posted).toEqual([`localhost:${on.site.port} ${sent}`]);
   });
 
