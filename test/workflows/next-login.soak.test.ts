@@ -1,0 +1,3 @@
+import { testNextLogins } from './next-login.ts';
+
+testNextLogins(12);
