@@ -130,7 +130,7 @@ export function usableControls(facts: FrameFacts): ControlFacts[] {
     .filter((control) =>
       control.tag === 'select'
         ? asksWhere(control) || (takesCode && asksByWhich(control))
-        : takesText(control, lockedSecret),
+        : takesText(control, lockedSecret, facts.texts),
     );
   if (shown.length === 0) {
     const list = listOfPlaces(facts);
@@ -144,15 +144,27 @@ function isOpen({ visible, ariaHidden, disabled }: ControlFacts): boolean {
   return visible && ariaHidden !== 'self' && !disabled;
 }
 
-function takesText(control: ControlFacts, lockedSecret: boolean): boolean {
+function takesText(control: ControlFacts, lockedSecret: boolean, texts: readonly TextFacts[]): boolean {
   // What is readonly against browsers opens when it is entered; what shows a value is only shown.
   if (control.readOnly && !control.opensOnFocus && (control.filled || !lockedSecret)) return false;
   const { said, named } = wordsOf(control);
   if (TRAP.test(`${said} | ${named}`)) return false;
   // Code inputs are laid, see-through, over boxes that are only drawn.
-  if (control.transparent) return control.autocomplete.includes('one-time-code') && control.box.width >= 20;
+  if (control.transparent)
+    return (
+      (control.autocomplete.includes('one-time-code') && control.box.width >= 20) || isUnderItsLabel(control, texts)
+    );
   // A field that no key can reach and that no person is told about is a trap.
   return !(control.tabIndex < 0 && control.autocomplete === 'off' && !control.label && !control.placeholder);
+}
+
+/** True for a field in whose place its label can be seen: it is see-through until it has the keyboard or a value. */
+function isUnderItsLabel({ label, ariaLabel, box }: ControlFacts, texts: readonly TextFacts[]): boolean {
+  const names = [label, ariaLabel].filter(Boolean).map(normalize);
+  return texts.some(({ plain, box: seen }) => {
+    const [x, y] = [seen.x + seen.width / 2 - box.x, seen.y + seen.height / 2 - box.y];
+    return x >= 0 && x <= box.width && y >= 0 && y <= box.height && names.includes(normalize(plain));
+  });
 }
 
 /** What authors call fields that only programs fill in. */
