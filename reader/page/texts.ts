@@ -2,7 +2,7 @@ import type { TextFacts } from '../facts.ts';
 import { regionOf } from './controls.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
-import { classNames, closest, composedParent, idOf, oneLine, type Tree } from './walk.ts';
+import { classNames, closest, composedParent, idOf, nodesIn, oneLine, type Tree } from './walk.ts';
 
 const MAX_BLOCKS = 600;
 /** Pieces of text whose looks are asked for; on longer pages those nearest to a field or a heading come first. */
@@ -39,7 +39,7 @@ function piecesOf(tree: Tree): Piece[] {
   const pieces: Piece[] = [];
   const visit = (element: Element): void => {
     if (!tree.order.has(element) || NO_TEXT.has(element.tagName)) return;
-    for (const node of [...(element.shadowRoot?.childNodes ?? []), ...element.childNodes]) {
+    for (const node of [...(element.shadowRoot ? nodesIn(element.shadowRoot) : []), ...nodesIn(element)]) {
       if (node instanceof Element) visit(node);
       else if (node.nodeType === Node.TEXT_NODE) {
         const words = oneLine(node.textContent, 500);

@@ -1,5 +1,5 @@
 import type { Box } from '../facts.ts';
-import { composedParent } from './walk.ts';
+import { composedParent, elementsIn } from './walk.ts';
 
 /** What a visitor can see of an element. */
 export interface Sight {
@@ -60,7 +60,7 @@ function isShown(element: Element): boolean {
 /** An inline wrapper (`display: contents`, a link around a block) has no size of its own, but its children do. */
 function hasVisibleOverflow(element: Element): boolean {
   if (element instanceof HTMLInputElement) return false;
-  for (const child of element.children) {
+  for (const child of elementsIn(element)) {
     const rect = child.getBoundingClientRect();
     if (rect.width >= TOO_SMALL && rect.height >= TOO_SMALL && child.checkVisibility({ visibilityProperty: true })) {
       return !isCutAway(child, rect);

@@ -17,13 +17,29 @@ export function walk(root: Document): Tree {
     if (elements.length >= MAX_ELEMENTS || NOT_CONTENT.has(element.tagName)) return;
     order.set(element, elements.length);
     elements.push(element);
-    if (element.shadowRoot) for (const child of element.shadowRoot.children) visit(child);
+    if (element.shadowRoot) for (const child of elementsIn(element.shadowRoot)) visit(child);
     if (element.tagName.toLowerCase() === 'svg') return;
-    for (const child of element.children) visit(child);
+    for (const child of elementsIn(element)) visit(child);
   };
   const body = root.querySelector('body, frameset');
   if (body) visit(body);
   return { elements, order };
+}
+
+/**
+ * What stands right inside a node, in its order. A walker tells: a component may put its own in the place of `children` and
+ * `childNodes`, which show the content that it was given and nothing that it has drawn.
+ */
+export function nodesIn(parent: Node, what = NodeFilter.SHOW_ALL): Node[] {
+  const walker = document.createTreeWalker(parent, what);
+  const nodes: Node[] = [];
+  for (let node = walker.firstChild(); node; node = walker.nextSibling()) nodes.push(node);
+  return nodes;
+}
+
+/** The elements right inside a node, whatever a component says of its children. */
+export function elementsIn(parent: Node): Element[] {
+  return nodesIn(parent, NodeFilter.SHOW_ELEMENT).filter((node) => node instanceof Element);
 }
 
 /** The parent of an element, out of its shadow root when it stands at the top of one. */
