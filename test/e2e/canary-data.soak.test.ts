@@ -1,3 +1,3 @@
 import { testCanaries } from './canary-data.ts';
 
-testCanaries({ longPasswordBytes: 3072 });
+testCanaries({ longPasswordBytes: 3072, everyProfile: true });
