@@ -17,6 +17,8 @@ export interface PostgresBinaries {
 /** Symlinks that the package lists instead of holding them: npm packages have none, and we run no install scripts. */
 const Symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
 const Manifest = z.object({ version: z.string() });
+/** Raised with every change of {@link copyPackage}: copies of an earlier kind are left alone and not used. */
+const COPY = 2;
 /** Oldest major version that the schema is tried on. */
 const OLDEST_MAJOR = 15;
 
@@ -56,7 +58,7 @@ async function bundledFolder(): Promise<string | undefined> {
   }
   const source = dirname(dirname(entry));
   const { version } = Manifest.parse(JSON.parse(await readFile(join(source, 'package.json'), 'utf8')));
-  const name = `postgres-${version}`;
+  const name = `postgres-${version}-${COPY}`;
   const root = process.getuid?.() === 0 ? '/var/cache/holdfast' : cacheRoot();
   const folder = join(root, name, 'bin');
   if (await isExecutable(join(folder, 'postgres'))) return folder;
@@ -67,7 +69,8 @@ async function bundledFolder(): Promise<string | undefined> {
 }
 
 async function copyPackage(native: string, copy: string): Promise<void> {
-  await cp(native, copy, { recursive: true });
+  // Where install scripts ran, the symlinks are there; by default they would come to point back into the package.
+  await cp(native, copy, { recursive: true, verbatimSymlinks: true });
   const links = Symlinks.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
   // Both are named from the package's folder, and lie side by side.
   for (const { source, target } of links) {

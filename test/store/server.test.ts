@@ -1,8 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -175,6 +186,14 @@ it('is made by programs that return by name to where they began, as those before
   const folder = join(newParent(), 'postgres');
   await openCluster(folder, { folder: programs, major: 15 });
   expect(await clusterMajor(folder)).toBe(15);
+});
+
+it('is run by programs that need nothing of where they were installed from', async () => {
+  const { folder } = await findPostgres();
+  const entries = readdirSync(dirname(folder), { recursive: true, withFileTypes: true });
+  const links = entries.filter((entry) => entry.isSymbolicLink());
+  const targets = links.map((link) => readlinkSync(join(link.parentPath, link.name)));
+  expect(targets.filter((target) => target.includes('node_modules'))).toEqual([]);
 });
 
 describe('a store that cannot be opened', () => {
