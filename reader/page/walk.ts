@@ -30,7 +30,7 @@ export function walk(root: Document): Tree {
  * What stands right inside a node, in its order. A walker tells: a component may put its own in the place of `children` and
  * `childNodes`, which show the content that it was given and nothing that it has drawn.
  */
-export function nodesIn(parent: Node, what = NodeFilter.SHOW_ALL): Node[] {
+export function nodesIn(parent: Node, what: number = NodeFilter.SHOW_ALL): Node[] {
   const walker = document.createTreeWalker(parent, what);
   const nodes: Node[] = [];
   for (let node = walker.firstChild(); node; node = walker.nextSibling()) nodes.push(node);
