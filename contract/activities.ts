@@ -1,11 +1,4 @@
-import type {
-  CheckMethod,
-  CredentialReference,
-  FlowErrorCode,
-  ManagedAuthBrowser,
-  TimelineEvent,
-} from './connections.ts';
-import type { CheckPlace } from './check-times.ts';
+import type { CheckMethod, CredentialReference, FlowErrorCode, ManagedAuthBrowser } from './connections.ts';
 import type { CredentialProviderFault } from './credential-provider-faults.ts';
 import type { ConnectionDocument, ConnectionRecord, KnownAccount, RequestCheck } from './document.ts';
 import type { ProxyFault } from './proxies.ts';
@@ -277,101 +270,6 @@ export interface LoginActivities {
    * refreshed. May be retried.
    */
   checkHealth(input: { target: LoginTarget; checkId: string }): Promise<HealthOutcome>;
-}
-
-/** A check that one request may settle, and what is recorded when it finds the profile logged in. */
-export interface QuickCheckInput {
-  target: LoginTarget;
-  /** What is known of the attached credential. Where it is another by now, the workflow says what follows. */
-  credential: CredentialFacts | null;
-  /** The document after such a check. */
-  document: ConnectionDocument;
-  /** Its event, without how the check was made. */
-  event: TimelineEvent;
-}
-
-/** Why a quick check has found nothing: the site did not clearly say "signed in", was slow, or others are asked already. */
-export type QuickCheckMiss = 'unsure' | 'late' | 'busy';
-
-/** What a quick check has found. `recorded`: the row is as the input has it. */
-export type QuickCheckOutcome =
-  | { missed: QuickCheckMiss }
-  | { missed: null; check: CheckMethod; credential: CredentialFacts | null; recorded: boolean };
-
-/** A session to look at whenever it is due, and what is recorded as long as it is as it was. */
-export interface WatchInput {
-  target: LoginTarget;
-  /** What is known of the attached credential. */
-  credential: CredentialFacts | null;
-  /** The document as it is recorded. The looks that follow take the revisions after its own, one each. */
-  document: ConnectionDocument;
-  place: CheckPlace;
-  /** Number of the first look, as `checkNumberAt` has it. */
-  firstNumber: number;
-  /** What the ids of the checks are made from, the same for each however often it is tried. */
-  watchId: string;
-}
-
-/** Why a watch ended: as a quick check's miss; `overtaken`: the row is another's; or what it found, which is not recorded yet. */
-export type WatchEnd =
-  | { missed: Exclude<QuickCheckMiss, 'busy'> | 'overtaken' }
-  | { missed: null; checkId: string; check: CheckMethod; credential: CredentialFacts | null };
-
-/** The check that needs neither a browser nor a place in a queue. */
-export interface QuickCheckActivities {
-  /**
-   * Asks by the request that is known to tell whether the profile is logged in, and records it where nothing else has changed.
-   * Answers within moments, whatever the site does. May run again: a revision that is not newer changes nothing.
-   */
-  checkQuickly(input: QuickCheckInput): Promise<QuickCheckOutcome>;
-  /**
-   * Makes a quick check each time it is tried, and records it. As long as the session is as it was it fails with
-   * `STILL_SIGNED_IN`, to be tried again when the next check is due. A try that comes again after a lost worker neither
-   * records its check twice nor leaves it out. It is over when there is something to do that it cannot.
-   */
-  watchSession(input: WatchInput): Promise<WatchEnd>;
-}
-
-/** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
-export type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
-
-/** Activities that deliver events to webhooks. */
-export interface WebhookActivities {
-  /**
-   * Makes one attempt at what is next in a lane, and writes down what it came to; with `isDue` even before its time. When it
-   * runs again after a lost worker, the same event is posted again under the same id.
-   */
-  deliverNext(input: { webhookId: string; lane: string; isDue: boolean }): Promise<WebhookStep>;
-}
-
-/** Why an invocation ended that its program has not ended: its time was over, its worker was lost, or somebody ended it. */
-export type InvocationFault = 'timed_out' | 'lost' | 'canceled' | 'unavailable';
-
-/** Activities that build and run the programs of users. Sources, values, payloads and outputs stay in the store. */
-export interface AppActivities {
-  /** Builds a deployment, learns its actions and gives them a version. May be retried; what is wrong with it ends it. */
-  buildDeployment(input: { deploymentId: string }): Promise<void>;
-  /** Ends a deployment whose build has failed for no fault of its own. */
-  endDeployment(input: { deploymentId: string }): Promise<void>;
-  /**
-   * Runs the action once. False when it failed and may be run again; with `isLast`, a failure is the end. Fails with
-   * `service_unavailable` when nothing has begun. Whether a run that was lost did anything is not known.
-   */
-  runInvocation(input: { invocationId: string; isLast: boolean }): Promise<boolean>;
-  /** Ends what is left of an invocation: itself, where it has no end yet; the key of its program; its browsers. */
-  endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;
-}
-
-/** What the export to a destination does next: `none` when it is paused or gone, `wait` until a window commits or after a failure. */
-export type ExportStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
-
-/** Activities that deliver the audit log to export destinations. */
-export interface AuditExportActivities {
-  /**
-   * Delivers the next object of a destination and writes down how far it has come; `now` in milliseconds since 1970. When it runs
-   * again after a lost worker, the same object is written again. What the store or the role refuses is written down and waited for.
-   */
-  exportNext(input: { destinationId: string; now: number }): Promise<ExportStep>;
 }
 
 /** Activities that only touch the store. All may be retried. */

@@ -170,3 +170,21 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+/** Why an invocation ended that its program has not ended: its time was over, its worker was lost, or somebody ended it. */
+export type InvocationFault = 'timed_out' | 'lost' | 'canceled' | 'unavailable';
+
+/** Activities that build and run the programs of users. Sources, values, payloads and outputs stay in the store. */
+export interface AppActivities {
+  /** Builds a deployment, learns its actions and gives them a version. May be retried; what is wrong with it ends it. */
+  buildDeployment(input: { deploymentId: string }): Promise<void>;
+  /** Ends a deployment whose build has failed for no fault of its own. */
+  endDeployment(input: { deploymentId: string }): Promise<void>;
+  /**
+   * Runs the action once. False when it failed and may be run again; with `isLast`, a failure is the end. Fails with
+   * `service_unavailable` when nothing has begun. Whether a run that was lost did anything is not known.
+   */
+  runInvocation(input: { invocationId: string; isLast: boolean }): Promise<boolean>;
+  /** Ends what is left of an invocation: itself, where it has no end yet; the key of its program; its browsers. */
+  endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;
+}

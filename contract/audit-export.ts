@@ -93,3 +93,15 @@ export type AuditExportTest = z.infer<typeof AuditExportTest>;
 export const EXPORT_WINDOW_MS = 5 * 60_000;
 /** How long a window is held after its end before it commits, in milliseconds: rows of slow requests come later. */
 export const EXPORT_HOLD_MS = 10 * 60_000;
+
+/** What the export to a destination does next: `none` when it is paused or gone, `wait` until a window commits or after a failure. */
+export type ExportStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
+
+/** Activities that deliver the audit log to export destinations. */
+export interface AuditExportActivities {
+  /**
+   * Delivers the next object of a destination and writes down how far it has come; `now` in milliseconds since 1970. When it runs
+   * again after a lost worker, the same object is written again. What the store or the role refuses is written down and waited for.
+   */
+  exportNext(input: { destinationId: string; now: number }): Promise<ExportStep>;
+}

@@ -116,3 +116,15 @@ export type WebhookDeliveryError = NonNullable<WebhookDelivery['last_error']>;
 
 /** What an attempt at a delivery came to: the status that was answered, or why there is none. */
 export type WebhookAttempt = { statusCode: number | null; error: WebhookDeliveryError | null };
+
+/** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
+export type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
+
+/** Activities that deliver events to webhooks. */
+export interface WebhookActivities {
+  /**
+   * Makes one attempt at what is next in a lane, and writes down what it came to; with `isDue` even before its time. When it
+   * runs again after a lost worker, the same event is posted again under the same id.
+   */
+  deliverNext(input: { webhookId: string; lane: string; isDue: boolean }): Promise<WebhookStep>;
+}

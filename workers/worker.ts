@@ -19,15 +19,11 @@ import { checkByRequest } from '../activities/login/request-check/request-check.
 import { createRecordActivities } from '../activities/records/record-activities.ts';
 import { createWebhookActivities } from '../activities/webhooks/deliver.ts';
 import { createAppActivities } from '../activities/apps/app-activities.ts';
-import type {
-  AppActivities,
-  AuditExportActivities,
-  LoginActivities,
-  QuickCheckActivities,
-  RecordActivities,
-  WatchInput,
-  WebhookActivities,
-} from '../contract/activities.ts';
+import type { AppActivities } from '../contract/apps.ts';
+import type { AuditExportActivities } from '../contract/audit-export.ts';
+import type { LoginActivities, RecordActivities } from '../contract/activities.ts';
+import type { QuickCheckActivities, WatchInput } from '../contract/watched-checks.ts';
+import type { WebhookActivities } from '../contract/webhooks.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 import type { Store } from '../store/store.ts';

@@ -1,9 +1,8 @@
 import { BrowserServiceError } from '../../browser-client/errors.ts';
 import { endInvocationBrowsers, runProgram, sendProgram } from '../../browser-client/programs.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
-import type { AppActivities, InvocationFault } from '../../contract/activities.ts';
+import { type AppActivities, BUILD_TIMEOUT_S, type InvocationFault, MAX_OUTPUT } from '../../contract/apps.ts';
 import { assertNever } from '../../contract/assert-never.ts';
-import { BUILD_TIMEOUT_S, MAX_OUTPUT } from '../../contract/apps.ts';
 import { BuiltApps, type ProgramEnd } from '../../contract/programs.ts';
 import type { ProgramSource } from '../../store/queries/deployments.ts';
 import type { InvocationRecord } from '../../store/queries/invocations.ts';

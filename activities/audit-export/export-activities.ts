@@ -1,5 +1,4 @@
-import type { AuditExportActivities } from '../../contract/activities.ts';
-import { EXPORT_HOLD_MS } from '../../contract/audit-export.ts';
+import { type AuditExportActivities, EXPORT_HOLD_MS } from '../../contract/audit-export.ts';
 import type { Store } from '../../store/store.ts';
 import { guard } from '../login/faults.ts';
 import { withHeartbeat } from '../login/heartbeat.ts';

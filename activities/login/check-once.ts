@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CredentialFacts, LoginTarget, QuickCheckInput, QuickCheckOutcome } from '../../contract/activities.ts';
+import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
+import type { QuickCheckInput, QuickCheckOutcome } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
 

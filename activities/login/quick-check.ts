@@ -1,4 +1,5 @@
-import type { LoginTarget, QuickCheckActivities } from '../../contract/activities.ts';
+import type { LoginTarget } from '../../contract/activities.ts';
+import type { QuickCheckActivities } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import { inTime } from '../../contract/in-time.ts';
 import { checkOnce } from './check-once.ts';

@@ -1,8 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { QuickCheckActivities, WatchEnd, WatchInput } from '../../contract/activities.ts';
+import {
+  checkEvent,
+  type QuickCheckActivities,
+  STILL_SIGNED_IN,
+  type WatchEnd,
+  type WatchInput,
+} from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
-import { checkEvent, STILL_SIGNED_IN } from '../../contract/watched-checks.ts';
 import { checkOnce, type CheckParts } from './check-once.ts';
 import { guard } from './faults.ts';
 

@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { request, type Dispatcher } from 'undici';
-import type { WebhookActivities } from '../../contract/activities.ts';
-import type { WebhookAttempt, WebhookDeliveryError } from '../../contract/webhooks.ts';
+import type { WebhookActivities, WebhookAttempt, WebhookDeliveryError } from '../../contract/webhooks.ts';
 import { createGuardedDispatcher } from '../../egress/guard.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import { EgressRefusedError } from '../../egress/resolve.ts';

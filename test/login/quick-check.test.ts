@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { QuickCheckInput } from '../../contract/activities.ts';
+import type { QuickCheckInput } from '../../contract/watched-checks.ts';
 import type { CheckMethod } from '../../contract/connections.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
 import { createQuickCheck, type QuickCheckParts } from '../../activities/login/quick-check.ts';

@@ -2,7 +2,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { createSessionWatch, type WatchParts } from '../../activities/login/session-watch.ts';
-import type { WatchEnd, WatchInput } from '../../contract/activities.ts';
+import type { WatchEnd, WatchInput } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import type { ConnectionRecord } from '../../contract/document.ts';
 import { CHECK, DOCUMENT, FACTS, TARGET } from './checked-connection.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AppsClient } from '../../client/apps-client.ts';
-import type { AppActivities, InvocationFault } from '../../contract/activities.ts';
+import type { AppActivities, InvocationFault } from '../../contract/apps.ts';
 import type { WorkflowTests } from './environment.ts';
 
 /** What a run of an action comes to; a long one ends only with its invocation. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuditExportsClient } from '../../client/audit-exports-client.ts';
-import type { AuditExportActivities, ExportStep } from '../../contract/activities.ts';
+import type { AuditExportActivities, ExportStep } from '../../contract/audit-export.ts';
 import type { WorkflowTests } from './environment.ts';
 
 /** What exports come to, step by step; after the last the destination is gone. */

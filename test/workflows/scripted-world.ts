@@ -7,9 +7,9 @@ import type {
   LoginActivities,
   Observation,
   OpenLinkInput,
-  QuickCheckActivities,
   RecordActivities,
 } from '../../contract/activities.ts';
+import type { QuickCheckActivities } from '../../contract/watched-checks.ts';
 import { createQuickCheck } from '../../activities/login/quick-check.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, RequestCheck } from '../../contract/document.ts';

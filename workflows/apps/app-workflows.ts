@@ -8,7 +8,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AppActivities, InvocationFault } from '../../contract/activities.ts';
+import type { AppActivities, InvocationFault } from '../../contract/apps.ts';
 import { appQueue } from '../messages.ts';
 
 /** A worker that says nothing for so long is lost. */

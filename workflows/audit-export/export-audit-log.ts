@@ -1,5 +1,5 @@
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { AuditExportActivities } from '../../contract/activities.ts';
+import type { AuditExportActivities } from '../../contract/audit-export.ts';
 import { exportWokenSignal } from '../message-definitions.ts';
 import { exportQueue } from '../messages.ts';
 

@@ -1,11 +1,11 @@
 import { condition, isCancellation, log, patched, uuid4 } from '@temporalio/workflow';
-import type { HealthOutcome, QuickCheckMiss } from '../../contract/activities.ts';
+import type { HealthOutcome } from '../../contract/activities.ts';
+import { checkEvent, type QuickCheckMiss } from '../../contract/watched-checks.ts';
 import type { AuthStatus, TimelineEvent } from '../../contract/connections.ts';
 import type { ReauthBackOff } from '../../contract/document.ts';
 import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
-import { checkEvent } from '../../contract/watched-checks.ts';
 import { checkQuickly } from './quick-check.ts';
 import { hasSlot, mayWatch, watchSession, type Watched } from './session-watch.ts';
 import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';

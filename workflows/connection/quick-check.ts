@@ -1,6 +1,6 @@
 import { isCancellation, proxyLocalActivities } from '@temporalio/workflow';
-import type { HealthOutcome, QuickCheckActivities, QuickCheckMiss } from '../../contract/activities.ts';
-import { checkEvent } from '../../contract/watched-checks.ts';
+import type { HealthOutcome } from '../../contract/activities.ts';
+import { checkEvent, type QuickCheckActivities, type QuickCheckMiss } from '../../contract/watched-checks.ts';
 import { showStatus } from './recorder.ts';
 import { documentAfter, targetOf, type ConnectionState } from './state.ts';
 

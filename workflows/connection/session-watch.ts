@@ -11,9 +11,14 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { HealthOutcome, QuickCheckActivities, QuickCheckMiss, WatchEnd } from '../../contract/activities.ts';
+import type { HealthOutcome } from '../../contract/activities.ts';
+import {
+  type QuickCheckActivities,
+  type QuickCheckMiss,
+  STILL_SIGNED_IN,
+  type WatchEnd,
+} from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
-import { STILL_SIGNED_IN } from '../../contract/watched-checks.ts';
 import { failureCodeOf } from '../flow/failures.ts';
 import { browserQueue } from '../messages.ts';
 import { records } from '../records.ts';

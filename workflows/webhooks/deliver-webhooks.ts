@@ -1,5 +1,5 @@
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { WebhookActivities } from '../../contract/activities.ts';
+import type { WebhookActivities } from '../../contract/webhooks.ts';
 import { webhookWokenSignal } from '../message-definitions.ts';
 import { webhookQueue } from '../messages.ts';
 
