@@ -1,7 +1,7 @@
 import type { Db } from '../database.ts';
-import type { TypingState } from '../schema.ts';
+import type { TypingState } from '../tables/connections.ts';
 
-export type { TypingState } from '../schema.ts';
+export type { TypingState } from '../tables/connections.ts';
 
 /** One row of the ledger. */
 export interface TypingEntry {
