@@ -1,7 +1,7 @@
 import type { ManagedAuth } from '../contract/connections.ts';
 import { presentConnection, type ConnectionDocument } from '../contract/document.ts';
 import { HoldfastError } from '../contract/errors.ts';
-import type { ConnectionRow } from '../store/queries/connections.ts';
+import type { ConnectionRow } from '../store/queries/connection-lookups.ts';
 import type { Scope } from '../store/scope.ts';
 import { telemetryOf } from './auth-connections/settings-rules.ts';
 import { isPrincipal, type Caller } from './caller.ts';

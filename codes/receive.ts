@@ -1,7 +1,7 @@
 import { getDomainWithoutSuffix } from 'tldts';
 import type { ConnectionDocument } from '../contract/document.ts';
 import { isOwnLink } from '../contract/site-hosts.ts';
-import type { ConnectionRow } from '../store/queries/connections.ts';
+import type { ConnectionRow } from '../store/queries/connection-lookups.ts';
 import type { ProjectScope } from '../store/scope.ts';
 import type { Store } from '../store/store.ts';
 import { findCode } from './find-code.ts';

@@ -1,4 +1,5 @@
-import type { ConnectionRow, ConnectionState } from '../../store/queries/connections.ts';
+import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
+import type { ConnectionState } from '../../store/queries/connections.ts';
 import type { ApiDeps } from '../context.ts';
 
 /** From where, and for how long, {@link recordedStates} reads. */

@@ -4,7 +4,7 @@ import { type FlowState, expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import { answerFor, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
-import type { ConnectionRow } from '../../store/queries/connections.ts';
+import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
