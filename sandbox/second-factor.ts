@@ -4,8 +4,8 @@ import { SANDBOX_USERS } from './users.ts';
 /** Checks a code of the user's authenticator app; each code is taken once. */
 export function checkTotp(state: SiteState, username: string, code: string): boolean {
   const user = SANDBOX_USERS.find((each) => each.username === username);
-  if (!user || state.refusesCode(username)) return false;
-  return state.takesTotp(username, user.totpSecret, code);
+  if (!user || state.authenticators.refusesCode(username)) return false;
+  return state.authenticators.takes(username, user.totpSecret, code);
 }
 
 /** A phone number as sites show it to somebody who has not proved who they are. */

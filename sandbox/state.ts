@@ -1,8 +1,9 @@
-import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Secret, TOTP } from 'otpauth';
-import { deliver, type Delivery, type SentMessage } from './deliver.ts';
+import { z } from 'zod';
+import { Authenticators } from './authenticators.ts';
+import { SentMessages } from './sent-messages.ts';
 import { findUser, SANDBOX_USERS, type SandboxUser } from './users.ts';
 
 /** How the whole site behaves: as it should, answering 503, answering nonsense, or answering late. */
@@ -33,11 +34,6 @@ export type LinkPress = 'none' | 'button';
  */
 export const CAPTCHAS_BESIDE = ['tick', 'keyless', 'typed', 'later', 'itself', 'unseen', 'framed'] as const;
 export type CaptchaBeside = (typeof CAPTCHAS_BESIDE)[number];
-
-/** How long a code of an authenticator stands at most sites (RFC 6238), in seconds. */
-const USUAL_PERIOD_S = 30;
-/** Seconds that the clock of an authenticator may be off. */
-const TOLERANCE_S = 30;
 
 /** What a site says instead of taking even a right password. */
 const COMPLAINTS = {
@@ -72,21 +68,22 @@ export interface LoginLog {
 /** Counters that `GET /test/log` answers with. `identifier` posts carry no secret, the other two do. */
 export type LoginPost = 'identifier' | 'password' | 'code';
 
-/** A passkey as the site knows it: nothing of it is secret. */
-export interface SitePasskey {
-  readonly id: string;
-  readonly user: string;
+const SitePasskey = z.object({
+  id: z.string(),
+  user: z.string(),
   /** Base64url. */
-  readonly publicKey: string;
+  publicKey: z.string(),
   /** Signatures that the site has seen. */
-  count: number;
-}
+  count: z.int(),
+});
+/** A passkey as the site knows it: nothing of it is secret. */
+export type SitePasskey = z.infer<typeof SitePasskey>;
 
-interface Saved {
-  sessions: Record<string, string>;
-  passwords: Record<string, string>;
-  passkeys?: SitePasskey[];
-}
+const Saved = z.object({
+  sessions: z.record(z.string(), z.string()),
+  passwords: z.record(z.string(), z.string()),
+  passkeys: z.array(SitePasskey).default([]),
+});
 
 /**
  * All that the site remembers. With `stateFile`, sessions and changed passwords survive a restart; they are kept there as
@@ -97,20 +94,13 @@ export class SiteState {
   #sessions = new Map<string, string>();
   #passwords = new Map<string, string>();
   #pending = new Map<string, Pending>();
-  #smsCodes = new Map<string, string>();
-  #emailCodes = new Map<string, string>();
-  #emailLinks = new Map<string, string>();
   #logs = new Map<string, LoginLog>();
   #passkeys = new Map<string, SitePasskey>();
   #challenges = new Map<string, string>();
-  #usedTotp = new Map<string, string>();
-  #totpPeriods = new Map<string, number>();
   #lockedOut = new Map<string, LockOut>();
-  #codesToRefuse = new Map<string, number>();
-  #sentTo = new Map<string, string>();
-  #authenticators = new Map<string, { secret: string; enrolled: boolean }>();
   #otherAccounts = new Map<string, string>();
-  #deliveries = new Map<string, Delivery>();
+  readonly messages = new SentMessages();
+  readonly authenticators = new Authenticators();
   mode: SiteMode = 'ok';
   layout: LoginLayout = 'usual';
   keyShown: KeyShown = 'text';
@@ -179,36 +169,6 @@ export class SiteState {
     return why === undefined ? undefined : COMPLAINTS[why];
   }
 
-  /** Has the site refuse a user's next authenticator codes, right ones too. */
-  refuseCodes(username: string, times: number): void {
-    this.#codesToRefuse.set(username, times);
-  }
-
-  /** True for a code that an authenticator with this secret shows now, or a moment before or after; each is taken once. */
-  takesTotp(username: string, secret: string, code: string): boolean {
-    const period = this.totpPeriodOf(username);
-    const totp = new TOTP({ secret: Secret.fromBase32(secret), period });
-    const token = code.replace(/\s/g, '');
-    const right = totp.validate({ token, window: Math.ceil(TOLERANCE_S / period) }) !== null;
-    return right && this.firstUseOfTotp(username, token);
-  }
-
-  /** Seconds that a code of a user's authenticator stands. */
-  totpPeriodOf(username: string): number {
-    return this.#totpPeriods.get(username) ?? USUAL_PERIOD_S;
-  }
-
-  setTotpPeriod(username: string, seconds: number): void {
-    this.#totpPeriods.set(username, seconds);
-  }
-
-  /** True, once for each of them. */
-  refusesCode(username: string): boolean {
-    const left = this.#codesToRefuse.get(username) ?? 0;
-    this.#codesToRefuse.set(username, Math.max(0, left - 1));
-    return left > 0;
-  }
-
   setPassword(username: string, password: string): void {
     this.#passwords.set(username, hash(password));
     this.#save();
@@ -234,72 +194,6 @@ export class SiteState {
     const waiting = [...this.#pending.values()].filter((each) => each.user === username && !each.approved);
     for (const each of waiting) each.approved = true;
     return waiting.length;
-  }
-
-  /** Makes a new code, as if a message went out; the one before it is void. */
-  sendCode(channel: 'sms' | 'email', username: string, to?: string): void {
-    if (to !== undefined) this.#sentTo.set(username, to);
-    const code = randomInt(0, 1_000_000).toString().padStart(6, '0');
-    (channel === 'sms' ? this.#smsCodes : this.#emailCodes).set(username, code);
-    this.#handOn(username, { text: `${code} is your Sandbox code. It expires in 10 minutes. © 2026 Sandbox` });
-  }
-
-  /** Has a user's messages posted somewhere as they are sent, or (null) kept for the levers alone. */
-  deliverTo(username: string, delivery: Delivery | null): void {
-    if (delivery === null) this.#deliveries.delete(username);
-    else this.#deliveries.set(username, delivery);
-  }
-
-  #handOn(username: string, message: SentMessage): void {
-    const delivery = this.#deliveries.get(username);
-    if (delivery !== undefined) void deliver(delivery, message);
-  }
-
-  code(channel: 'sms' | 'email', username: string): string | undefined {
-    return (channel === 'sms' ? this.#smsCodes : this.#emailCodes).get(username);
-  }
-
-  /** The phone that the last code went to, where the person had a choice. */
-  sentTo(username: string): string | undefined {
-    return this.#sentTo.get(username);
-  }
-
-  /** True once per code: a code that was accepted is void. */
-  redeemCode(channel: 'sms' | 'email', username: string, code: string): boolean {
-    if (this.code(channel, username) !== code) return false;
-    (channel === 'sms' ? this.#smsCodes : this.#emailCodes).delete(username);
-    return true;
-  }
-
-  /** A good site takes a TOTP code once. */
-  firstUseOfTotp(username: string, code: string): boolean {
-    if (this.#usedTotp.get(username) === code) return false;
-    this.#usedTotp.set(username, code);
-    return true;
-  }
-
-  /** Mails a sign-in link for a login that waits; `write` makes the mail of its secret part. */
-  mailLink(username: string, pendingId: string, write: (token: string) => SentMessage): void {
-    const token = randomId();
-    this.#emailLinks.set(token, pendingId);
-    this.#emailLinks.set(`last:${username}`, token);
-    this.#handOn(username, write(token));
-  }
-
-  lastMailedToken(username: string): string | undefined {
-    return this.#emailLinks.get(`last:${username}`);
-  }
-
-  /** The value of the cookie of the login that a mailed link belongs to. */
-  mailedFor(token: string): string | undefined {
-    return this.#emailLinks.get(token);
-  }
-
-  /** Redeems a mailed link, once; answers the login that waits for it. */
-  redeemLink(token: string): Pending | undefined {
-    const waiting = this.pending(this.#emailLinks.get(token));
-    this.#emailLinks.delete(token);
-    return waiting;
   }
 
   /** Remembers the challenge of a passkey's ceremony and answers the value of its cookie. */
@@ -355,35 +249,12 @@ export class SiteState {
     );
   }
 
-  /** The secret that the site offers a user who has no authenticator there yet: the same until it is set up. */
-  offeredSecret(username: string): string {
-    const secret = this.#authenticators.get(username)?.secret ?? new Secret({ size: 20 }).base32;
-    this.#authenticators.set(username, { secret, enrolled: this.isEnrolled(username) });
-    return secret;
-  }
-
-  isEnrolled(username: string): boolean {
-    return this.#authenticators.get(username)?.enrolled === true;
-  }
-
-  /** True for a right code, which sets the offered authenticator up. */
-  enrol(username: string, code: string): boolean {
-    const secret = this.offeredSecret(username);
-    const taken = this.takesTotp(username, secret, code);
-    if (taken) this.#authenticators.set(username, { secret, enrolled: true });
-    return taken;
-  }
-
   /** Back to the first start: no session, the documented passwords, empty logs, mode `ok`. */
   reset(): void {
-    for (const map of [this.#lockedOut, this.#codesToRefuse, this.#sentTo, this.#otherAccounts]) map.clear();
-    for (const map of [this.#passkeys, this.#challenges, this.#deliveries]) map.clear();
-    for (const map of [this.#sessions, this.#pending, this.#smsCodes, this.#emailCodes, this.#emailLinks, this.#logs]) {
-      map.clear();
-    }
-    this.#usedTotp.clear();
-    this.#totpPeriods.clear();
-    this.#authenticators.clear();
+    for (const map of [this.#lockedOut, this.#otherAccounts, this.#passkeys, this.#challenges]) map.clear();
+    for (const map of [this.#sessions, this.#pending, this.#logs]) map.clear();
+    this.messages.reset();
+    this.authenticators.reset();
     for (const user of SANDBOX_USERS) this.#passwords.set(user.username, hash(user.password));
     this.mode = 'ok';
     this.layout = 'usual';
@@ -395,16 +266,16 @@ export class SiteState {
   }
 
   #load(stateFile: string): void {
-    const saved = JSON.parse(readFileSync(stateFile, 'utf8')) as Saved;
+    const saved = Saved.parse(JSON.parse(readFileSync(stateFile, 'utf8')));
     this.#sessions = new Map(Object.entries(saved.sessions));
     this.#passwords = new Map(Object.entries(saved.passwords));
-    this.#passkeys = new Map(saved.passkeys?.map((passkey) => [passkey.id, passkey]));
+    this.#passkeys = new Map(saved.passkeys.map((passkey) => [passkey.id, passkey]));
   }
 
   /** Writes beside the file and renames, so that a kill in the middle leaves the old state. */
   #save(): void {
     if (!this.#stateFile) return;
-    const saved: Saved = {
+    const saved: z.infer<typeof Saved> = {
       sessions: Object.fromEntries(this.#sessions),
       passwords: Object.fromEntries(this.#passwords),
       passkeys: [...this.#passkeys.values()],

@@ -110,7 +110,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     const times = Number(posted(request, 'times'));
-    state.refuseCodes(user.username, Number.isFinite(times) ? times : 1);
+    state.authenticators.refuseCodes(user.username, Number.isFinite(times) ? times : 1);
     return { user: user.username, times };
   });
 
@@ -119,7 +119,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     if (!user) return unknownUser(reply);
     const seconds = Number(posted(request, 'seconds'));
     if (!Number.isInteger(seconds) || seconds < 1) return reply.code(400).send({ error: 'seconds is a whole number' });
-    state.setTotpPeriod(user.username, seconds);
+    state.authenticators.setPeriod(user.username, seconds);
     return { user: user.username, seconds };
   });
 
@@ -137,19 +137,19 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     if (!user) return unknownUser(reply);
     return {
       user: user.username,
-      code: state.code('sms', user.username) ?? null,
-      to: state.sentTo(user.username) ?? null,
+      code: state.messages.code('sms', user.username) ?? null,
+      to: state.messages.sentTo(user.username) ?? null,
     };
   });
 
   app.get('/test/email', (request, reply) => {
     const user = findUser(asked(request, 'user'));
     if (!user) return unknownUser(reply);
-    const token = state.lastMailedToken(user.username);
+    const token = state.messages.lastMailedToken(user.username);
     const link = token ? `${request.protocol}://${request.host}/login/magic-link/open?token=${token}` : null;
     return {
       user: user.username,
-      code: state.code('email', user.username) ?? null,
+      code: state.messages.code('email', user.username) ?? null,
       link,
     };
   });
@@ -158,7 +158,7 @@ export function testControls(app: FastifyInstance, state: SiteState): void {
     const user = findUser(posted(request, 'user'));
     if (!user) return unknownUser(reply);
     const delivery = readDelivery((name) => posted(request, name));
-    state.deliverTo(user.username, delivery);
+    state.messages.deliverTo(user.username, delivery);
     return { user: user.username, delivered: delivery !== null };
   });
 

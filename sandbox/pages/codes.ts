@@ -31,12 +31,12 @@ export function smsLogin(app: FastifyInstance, state: SiteState): void {
     path,
     title: 'Sign in',
     next: `${path}/code`,
-    begin: (username) => state.sendCode('sms', username),
+    begin: (username) => state.messages.sendCode('sms', username),
   });
   smsCodePage(app, state, path, '/account');
   app.post(`${path}/resend`, (request, reply) => {
     const pending = pendingOf(state, request, path);
-    if (pending) state.sendCode('sms', pending.user);
+    if (pending) state.messages.sendCode('sms', pending.user);
     return reply.redirect(pending ? `${path}/code` : path, 303);
   });
 }
@@ -56,7 +56,7 @@ export function smsCodePage(app: FastifyInstance, state: SiteState, path: string
     field: html`name="code" type="tel" maxlength="6" autocomplete="one-time-code" placeholder="123456"`,
     fieldName: 'code',
     error: 'That code is wrong or has expired.',
-    check: (username, code) => state.redeemCode('sms', username, code.trim()),
+    check: (username, code) => state.messages.redeemCode('sms', username, code.trim()),
     landing,
   });
 }

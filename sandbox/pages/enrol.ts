@@ -20,7 +20,9 @@ export function enrolLogin(app: FastifyInstance, state: SiteState): void {
   app.post(CODE, (request, reply) => {
     const pending = pendingOf(state, request, PATH);
     if (!pending) return reply.redirect(PATH, 303);
-    const right = !state.refusesCode(pending.user) && state.enrol(pending.user, posted(request, 'app_code'));
+    const right =
+      !state.authenticators.refusesCode(pending.user) &&
+      state.authenticators.enrol(pending.user, posted(request, 'app_code'));
     state.count(pending.user, PATH, 'code', right);
     if (!right) return show(reply, page(state, pending.user, true), 422);
     return signIn(state, request, reply, pending.user, 'persistent');
@@ -28,7 +30,7 @@ export function enrolLogin(app: FastifyInstance, state: SiteState): void {
 }
 
 function page(state: SiteState, username: string, wrong: boolean): string {
-  const secret = state.isEnrolled(username) ? null : state.offeredSecret(username);
+  const secret = state.authenticators.isEnrolled(username) ? null : state.authenticators.offeredSecret(username);
   return document(
     'Two-factor authentication',
     CARD_STYLES,
@@ -54,7 +56,7 @@ function page(state: SiteState, username: string, wrong: boolean): string {
 
 /** The key as people copy it, or as their authenticator scans it. */
 function keyOf(state: SiteState, username: string, secret: string): Html {
-  const link = `otpauth://totp/Sandbox:${username}?secret=${secret}&issuer=Sandbox&period=${state.totpPeriodOf(username)}`;
+  const link = `otpauth://totp/Sandbox:${username}?secret=${secret}&issuer=Sandbox&period=${state.authenticators.periodOf(username)}`;
   switch (state.keyShown) {
     case 'text':
       return html`<p>

@@ -25,7 +25,7 @@ export function mfaChoiceLogin(app: FastifyInstance, state: SiteState): void {
     const method = METHODS.find((each) => each === posted(request, 'method'));
     if (!pending || !method) return reply.redirect(PATH, 303);
     pending.method = method;
-    if (method !== 'totp') state.sendCode(method, pending.user);
+    if (method !== 'totp') state.messages.sendCode(method, pending.user);
     return reply.redirect(CODE, 303);
   });
 
@@ -41,7 +41,7 @@ export function mfaChoiceLogin(app: FastifyInstance, state: SiteState): void {
     const right =
       pending.method === 'totp'
         ? checkTotp(state, pending.user, code)
-        : state.redeemCode(pending.method, pending.user, code);
+        : state.messages.redeemCode(pending.method, pending.user, code);
     state.count(pending.user, PATH, 'code', right);
     if (!right) return reply.redirect(`${CODE}?wrong=1`, 303);
     return signIn(state, request, reply, pending.user, 'persistent');

@@ -89,7 +89,8 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
     state.count(user?.username ?? posted(request, 'email'), MAGIC, 'identifier', undefined);
     // A site that does not tell who has an account shows the same page to everyone.
     const id = beginPending(state, reply, user?.username ?? '', MAGIC, false);
-    if (user) state.mailLink(user.username, id, (token) => mailOf(`${request.protocol}://${request.host}`, token));
+    if (user)
+      state.messages.mailLink(user.username, id, (token) => mailOf(`${request.protocol}://${request.host}`, token));
     return reply.redirect(`${MAGIC}/wait`, 303);
   });
 
@@ -104,19 +105,20 @@ export function magicLinkLogin(app: FastifyInstance, state: SiteState): void {
 
   app.get(`${MAGIC}/open`, (request, reply) => {
     const token = asked(request, 'token');
-    const isElsewhere = state.mailedFor(token) !== request.cookies[PENDING_COOKIE];
-    if (state.linkOpens === 'here' && state.mailedFor(token) !== undefined && isElsewhere) {
+    const isElsewhere = state.messages.mailedFor(token) !== request.cookies[PENDING_COOKIE];
+    if (state.linkOpens === 'here' && state.messages.mailedFor(token) !== undefined && isElsewhere) {
       const words = 'Open this link in the browser in which you asked for it.';
       return show(reply, document('Log in', BASE_STYLES, html`<main><p>${words}</p></main>`), 403);
     }
-    if (state.linkPress === 'button' && state.mailedFor(token) !== undefined) return show(reply, pressPage(token));
+    if (state.linkPress === 'button' && state.messages.mailedFor(token) !== undefined)
+      return show(reply, pressPage(token));
     return redeem(request, reply, token);
   });
 
   app.post(`${MAGIC}/open`, (request, reply) => redeem(request, reply, posted(request, 'token')));
 
   function redeem(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
-    const opened = state.redeemLink(token);
+    const opened = state.pending(state.messages.redeemLink(token));
     if (opened && state.linkOpens === 'here') {
       state.count(opened.user, MAGIC, 'code', true);
       return signIn(state, request, reply, opened.user, 'persistent');

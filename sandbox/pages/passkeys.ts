@@ -39,7 +39,7 @@ export function passkeyLogins(app: FastifyInstance, state: SiteState): void {
     const user = checkPassword(state, OFFERING, posted(request, 'username'), posted(request, 'password'), false);
     if (!user) return show(reply, formPage('Incorrect username or password.'), 401);
     beginPending(state, reply, user.username, OFFERING, true);
-    state.sendCode('sms', user.username);
+    state.messages.sendCode('sms', user.username);
     return reply.redirect(`${OFFERING}/code`, 303);
   });
   smsCodePage(app, state, OFFERING, CREATE);

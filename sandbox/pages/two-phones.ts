@@ -24,7 +24,11 @@ export function twoPhonesLogin(app: FastifyInstance, state: SiteState): void {
     const to = posted(request, 'to');
     if (!pending || !to) return reply.redirect(PATH, 303);
     if (to === 'backup') return reply.redirect(`${CODE}?by=backup`, 303);
-    state.sendCode('sms', pending.user, to === 'first' ? maskedPhone(pending.user) : secondPhone(pending.user));
+    state.messages.sendCode(
+      'sms',
+      pending.user,
+      to === 'first' ? maskedPhone(pending.user) : secondPhone(pending.user),
+    );
     return reply.redirect(CODE, 303);
   });
 
@@ -36,7 +40,7 @@ export function twoPhonesLogin(app: FastifyInstance, state: SiteState): void {
   app.post(CODE, (request, reply) => {
     const pending = pendingOf(state, request, PATH);
     if (!pending) return reply.redirect(PATH, 303);
-    const right = state.redeemCode('sms', pending.user, posted(request, 'answer'));
+    const right = state.messages.redeemCode('sms', pending.user, posted(request, 'answer'));
     state.count(pending.user, PATH, 'code', right);
     if (!right) return reply.redirect(`${CODE}?wrong=1`, 303);
     return signIn(state, request, reply, pending.user, 'persistent');
