@@ -20,8 +20,8 @@ import {
   type Entitlements as EntitlementsOf,
 } from './entitlements.ts';
 import type { ApiParts } from './parts.ts';
-import { findProject } from './scope.ts';
-import { createSessionRoom } from './session-room.ts';
+import { findProject, readableProjects } from './scope.ts';
+import { createSessionRoom, readSessionUsage } from './session-room.ts';
 
 const tags = ['limits'];
 
@@ -120,12 +120,15 @@ function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
   const read = async (organizationId: string) => {
     const max = await room();
     const { maxAuthConnections, minHealthCheckInterval } = await entitlementsOf(parts, organizationId);
+    const usage = await readSessionUsage(parts, await readableProjects(store, { organizationId, projectId: null }));
     return {
       auth_connections_used: await store.connections.count({ organizationId, projectId: null }),
       max_auth_connections: maxAuthConnections,
       min_health_check_interval_seconds: minHealthCheckInterval,
       default_project_max_concurrent_sessions: await store.sessionLimits.defaultOf(organizationId),
       ...(max === undefined ? {} : { max_concurrent_sessions: max }),
+      concurrent_sessions_used: usage?.used ?? null,
+      concurrent_sessions_available: usage?.available ?? null,
       max_vaults: 0 as const,
       vaults_used: 0 as const,
     };

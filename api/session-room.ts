@@ -1,6 +1,9 @@
 import { request as ask } from 'undici';
 import { z } from 'zod';
+import { PROJECTS_HEADER } from '../contract/browsers.ts';
+import { SessionUsage } from '../contract/organization-limits.ts';
 import type { ApiDeps } from './context.ts';
+import type { ApiParts } from './parts.ts';
 
 /** How long the browser service may take to tell how many sessions it has room for, in milliseconds. */
 const ANSWER_TIMEOUT_MS = 5_000;
@@ -30,4 +33,15 @@ async function readRoom(browserBaseUrl: string): Promise<number | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** How many sessions the projects have now, and how many more there is room for; null where the browser service does not say. */
+export async function readSessionUsage(
+  { browserService }: Pick<ApiParts, 'browserService'>,
+  [projectId, ...others]: readonly string[],
+): Promise<SessionUsage | null> {
+  if (projectId === undefined) return null;
+  const headers = { [PROJECTS_HEADER]: others.join(',') };
+  const call = { method: 'GET', path: '/session_usage', projectId, headers } as const;
+  return browserService.call({ ...call, schema: SessionUsage, timeoutMs: ANSWER_TIMEOUT_MS }).catch(() => null);
 }

@@ -20,6 +20,7 @@ import { logRoutes } from './routes/logs.ts';
 import { profileRoutes } from './routes/profiles.ts';
 import { programRoutes } from './routes/programs.ts';
 import { replayRoutes } from './routes/replays.ts';
+import { sessionUsageRoute } from './routes/session-usage.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { telemetryRoutes } from './routes/telemetry.ts';
 import { uploadRoutes } from './routes/uploads.ts';
@@ -64,6 +65,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   replayRoutes(router, deps);
   telemetryRoutes(router, deps);
   captchaSolveRoutes(app, deps);
+  sessionUsageRoute(app, deps);
   const { profileRecords } = deps;
   if (profileRecords !== null) {
     const admit = createAdmission(deps);

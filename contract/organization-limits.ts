@@ -16,6 +16,14 @@ export const OrganizationLimits = z.strictObject({
   default_project_max_concurrent_sessions: Limit,
   /** What the browser service has room for; absent while it does not say. */
   max_concurrent_sessions: z.int().optional(),
+  concurrent_sessions_used: z
+    .int()
+    .nullable()
+    .describe('Browser sessions of the organization, those that wait in pools included; null while nobody says'),
+  concurrent_sessions_available: z
+    .int()
+    .nullable()
+    .describe('Sessions that can be started now; null while nobody says'),
   /** There are no vaults here. */
   max_vaults: z.literal(0),
   vaults_used: z.literal(0),
@@ -96,3 +104,7 @@ export const ProjectLimitsUpdate = z.strictObject({
   max_concurrent_invocations: Limit.optional(),
   max_pooled_sessions: Limit.optional(),
 });
+
+/** How many sessions the projects of a caller have, and how many more there is room for: what the browser service tells the API. */
+export const SessionUsage = z.object({ used: z.int(), available: z.int() });
+export type SessionUsage = z.infer<typeof SessionUsage>;

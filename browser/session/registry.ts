@@ -1,4 +1,5 @@
 import os from 'node:os';
+import type { SessionUsage } from '../../contract/organization-limits.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 
@@ -52,6 +53,8 @@ export interface SessionRegistry {
   count(): number;
   /** How many there may be. */
   readonly max: number;
+  /** How many of them the projects have, and how many more may be started. */
+  usage(projects: readonly string[]): SessionUsage;
   /** How many of them pools may have: the others are for logins and health checks. */
   readonly maxPooled: number;
   /**
@@ -109,6 +112,10 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
     max: maxSessions,
     maxPooled: maxSessions - forLogins,
     count: () => running.size + starting.size,
+    usage: (projects) => ({
+      used: activeRecords().filter(({ projectId }) => projects.includes(projectId)).length,
+      available: Math.max(0, maxSessions - running.size - starting.size),
+    }),
     reserve: (record, limit = null) => {
       if (record.name !== undefined) assertNameFree(record.projectId, record.name);
       if (running.size + starting.size >= maxSessions) {

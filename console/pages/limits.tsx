@@ -70,11 +70,17 @@ function OrganizationSection({ limits }: { limits: OrganizationLimits }): ReactN
             }),
           ],
           [words.perProject, perProject === null ? words.none : formatNumber(perProject)],
-          [words.sessionRoom, room === undefined ? null : formatNumber(room)],
+          [words.sessionRoom, room === undefined ? null : sessionsOf(room, limits.concurrent_sessions_used)],
         ]}
       />
     </Section>
   );
+}
+
+function sessionsOf(room: number, used: number | null): string {
+  return used === null
+    ? formatNumber(room)
+    : fill(words.ofMost, { used: formatNumber(used), most: formatNumber(room) });
 }
 
 function PlanSection({ entitlements }: { entitlements: Entitlements }): ReactNode {

@@ -19,6 +19,7 @@ beforeAll(async () => {
 const ALLOWED = {
   ...{ auth_connections_used: 0, max_auth_connections: null, min_health_check_interval_seconds: 300 },
   ...{ max_vaults: 0, vaults_used: 0 },
+  ...{ concurrent_sessions_used: null, concurrent_sessions_available: null },
 };
 
 describe('limits', () => {
@@ -48,9 +49,11 @@ describe('limits', () => {
   it('of a project are within those of the organization, which say how much there is', async () => {
     const { call, deps } = fixture();
     let asked = 0;
-    const browsers = createServer((_, response) => {
+    const browsers = createServer(({ url, headers }, response) => {
       asked += 1;
-      response.end('{"status":"ok","sessions":0,"max_sessions":4}');
+      if (url !== '/session_usage') return response.end('{"status":"ok","sessions":0,"max_sessions":4}');
+      const projects = [headers['x-kernel-project-id'], headers['x-holdfast-projects']].join();
+      return response.end(JSON.stringify({ used: projects.split(',').length, available: 1 }));
     });
     await new Promise<void>((resolve) => browsers.listen(0, '127.0.0.1', resolve));
     const { port } = browsers.address() as AddressInfo;
@@ -67,6 +70,10 @@ describe('limits', () => {
       });
       expect(await asOwn.projects.limits.update(id, { max_concurrent_sessions: 4 })).toMatchObject({
         max_concurrent_sessions: 4,
+      });
+      const { length: projects } = (await kernel.projects.list()).items;
+      expect(await asOwn.organization.limits.retrieve()).toMatchObject({
+        ...{ max_concurrent_sessions: 4, concurrent_sessions_used: projects, concurrent_sessions_available: 1 },
       });
       // Who only reads does not have the browser service asked each time.
       const readEntitlements = () =>

@@ -78,7 +78,8 @@ describe('the application', () => {
     for (const route of listed) expect([route, service.hasRoute(route)]).toEqual([route, true]);
     const known = listed.map(({ method, url }) => `${method} ${url}`);
     // What only our own parts call.
-    const ours = (route: string): boolean => / \/(programs|invocations|captcha_solves)\//.test(route);
+    const ours = (route: string): boolean =>
+      / \/(programs\/|invocations\/|captcha_solves\/|session_usage$)/.test(route);
     expect(served.filter((route) => !route.startsWith('HEAD') && !known.includes(route) && !ours(route))).toEqual([]);
   });
 

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { chromium } from 'playwright-core';
+import { z } from 'zod';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { serviceProgram } from './service-program.ts';
@@ -93,7 +94,12 @@ describe('sessions', () => {
     expect((await service.kernel.browsers.retrieve('one', undefined, both)).session_id).toBe(second);
     const listed = (await service.kernel.browsers.list(undefined, both)).getPaginatedItems();
     expect(listed.map(({ session_id: id }) => id)).toEqual([second, first.session_id]);
+    const { kernel } = service;
+    const usage = (of: typeof both | typeof elsewhere) => kernel.get<unknown>('/session_usage', of);
+    expect(await usage(both)).toMatchObject({ used: 2 });
+    const before = z.object({ used: z.literal(1), available: z.int() }).parse(await usage(elsewhere));
     await service.kernel.browsers.deleteByID(first.session_id, both);
+    expect(await usage(elsewhere)).toEqual({ used: 1, available: before.available + 1 });
     await expect(service.kernel.browsers.retrieve(first.session_id)).rejects.toMatchObject({ status: 404 });
   });
 
