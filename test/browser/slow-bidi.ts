@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { WebSocket } from 'ws';
 import type { Client, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 
@@ -37,6 +38,10 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
         expect(grown.resident).toBeLessThan(MOST_MORE_MB);
         const closed = once(stuck.socket, 'close');
         stuck.socket.resume();
+        // Whoever was not cut off would hear all of it.
+        while (stuck.socket.readyState === WebSocket.OPEN && stuck.bytes() < 2 * floodMb * MB)
+          await Promise.race([closed, once(stuck.socket, 'message')]);
+        expect(stuck.bytes()).toBeLessThan(2 * floodMb * MB);
         await closed;
       },
     );

@@ -1,3 +1,3 @@
 import { testSlowReaders } from './slow-readers.ts';
 
-testSlowReaders({ floodMb: 30 });
+testSlowReaders({ floodMb: 30, answersMb: 120 });

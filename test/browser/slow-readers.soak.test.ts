@@ -1,3 +1,3 @@
 import { testSlowReaders } from './slow-readers.ts';
 
-testSlowReaders({ floodMb: 1000 });
+testSlowReaders({ floodMb: 1000, answersMb: 200 });

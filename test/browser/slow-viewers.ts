@@ -7,6 +7,8 @@ import { MB, startMeasured } from './measured-child.ts';
 const MOST_MORE_MB = 10;
 /** How much happens while a viewer does not read. */
 export interface Changes {
+  /** How often a page moves to an address of a megabyte; the dearest of these for a browser. */
+  addresses: number;
   /** How often a page opens one: each time a viewer is told two megabytes, and of what he does not read the system keeps some. */
   dialogs: number;
   /** How often another page comes into use, whose picture is a megabyte. */
@@ -14,7 +16,7 @@ export interface Changes {
 }
 
 /** Tests of viewers that have stopped reading. */
-export function testSlowViewers({ dialogs, switches }: Changes): void {
+export function testSlowViewers({ addresses, dialogs, switches }: Changes): void {
   let service: MeasuredChild;
 
   beforeAll(async () => {
@@ -25,6 +27,25 @@ export function testSlowViewers({ dialogs, switches }: Changes): void {
   });
 
   describe('a viewer that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+    if (addresses > 0) {
+      it('of a page whose address never rests', { timeout: 600_000 }, async () => {
+        const { session, reader } = await service.begin();
+        const stuck = await watch(service, session);
+        const looking = await watch(service, session);
+        stuck.socket.pause();
+        const grown = await service.growth(async () => {
+          for (let count = 1; count <= addresses; count += 1) {
+            await reader.evaluate(`location.replace('#${String(count)}-' + 'x'.repeat(${String(MB)})); 0`);
+            await looking.seesAddress(count);
+          }
+        });
+        expect(grown.held).toBeLessThan(MOST_MORE_MB);
+        stuck.socket.resume();
+        await stuck.seesAddress(addresses);
+        expect(stuck.told()).toBeLessThan(addresses / 2);
+      });
+    }
+
     it('of a page that says something all the time', { timeout: 600_000 }, async () => {
       const { session, reader } = await service.begin();
       const stuck = await watch(service, session);
@@ -80,6 +101,8 @@ export function testSlowViewers({ dialogs, switches }: Changes): void {
 async function watch(service: MeasuredChild, session: Flooded['session']) {
   const client: Client = await service.connect((session.browser_live_view_url ?? '').replace(/^http/, 'ws'));
   const end = /"dialog":(?:null|\{"kind":"alert","message":"(\d+)".*)\}$/;
+  const address = /"url":"[^"#]*#(\d+)-/;
+  let at = 0;
   /** What the dialog says; 0 without one. */
   let shown = 0;
   let told = 0;
@@ -90,6 +113,7 @@ async function watch(service: MeasuredChild, session: Flooded['session']) {
       return;
     }
     told += 1;
+    at = Number(address.exec(data.toString('latin1', 0, 16 * 1024))?.[1] ?? at);
     shown = Number(end.exec(data.toString('latin1', Math.max(0, data.length - 200)))?.[1] ?? 0);
   });
   const until = async (holds: () => boolean): Promise<void> => {
@@ -99,6 +123,7 @@ async function watch(service: MeasuredChild, session: Flooded['session']) {
     ...client,
     told: () => told,
     pictures: () => pictures,
+    seesAddress: (count: number) => until(() => at === count),
     seesDialog: (count: number) => until(() => shown === count),
     seesMoreThan: (count: number) => until(() => pictures > count),
   };

@@ -39,7 +39,7 @@ export interface Amount {
 /** Tests that no secret is left anywhere by logins of every kind, or shown to anybody. */
 export function testCanaries(amount: Amount): void {
   beforeAll(async () => {
-    tree = await startProcessTree();
+    tree = await startProcessTree({ HOLDFAST_API_KEY: random(24) });
     practice = createPractice(tree.sandboxUrl);
     kernel = new Kernel({ apiKey: tree.apiKey, baseURL: tree.baseUrl, fetch: listeningFetch });
   }, 300_000);

@@ -41,7 +41,7 @@ export interface KillSteps {
   givenUntil(person: Person, values: Answer, states: TypingState[]): Promise<void>;
   /** Answers of the site take so many milliseconds; null: none. */
   slow(milliseconds: number | null): Promise<void>;
-  /** The site saw no more passwords of a user, since the last login of theirs that finished, than were given. Answers how many. */
+  /** The site saw no more passwords of a user, since it was looked at last, than were given. Answers how many. */
   typedAtMost(user: string, given: number): Promise<number>;
   /**
    * Answers whatever is asked until the login is done, and shows what must hold then: nothing is lost, and the site saw no
@@ -86,7 +86,9 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
   const passwordsBefore = new Map<string, number>();
 
   async function typedAtMost(user: string, given: number): Promise<number> {
-    const typed = (await practice.counts(user)).passwords - (passwordsBefore.get(user) ?? 0);
+    const { passwords } = await practice.counts(user);
+    const typed = passwords - (passwordsBefore.get(user) ?? 0);
+    passwordsBefore.set(user, passwords);
     expect(typed).toBeLessThanOrEqual(given);
     return typed;
   }
@@ -152,7 +154,6 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       const end = await person.loggedIn();
       expect(end.status).toBe('AUTHENTICATED');
       expect(await typedAtMost(user, answers)).toBeGreaterThanOrEqual(1);
-      passwordsBefore.set(user, (await practice.counts(user)).passwords);
       const name = end.credential?.name ?? '';
       expect((await kernel.credentials.retrieve(name)).has_values).toBe(true);
       expect((await kernel.profiles.retrieve(end.profile_name)).name).toBe(end.profile_name);

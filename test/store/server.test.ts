@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChild, type RunningChild } from '../../start/child-process.ts';
@@ -23,8 +22,7 @@ import { clusterMajor, openCluster } from '../../start/postgres/cluster.ts';
 import { ownStore, postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { clientConfig } from '../../store/database.ts';
-import { createStore } from '../../store/store.ts';
-import { addConnection, documentOf, MASTER_KEY, SCOPE } from './databases.ts';
+import { STORE_PROCESS, testKills } from './server-kills.ts';
 
 const parents: string[] = [];
 const processes: ChildProcess[] = [];
@@ -106,63 +104,12 @@ describe('the store server', () => {
 });
 
 describe('the store server under kill -9', () => {
-  const storeProcess = fileURLToPath(new URL('./store-process.ts', import.meta.url));
-  async function run(folder: string, logDir: string): Promise<ChildProcess> {
-    const child = spawn(process.execPath, ['--import', 'tsx', storeProcess, folder, logDir], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    processes.push(child);
-    const said = await once(child.stdout, 'data');
-    expect(String(said[0]).trim()).toBe('ready');
-    return child;
-  }
-
-  it('loses no write that it confirmed, whether it is killed or all that started it; its clients go on', async () => {
-    const parent = newParent();
-    const folder = join(parent, 'postgres');
-    let child = await run(folder, parent);
-    const store = createStore({ connection: { socketDir: socketDirOf(folder) }, masterKey: MASTER_KEY });
-    await store.migrate();
-    await store.bootstrap({ plan: 'enterprise' });
-    const id = await addConnection(store);
-    let confirmed = 1;
-    const stop = new AbortController();
-    const writing = (async () => {
-      for (let revision = 2; !stop.signal.aborted;) {
-        const change = { id, revision, document: documentOf(id, revision), createdAt: new Date() };
-        const written = await store.connections.record(change).catch((error: unknown) => error);
-        // A write whose answer was lost may or may not be there: the same revision again is harmless.
-        if (typeof written !== 'boolean') {
-          expect(written).toMatchObject({ code: 'unavailable' });
-          continue;
-        }
-        confirmed = revision;
-        revision += 1;
-      }
-    })();
-    for (const victim of ['server', 'tree'] as const) {
-      const from = confirmed;
-      await expect.poll(() => confirmed).toBeGreaterThan(from + 20);
-      const postmaster = Number.parseInt(readFileSync(join(folder, 'postmaster.pid'), 'utf8'), 10);
-      if (victim === 'server') process.kill(postmaster, 'SIGKILL');
-      child.kill('SIGKILL');
-      const before = confirmed;
-      child = await run(folder, parent);
-      await expect.poll(() => confirmed).toBeGreaterThan(before + 3);
-    }
-    stop.abort();
-    await writing;
-    expect((await store.connections.byId(SCOPE, id))?.revision).toBe(confirmed);
-    const revisions = (await store.connections.statesSince(id, 0)).map((state) => state.revision);
-    expect(new Set(revisions).size).toBe(revisions.length);
-    expect(revisions.at(-1)).toBe(confirmed);
-    await store.close();
-  });
+  testKills(['server', 'tree']);
 
   it('starts again after a kill in the middle of making the database, and beside the id of a stranger', async () => {
     const parent = newParent();
     const folder = join(parent, 'postgres');
-    const making = spawn(process.execPath, ['--import', 'tsx', storeProcess, folder, parent], { stdio: 'ignore' });
+    const making = spawn(process.execPath, ['--import', 'tsx', STORE_PROCESS, folder, parent], { stdio: 'ignore' });
     processes.push(making);
     await expect.poll(() => existsSync(`${folder}.new/base`)).toBe(true);
     making.kill('SIGKILL');
