@@ -12,6 +12,7 @@ import { bringToFront, fillField, frameOf, pressSubmit, takeChoice, untilStays, 
 import { holdPage, type HeldPage } from './held-page.ts';
 import type { Passkeys } from './passkeys.ts';
 import { keepOnSite } from './kept-on-site.ts';
+import { leaveField } from './leave-field.ts';
 import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { pageIdOf } from './reading/page-session.ts';
@@ -111,7 +112,10 @@ async function enterHeld(
     if (isCovered(page)) await bringToFront(page);
     held?.letGo();
     if (answer.choice !== null) await takeChoice(hands, answer.choice, answer.submit);
-    else if (!(await hasGoneByItself(page, at, answer))) await pressSubmit(hands, answer.submit);
+    else if (!(await hasGoneByItself(page, at, answer))) {
+      await pressSubmit(hands, answer.submit);
+      if (answer.submit === null) await leaveField(hands, answer.entries);
+    }
   };
   const settled = (): Promise<void> => waitForRequestsToSettle(page, press, signal);
   await (mayOpenProvider(answer) ? withChosenWindow(page, settled) : settled());

@@ -100,19 +100,16 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
     if (asksForCode(field.type)) {
       // The last digit may send the form, and its document be gone: a second try would type into the next one.
       await withKeysFor(around, element, 'spread', async () => {
-        await typeAnew(hands, await focusByClick(hands, element), value);
+        await typeAnew(hands, element, await focusByClick(hands, element), value);
       });
       return true;
     }
-    if (field.type !== 'password') {
-      await typeAnew(hands, await focusByClick(hands, element), value);
-      return true;
-    }
+    if (field.type !== 'password') return await typeAnew(hands, element, await focusByClick(hands, element), value);
     if (!takesPassword(control, field)) throw lost();
     return await withKeysFor(around, element, 'for the element', async () => {
       const length = await focusByClick(hands, element);
       if (!takesPassword(await element.evaluate(describeControl), field)) throw lost();
-      await typeAnew(hands, length, value);
+      await typeAnew(hands, element, length, value);
     });
   } catch (error) {
     if (error instanceof ApplicationFailure) throw error;
@@ -122,13 +119,23 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
   }
 }
 
-/** Types over the `length` characters that the control with the focus holds. */
-async function typeAnew({ service, computer }: Hands, length: number, value: string): Promise<void> {
+/**
+ * Types over the `length` characters that the element with the focus holds. False where the page has drawn another in its place
+ * meanwhile: that one holds still what was to be replaced.
+ */
+async function typeAnew(
+  { service, computer }: Hands,
+  element: ElementHandle<Element>,
+  length: number,
+  value: string,
+): Promise<boolean> {
   if (length > 0) {
     await pressKey(service, computer, { keys: ['Ctrl+a'] });
     await pressKey(service, computer, { keys: ['BackSpace'] });
+    if (!(await element.evaluate(hasFocus))) return false;
   }
   if (value !== '') await typeText(service, computer, { text: value });
+  return true;
 }
 
 /** Types of inputs that a password is shown in, where a site shows it. */

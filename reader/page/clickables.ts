@@ -20,13 +20,21 @@ export function isClickable(element: Element): boolean {
     return element.tagName !== 'BODY' && element.tagName !== 'FORM';
   if (element.getAttribute('tabindex') === '0' && hasPointer(element)) return true;
   const named = classNames(element);
-  return (NAMED_BUTTON.test(named) || NAMED_PERSON.test(named)) && isDrawnButton(element);
+  return (NAMED_BUTTON.test(named) || NAMED_PERSON.test(named) || saysOneThing(element)) && isDrawnButton(element);
 }
 
 const NAMED_BUTTON = /btn|button|submit|sign-?in|log-?in|oauth|social|provider/i;
 /** What authors call an entry of a list of people, or of places to sign in to. */
 const NAMED_PERSON = /(^|[\s_-])(user|account|profile|person|member|tenant|workspace|organi[sz]ation)/i;
 const MAX_DRAWN_ELEMENTS = 8;
+const MAX_NAME = 25;
+
+/** A plain element without any others in it that says as much as a button does. */
+function saysOneThing(element: Element): boolean {
+  if (element.tagName !== 'DIV' && element.tagName !== 'SPAN') return false;
+  const said = element.childElementCount === 0 ? oneLine(element.textContent, MAX_NAME + 1) : '';
+  return said !== '' && said.length <= MAX_NAME;
+}
 
 /** A plain element with a handler that only the script knows: called a button, shown as one, and small. */
 function isDrawnButton(element: Element): boolean {

@@ -19,6 +19,15 @@ const FRAMES = `<!doctype html><title>Frames</title>
   <iframe id="srcdoc" width="500" height="100" srcdoc="<form>${FORM}</form>"></iframe>
   <iframe id="foreign" width="500" height="200" src="http://127.0.0.1:{port}/foreign"></iframe>
   <script>document.getElementById('written').contentDocument.body.innerHTML = '<p>Welcome</p>';</script>`;
+/** Draws its field anew between the keys that mark what is in it and the key that takes it away. */
+const REDRAWN = `<!doctype html><title>Sign in</title><form><input name="user" value="ann"><input type="password"><button>Sign in</button></form>
+  <script>document.addEventListener('keyup', ({ key, target }) => {
+    if (key !== 'a' || target.value !== 'ann' || window.drawn) return;
+    window.drawn = true;
+    const next = target.cloneNode();
+    target.replaceWith(next);
+    next.focus();
+  });</script>`;
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -32,6 +41,7 @@ it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({
     '/lists': LISTS,
+    '/redrawn': REDRAWN,
     '/frames': (_request, response) => {
       response.setHeader('content-type', 'text/html');
       response.end(FRAMES.replace('{port}', String(site.port)));
@@ -62,6 +72,13 @@ it('chooses from a list by its name, also where the name does not begin with wha
     ['user', 'pass', 'domain', 'realm'].map((name) => new FormData(document.forms[0]).get(name)),
   );
   expect(sent).toEqual(['alice', 'secret', 's', 'o']);
+});
+
+it('replaces what is in a field that is drawn anew under the keys', async () => {
+  await page.goto(`${site.origin}/redrawn`);
+  const [user] = (await readWhenSettled(page)).fields;
+  if (user !== undefined) await fillField(hands, user, 'bob');
+  expect(await page.inputValue('[name=user]')).toBe('bob');
 });
 
 it('refuses an answer that a list does not offer', async () => {
