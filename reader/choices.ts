@@ -1,7 +1,8 @@
 import type { ReadChoice } from '../contract/reading.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
-import { asksOnlyWhere, type LoginCluster } from './login-cluster.ts';
+import type { LoginCluster } from './login-cluster.ts';
+import { asksOnlyWhere } from './places.ts';
 import { maskedDestination } from './mask.ts';
 import { SECOND_FACTOR } from './mfa-words.ts';
 import { mfaTypeOf } from './mfa-type.ts';

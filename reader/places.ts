@@ -1,4 +1,4 @@
-import { asksOfAppearance, wordsOf } from './control-meaning.ts';
+import { asksOfAppearance, wordsOf, type MeantControl } from './control-meaning.ts';
 import type { ControlFacts, FrameFacts } from './facts.ts';
 import { anyOf, normalize } from './normalize.ts';
 
@@ -23,4 +23,16 @@ export function listOfPlaces({ title, texts, controls }: FrameFacts): ControlFac
   const headings = texts.filter(({ heading, within }) => heading && within === 'none').map(({ text }) => text);
   const said = normalize([title, ...headings].join(' | '));
   return IDENTITY_PROVIDER.test(`${said} | ${wordsOf(only).said}`) ? only : undefined;
+}
+
+/** Fields that belong together, and the frame that they stand in. */
+interface Fields {
+  readonly controls: readonly MeantControl[];
+  readonly frame: { readonly facts: FrameFacts };
+}
+
+/** True for a list of places to sign in at and nothing else to fill in: it is answered before the login that it leads to. */
+export function asksOnlyWhere({ controls, frame }: Fields): boolean {
+  const [only, another] = controls;
+  return only !== undefined && another === undefined && listOfPlaces(frame.facts)?.selector === only.control.selector;
 }
