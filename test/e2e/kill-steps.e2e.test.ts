@@ -42,8 +42,7 @@ it('a login outlives what it runs on, asks again for what was lost, and types no
   await on.typedAtMost('carol', 1);
 
   // The supervisor, and with it everything, while a person is awaited.
-  await on.tree.kill('supervisor');
-  await on.tree.start();
+  await on.killedAll();
   await on.finishes(person, 'carol');
   await on.untilBrowsersEnded();
 });

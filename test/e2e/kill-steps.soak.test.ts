@@ -88,8 +88,7 @@ it('goes on where it was when everything is killed and started again', async () 
   const on = steps();
   const person = await on.begun('/login/two-step');
   await person.asked();
-  await on.tree.kill('supervisor');
-  await on.tree.start();
+  await on.killedAll();
   await on.finishes(person, 'frank');
   await on.untilBrowsersEnded();
 });

@@ -35,6 +35,8 @@ export interface KillSteps {
   kernel: Kernel;
   /** Kills a part and waits until it is back. */
   killed(role: Role): Promise<void>;
+  /** Kills everything and starts it again; the site then counts passwords anew. */
+  killedAll(): Promise<void>;
   /** Somebody whose login has begun. */
   begun(page?: string): Promise<Person>;
   /** Answers what was asked last with a password, and waits until the ledger says one of these of it: the very moment at which to kill. */
@@ -118,6 +120,11 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       const again = `${role} is ready again`;
       await until(() => Promise.resolve(tree.output().includes(again, from) || null), RECOVERS_WITHIN_MS, again);
       await tree.untilHealthy(RECOVERS_WITHIN_MS);
+    },
+    async killedAll() {
+      await tree.kill('supervisor');
+      await tree.start();
+      passwordsBefore.clear();
     },
     async begun(page = '/login') {
       const person = await newcomer({ kernel, practice }, { login_url: practice.page(page) });
