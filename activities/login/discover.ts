@@ -132,13 +132,20 @@ export function homeUrl(domain: string, egress: EgressPolicy): string {
   return isListedHost(egress, plain.hostname, port) ? plain.href : `https://${domain}/`;
 }
 
-/** Goes where a page's sign-in link leads, or presses the button that opens the form, and reads what is there. */
+/**
+ * Goes where a page's sign-in link leads, or presses the button that opens the form, and reads what is there: the window that the
+ * button has opened, where there is one.
+ */
 export async function followSignInLink(
   page: Page,
   { href, selector }: NonNullable<PageReading['sign_in_link']>,
   judgement?: Judgement,
 ): Promise<PageReading> {
+  const opened: Page[] = [];
+  page.once('popup', (window) => opened.push(window));
   if (href !== null && /^https?:/.test(href)) await goTo(page, href);
   else await page.click(selector, { timeout: 5000 }).catch(() => undefined);
-  return await readLogin(page, judgement);
+  const reading = await readLogin(page, judgement);
+  const [window] = opened;
+  return window === undefined || window.isClosed() ? reading : await readLogin(window, judgement);
 }

@@ -102,7 +102,9 @@ async function look(
 ): Promise<{ verdict: Verdict; kind: PageReading['kind'] }> {
   const first = await readRestored(page, landing);
   const seen = verdictOf(first);
-  if (seen !== 'inconclusive' || isOutage(first.kind)) return { verdict: seen, kind: first.kind };
+  // A page that is not for strangers, on a site that talks to them: its login page tells whether one is asked for.
+  const isForbidden = first.kind === 'blocked' && (await statusOf(page)).status === 403;
+  if (seen !== 'inconclusive' || (isOutage(first.kind) && !isForbidden)) return { verdict: seen, kind: first.kind };
   // A page that says nothing of itself says it all where a stranger is asked to log in. This comes before the login page:
   // many applications show their form to whoever asks for it, logged in or not.
   if (first.kind === 'other' && first.sign_in_link === null) {

@@ -43,6 +43,9 @@ const SITE: Pages = {
         .end(HOMES.inside);
     else response.writeHead(302, { location: '/form' }).end();
   },
+  '/members': (_request, response) => {
+    response.writeHead(403, { 'content-type': 'text/html' }).end('<title>Forbidden</title><h1>Forbidden</h1>');
+  },
   '/out-of-order': (_request, response) => {
     response.writeHead(503, { 'content-type': 'text/html' }).end('<title>503</title><h1>Service Unavailable</h1>');
   },
@@ -101,6 +104,7 @@ const SITE: Pages = {
       .end(`<!doctype html><title>Shop</title><header><a href="/form">Sign in</a></header><p>Welcome to the shop.</p>
       <script>setTimeout(() => { document.body.innerHTML = '${HOMES.inside}' }, ${wait})</script>`);
   },
+  '/window': `<!doctype html><title>Club</title><p>A club for everybody.</p><button onclick="window.open('/form', 'login')">Log in</button>`,
   '/form': `<!doctype html><title>Login</title>${FORM}`,
 };
 
@@ -178,6 +182,15 @@ it('asks the page that asked for the last login, where the landing page looks th
 
 it('presses a sign-in button that opens the form on the page itself', async () => {
   const looks = [check('/registry-for-strangers'), check('/registry')];
+  expect(await Promise.all(looks)).toEqual(['expired', 'inconclusive']);
+});
+
+it('presses a sign-in button that opens the form in a window of its own', async () => {
+  expect(await check('/window')).toBe('expired');
+});
+
+it('asks the login page of a site that keeps strangers from where the login landed; who is kept from both may be anybody', async () => {
+  const looks = [check('/members', { asks: '/form' }), check('/members', { asks: '/members' })];
   expect(await Promise.all(looks)).toEqual(['expired', 'inconclusive']);
 });
 
