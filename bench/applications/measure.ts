@@ -23,6 +23,7 @@ import { NODE_TOOLS } from './node-tools.ts';
 import { PHP } from './php.ts';
 import { PYTHON_INTERFACES } from './python-interfaces.ts';
 import { PYTHON } from './python.ts';
+import { PYTHON_TOOLS } from './python-tools.ts';
 import { spendCode, untilFreshCode, Walk } from './walk.ts';
 
 const APPLICATIONS: readonly Application[] = [
@@ -41,6 +42,7 @@ const APPLICATIONS: readonly Application[] = [
   ...DATA_TOOLS,
   ...FRAMEWORKS,
   ...NODE_TOOLS,
+  ...PYTHON_TOOLS,
 ];
 
 /** What one application showed: `yes`, or why not. */
