@@ -104,12 +104,15 @@ function obeyMode(app: FastifyInstance, state: SiteState): void {
       case 'ok':
         return;
       case 'slow':
-        await wait(state.slowMs);
         return;
       case 'down':
         return reply.code(503).type('text/html').send('<!doctype html><title>503</title><h1>Service Unavailable</h1>');
       case 'nonsense':
         return reply.code(200).type('text/html').send('<!doctype html><p>%PDF-0 \u0000 qzx {"ok": fal');
     }
+  });
+  // It has taken what was sent at once; its answer is slow.
+  app.addHook('onSend', async (request) => {
+    if (state.mode === 'slow' && !request.url.startsWith('/test/')) await wait(state.slowMs);
   });
 }

@@ -1,3 +1,3 @@
 import { testSlowViewers } from './slow-viewers.ts';
 
-testSlowViewers({ addresses: 200, dialogs: 200, switches: 400 });
+testSlowViewers({ addresses: 40, dialogs: 200, switches: 400 });

@@ -41,11 +41,9 @@ it.for(['worker', 'browser', 'store', 'temporal'] as const)(
     const on = steps();
     const person = await on.begun();
     await person.asked();
-    await on.slow(6000);
-    const values = { identifier: 'dave', password: on.practice.user('dave').password };
-    await on.givenUntil(person, values, ['pressed', 'observed']);
+    await on.givenSlowly(person, { identifier: 'dave', password: on.practice.user('dave').password });
     await on.killed(role);
-    await on.slow(null);
+    await on.practice.setMode('ok');
     await on.finishes(person, 'dave', undefined, 1);
   },
 );

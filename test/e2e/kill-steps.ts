@@ -41,8 +41,8 @@ export interface KillSteps {
   begun(page?: string): Promise<Person>;
   /** Answers what was asked last with a password, and waits until the ledger says one of these of it: the very moment at which to kill. */
   givenUntil(person: Person, values: Answer, states: TypingState[]): Promise<void>;
-  /** Answers of the site take so many milliseconds; null: none. */
-  slow(milliseconds: number | null): Promise<void>;
+  /** Answers what was asked last, and waits until the site has the password; its answers are slow from then on. */
+  givenSlowly(person: Person, values: Answer): Promise<void>;
   /** The site saw no more passwords of a user, since it was looked at last, than were given. Answers how many. */
   typedAtMost(user: string, given: number): Promise<number>;
   /**
@@ -136,13 +136,16 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
       await person.give(values);
       await untilLedgerSays(person, interaction ?? '', states);
     },
-    async slow(milliseconds) {
-      const body = milliseconds === null ? { mode: 'ok' } : { mode: 'slow', delay_ms: milliseconds };
-      await fetch(`${tree.sandboxUrl}/test/mode`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      });
+    async givenSlowly(person, values) {
+      const { passwords } = await practice.counts(values.identifier);
+      await practice.setMode('slow');
+      await person.give(values);
+      await until(
+        async () => (await practice.counts(values.identifier)).passwords > passwords || null,
+        RECOVERS_WITHIN_MS,
+        'the site to have the password',
+        10,
+      );
     },
     async finishes({ id }, user, password, given = 0) {
       // Somebody who has seen no pause yet: one that still waits is answered as it is.

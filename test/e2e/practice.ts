@@ -21,7 +21,7 @@ export interface Practice {
   /** Ends every session of a user; answers how many there were. */
   expire(name: string): Promise<number>;
   setPassword(name: string, password: string): Promise<void>;
-  setMode(mode: 'ok' | 'down' | 'nonsense'): Promise<void>;
+  setMode(mode: 'ok' | 'down' | 'nonsense' | 'slow'): Promise<void>;
   /** The last code sent; null when none was. */
   smsCode(name: string): Promise<string | null>;
   /** The phone that the last code went to. */
