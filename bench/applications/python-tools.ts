@@ -132,7 +132,7 @@ const trac: Application = {
       },
       byHand: async (page) => {
         await page.goto(`${url}/login`);
-        await page.fill('input[name=user]', ADA.identifier);
+        await page.fill('#username', ADA.identifier);
         await page.fill('input[name=password]', ADA.password);
         await page.click('#acctmgr_loginform input[type=submit]');
         await page.getByText('logged in as').waitFor();
