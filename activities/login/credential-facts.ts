@@ -10,7 +10,7 @@ import type { Scope } from '../../store/scope.ts';
 import type { Store } from '../../store/store.ts';
 import { authorUrl, mayTypeStored, mayUsePasskey, type ValueOwner } from './allowed-site.ts';
 import type { LoginDeps } from './deps.ts';
-import { frameOf } from './fill.ts';
+import { frameOf } from './place.ts';
 
 type CredentialDeps = Pick<LoginDeps, 'store' | 'externalCredentials'>;
 /** Which credential is attached, and whose it is. */

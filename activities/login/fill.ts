@@ -2,9 +2,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ElementHandle, Frame, JSHandle, Locator, Page } from 'playwright-core';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { ReadField } from '../../contract/reading.ts';
-import { clickMouse, pressKey, typeText, type InputTarget } from '../../browser-client/computer.ts';
+import { clickMouse, pressKey, typeText } from '../../browser-client/computer.ts';
 import { BrowserServiceError } from '../../browser-client/errors.ts';
-import type { BrowserService } from '../../browser-client/service.ts';
 import { failure } from './faults.ts';
 import { lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
 import {
@@ -14,50 +13,13 @@ import {
   isList,
   isShownWhole,
   lengthOfValue,
-  onlyMarks,
   showsOption,
 } from './page-checks.ts';
 import { isLeaving } from './reading/traffic.ts';
+import { elementAt, FIND_TIMEOUT_MS, type Hands, lost, pointOf, scrollTo, wayTo } from './place.ts';
 
-/** How long an element that was read a moment ago may take to be there again, in milliseconds. */
-const FIND_TIMEOUT_MS = 5000;
 /** How often a field is filled in when something comes in the way. */
 const MAX_TRIES = 3;
-
-/** A place on a page: its selector and the frames that lead to it. */
-export interface Place {
-  selector: string;
-  frame: string[];
-}
-
-/** What filling needs: the page to look at, and the session's mouse and keyboard. */
-export interface Hands {
-  page: Page;
-  service: BrowserService;
-  computer: InputTarget;
-}
-
-/** The frame that holds a place. */
-export async function frameOf(page: Page, place: Place): Promise<Frame> {
-  return (await wayTo(page, place)).frame;
-}
-
-/** The frame that holds a place, and the elements of the frames that lead to it, outermost first. */
-async function wayTo(page: Page, place: Place): Promise<{ frame: Frame; around: ElementHandle<Element>[] }> {
-  let frame = page.mainFrame();
-  const around: ElementHandle<Element>[] = [];
-  for (const selector of place.frame) {
-    const handle = await frame
-      .waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS })
-      .catch(() => null);
-    const inner = await handle?.contentFrame();
-    if (handle === null || inner === null || inner === undefined)
-      throw failure('element_not_found', 'a frame of the login form is gone', true);
-    frame = inner;
-    around.push(handle);
-  }
-  return { frame, around };
-}
 
 /** Looks at the document that a value is about to be typed into; throws where it may not be. */
 export type CheckDocument = (frame: Frame) => void;
@@ -202,77 +164,6 @@ async function chooseFrom(hands: Hands, locator: Locator, value: string): Promis
   });
 }
 
-/** Clicks what submits the form; without a button, the Return key does. */
-export async function pressSubmit(hands: Hands, submit: Place | null): Promise<void> {
-  if (submit === null) {
-    await pressKey(hands.service, hands.computer, { keys: ['Return'] });
-    return;
-  }
-  await clickPlace(hands, submit);
-}
-
-/** Clicks a choice; one that only marks itself (a radio button) is followed by the form's button. */
-export async function takeChoice(hands: Hands, choice: Place, submit: Place | null): Promise<void> {
-  const frame = await frameOf(hands.page, choice);
-  const marks = await (await attached(frame, choice.selector)).evaluate(onlyMarks);
-  await clickPlace(hands, choice);
-  if (marks) await pressSubmit(hands, submit);
-}
-
-/** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */
-export async function clickPlace(hands: Hands, place: Place): Promise<void> {
-  const locator = await attached(await frameOf(hands.page, place), place.selector);
-  const point = (await pointAtOnce(locator)) ?? (await pointOnceReady(locator));
-  if (point !== null) {
-    await clickMouse(hands.service, hands.computer, point);
-    return;
-  }
-  await locator.focus({ timeout: FIND_TIMEOUT_MS });
-  await pressKey(hands.service, hands.computer, { keys: ['Return'] });
-}
-
-/** Where to click an element that is all there and ready, asked at once as of fields; null of any other. */
-async function pointAtOnce(locator: Locator): Promise<Point | null> {
-  const timeout = FIND_TIMEOUT_MS;
-  const [shown, disabled, point] = await Promise.all([
-    locator.evaluate(isShownWhole, null, { timeout }),
-    locator.isDisabled({ timeout }),
-    pointOfLocator(locator),
-  ]).catch(() => [false, true, null] as const);
-  return shown && !disabled ? point : null;
-}
-
-async function pointOnceReady(locator: Locator): Promise<Point | null> {
-  await scrollTo(locator);
-  await locator.waitFor({ state: 'visible', timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
-  await waitUntilEnabled(locator);
-  return await pointOfLocator(locator);
-}
-
-async function attached(frame: Frame, selector: string): Promise<Locator> {
-  const locator = frame.locator(selector).first();
-  await locator.waitFor({ state: 'attached', timeout: FIND_TIMEOUT_MS }).catch(() => {
-    throw lost();
-  });
-  return locator;
-}
-
-async function elementAt(frame: Frame, selector: string): Promise<ElementHandle<Element>> {
-  const found = frame.waitForSelector(selector, { state: 'attached', timeout: FIND_TIMEOUT_MS });
-  return await found.catch(() => {
-    throw lost();
-  });
-}
-
-/** Brings an element into view, and waits until it stands still. */
-async function scrollTo(element: Locator | ElementHandle): Promise<void> {
-  await element.scrollIntoViewIfNeeded({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
-}
-
-function lost(): Error {
-  return failure('element_not_found', 'an element of the login form is gone', true);
-}
-
 /** Gives a field the focus; answers how many characters are in it then. */
 async function focusByClick(hands: Hands, element: ElementHandle<Element>): Promise<number> {
   const point = await pointOf(element.boundingBox(), element.evaluate(clickSpot));
@@ -290,31 +181,4 @@ async function focusByClick(hands: Hands, element: ElementHandle<Element>): Prom
 async function lengthInFocus(element: ElementHandle<Element>): Promise<number | null> {
   const [focused, length] = await Promise.all([element.evaluate(hasFocus), element.evaluate(lengthOfValue)]);
   return focused ? length : null;
-}
-
-/** Some forms enable their button when the last field is filled, a moment after the last key. */
-async function waitUntilEnabled(locator: Locator): Promise<void> {
-  const end = Date.now() + 2000;
-  while (Date.now() < end && (await locator.isDisabled().catch(() => false)))
-    await new Promise((resolve) => setTimeout(resolve, 25));
-}
-
-interface Point {
-  x: number;
-  y: number;
-}
-
-function pointOfLocator(locator: Locator): Promise<Point | null> {
-  const timeout = FIND_TIMEOUT_MS;
-  return pointOf(locator.boundingBox({ timeout }), locator.evaluate(clickSpot, null, { timeout }));
-}
-
-/** A point of an element in CSS pixels of the viewport, or null when something else would take the click there. */
-async function pointOf(
-  boxOf: Promise<(Point & { width: number; height: number }) | null>,
-  spotIn: Promise<Point | null>,
-): Promise<Point | null> {
-  const [box, spot] = await Promise.all([boxOf, spotIn]);
-  if (box === null || box.width < 1 || box.height < 1) return null;
-  return spot === null ? null : { x: Math.round(box.x + spot.x), y: Math.round(box.y + spot.y) };
 }

@@ -7,7 +7,7 @@ import { readLoneStep } from '../../reader/offers.ts';
 import { mayTypeInto } from './allowed-site.ts';
 import type { LoginDeps } from './deps.ts';
 import { failure } from './faults.ts';
-import { clickPlace } from './fill.ts';
+import { clickPlace } from './press.ts';
 import { readAfterEntering } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { openWindow } from './strange-windows.ts';

@@ -3,7 +3,7 @@ import type { EnterInput, LoginTarget } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { PageReading, ReadField } from '../../contract/reading.ts';
 import type { LoginDeps } from './deps.ts';
-import { frameOf } from './fill.ts';
+import { frameOf } from './place.ts';
 import { lengthOfValue } from './page-checks.ts';
 import { seeFrames } from './reading/frames.ts';
 import { isAuthorizationAnswer, isAuthorizationRequest } from './landing-url.ts';

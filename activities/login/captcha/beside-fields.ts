@@ -3,7 +3,7 @@ import { inTime } from '../../../contract/in-time.ts';
 import type { PageReading } from '../../../contract/reading.ts';
 import { isSameSite } from '../../../contract/site-hosts.ts';
 import { authorUrl } from '../allowed-site.ts';
-import { frameOf, type Place } from '../fill.ts';
+import { frameOf, type Place } from '../place.ts';
 import { ANSWERS, unansweredBeside, type Unanswered } from './unanswered.ts';
 
 /** How long one document may take to be looked through, in milliseconds. */
