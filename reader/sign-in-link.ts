@@ -50,8 +50,9 @@ export function linkSigns(button: ClickableFacts): LinkSign[] {
   const when = (is: boolean, sign: LinkSign): void => {
     if (is) signs.push(sign);
   };
-  const says = said.length <= 40 && SIGN_IN.test(said);
-  when(says, said.length <= 20 ? 'saysShortly' : 'saysAtLength');
+  const asksHolders = said.length <= 60 && HOLDERS.test(said);
+  const says = (said.length <= 40 || asksHolders) && SIGN_IN.test(said);
+  when(says, said.length <= 20 || asksHolders ? 'saysShortly' : 'saysAtLength');
   when(!says && ACCOUNT.test(said), 'saysAccount');
   when(SIGN_IN_ADDRESS.test(address), 'address');
   if (signs.length === 0) return [];
@@ -72,6 +73,9 @@ export function linkSigns(button: ClickableFacts): LinkSign[] {
   return signs;
 }
 
+/** How pages turn to those who have an account there, before they say where to sign in. */
+const HOLDERS =
+  /^\P{L}*(already|returning|existing|got an account|have an account|do you have an account|bereits|schon|deja|vous avez deja|vous etes deja|ya (tienes|eres|estas|tiene|es)|hai gia|sei gia|gia|ja (tem|e|possui|sou)|heb je al|al (klant|een account)|masz juz|har du redan|allerede|уже)(?!\p{L})/u;
 const ACCOUNT = /^(my |mein |mon |mi |il mio )?(account|konto|compte|cuenta|profile|マイページ|我的账户)$/;
 const SIGN_IN_ADDRESS =
   /(^| )(login|log in|signin|sign in|sign on|logon|sso|auth|anmelden|connexion|einloggen|session new|sessions new|accedi|entrar|giris)( |$)/;
