@@ -5,10 +5,11 @@ import type { Page } from 'playwright-core';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /**
- * What axe-core finds wrong with a page once what moves has come to rest, by rule and place: what fades in has no contrast yet. It
- * comes in past the page's CSP, by the debugger.
+ * What axe-core finds wrong with a page once all of it has come and what moves has come to rest, by rule and place: what fades in has
+ * no contrast yet. It comes in past the page's CSP, by the debugger.
  */
 export async function axeComplaints(page: Page): Promise<string[]> {
+  await page.locator('.loading').first().waitFor({ state: 'detached' });
   await page.evaluate(async () => {
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ending.map(({ finished }) => finished));

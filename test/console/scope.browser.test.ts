@@ -129,6 +129,7 @@ test('of several organizations one is chosen; a link to another asks first, and 
   const ann = await store.users.findByEmail('ann@example.com');
   await store.memberships.add(other, ann?.id ?? '', 'viewer');
   await page.goto(`${visits.base}/console`);
+  await page.getByRole('heading', { name: 'Übersicht' }).waitFor();
   await page.getByRole('button', { name: 'Menü' }).click();
   await page.getByRole('button', { name: /Auswählen, was gezeigt wird/ }).click();
   await visits.shot(page, 'scope-phone');
