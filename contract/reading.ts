@@ -61,6 +61,8 @@ export const ReadChoice = z.object({
   needs_submit: z.boolean().optional(),
   /** True for a button that only leads on (`Stay signed in`, `Not now`): a flow may press it with nobody there. */
   agrees_to_nothing: z.boolean().optional(),
+  /** Boxes to tick before it is pressed, as the site wants for an agreement; `description` has their words. */
+  ticks: z.array(z.object({ selector: z.string(), frame: z.array(z.string()) })).optional(),
 });
 export type ReadChoice = z.infer<typeof ReadChoice>;
 

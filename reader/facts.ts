@@ -146,9 +146,17 @@ export interface FormFacts {
 /** A box to tick. */
 export interface CheckboxFacts {
   readonly order: number;
+  /** Index into `forms`; -1 outside of every form. */
+  readonly form: number;
+  readonly region: Region;
   readonly text: string;
   readonly named: string;
   readonly visible: boolean;
+  readonly disabled: boolean;
+  readonly checked: boolean;
+  /** A form that it belongs to is not sent without it. */
+  readonly required: boolean;
+  readonly selector: string;
 }
 
 /** A visible frame element. */

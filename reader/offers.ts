@@ -1,4 +1,5 @@
 import type { ReadChoice } from '../contract/reading.ts';
+import { type AgreementBox, boxesToAgree } from './agreements.ts';
 import type { ClickableFacts } from './facts.ts';
 import type { SeenFrame } from './clusters.ts';
 import { anyOf, normalize } from './normalize.ts';
@@ -54,7 +55,8 @@ const MAX_BUTTONS = 12;
  */
 export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const topic = topicOf(frames);
-  const buttons = frames.flatMap((frame) => pressable(frame).map((button) => ({ frame, button })));
+  const boxes = TERMS.test(topic) ? boxesToAgree(frames) : [];
+  const buttons = frames.flatMap((frame) => pressable(frame, boxes).map((button) => ({ frame, button })));
   if (buttons.length > MAX_BUTTONS) return [];
   const says = ({ button }: { button: ClickableFacts }, words: RegExp): boolean => words.test(normalize(button.text));
   const isConsent = asksConsent(frames, topic) && buttons.some((each) => says(each, ALLOW));
@@ -65,7 +67,9 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const offersPasskey = NEW_PASSKEY.test(topic);
   const createsPasskey = (each: { button: ClickableFacts }): boolean =>
     says(each, NEW_PASSKEY) || (offersPasskey && says(each, ONWARD));
-  const asks = isConsent || onward.length > 0 || (TERMS.test(topic) && buttons.some((each) => says(each, AGREE)));
+  const agrees = (each: { button: ClickableFacts }): boolean =>
+    says(each, AGREE) || (boxes.length > 0 && says(each, ONWARD));
+  const asks = isConsent || onward.length > 0 || (TERMS.test(topic) && buttons.some(agrees));
   if (!asks) return [];
   const [best] = onward;
   const question = isConsent ? saidBeside(frames) : '';
@@ -79,6 +83,7 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
       masked_destination: null,
       description: isConsent ? question : null,
       frame: [...frame.path],
+      ...(agrees({ button }) ? tickedFor(button, boxes) : {}),
       ...(createsPasskey({ button })
         ? { uses: 'new_passkey' as const }
         : button === best?.button
@@ -114,7 +119,7 @@ export function readLoneStep(frames: readonly SeenFrame[]): LoneStep | null {
   const hasField = frames.some(({ facts }) => facts.controls.some(({ visible }) => visible));
   if (top === undefined || hasField || asksConsent(frames, topic) || TERMS.test(topic) || NEW_PASSKEY.test(topic))
     return null;
-  const all = frames.flatMap(pressable);
+  const all = frames.flatMap((frame) => pressable(frame));
   const buttons = all.filter(({ tag }) => tag !== 'a');
   const says = ({ text }: ClickableFacts): boolean => isPress(normalize(text));
   const [lone, ...others] =
@@ -148,10 +153,32 @@ function saidBeside(frames: readonly SeenFrame[]): string {
   return [...new Set(texts)].join(' · ').slice(0, 500);
 }
 
-function pressable({ facts }: SeenFrame): ClickableFacts[] {
+/** What a button needs ticked, told to whom it is offered; nothing where there are no such boxes in its form. */
+function tickedFor(
+  { form }: ClickableFacts,
+  boxes: readonly AgreementBox[],
+): Partial<Pick<ReadChoice, 'description' | 'ticks'>> {
+  const own = boxes.filter((box) => box.form === form);
+  if (own.length === 0) return {};
+  const ticks = own.map(({ selector, frame }) => ({ selector, frame: [...frame] }));
+  return {
+    description: own
+      .map(({ text }) => text)
+      .join(' · ')
+      .slice(0, 500),
+    ticks,
+  };
+}
+
+/** What can be pressed, or could be once the boxes of its form are ticked. */
+function pressable({ facts }: SeenFrame, boxes: readonly AgreementBox[] = []): ClickableFacts[] {
   const aside = new Set(['consent', 'nav', 'footer', 'header']);
   return facts.clickables.filter(
-    ({ visible, disabled, region, text, type }) =>
-      visible && !disabled && text !== '' && type !== 'radio' && !aside.has(region),
+    ({ visible, disabled, form, region, text, type }) =>
+      visible &&
+      (!disabled || boxes.some((box) => box.form === form)) &&
+      text !== '' &&
+      type !== 'radio' &&
+      !aside.has(region),
   );
 }

@@ -13,7 +13,7 @@ import { holdPage, type HeldPage } from './held-page.ts';
 import type { Passkeys } from './passkeys.ts';
 import { keepOnSite } from './kept-on-site.ts';
 import { frameOf, type Hands } from './place.ts';
-import { leaveField, pressSubmit, takeChoice } from './press.ts';
+import { leaveField, pressSubmit, takeChoice, tickBoxes } from './press.ts';
 import { countInputs, markHeld, readAfterEntering, type Answered } from './read-after-entering.ts';
 import { waitForRequestsToSettle } from './reaction.ts';
 import { pageIdOf } from './reading/page-session.ts';
@@ -112,8 +112,10 @@ async function enterHeld(
     if (!(await deps.store.typingLedger.advance(flowId, entryId, 'pressed'))) throw abandoned();
     if (isCovered(page)) await bringToFront(page);
     held?.letGo();
-    if (answer.choice !== null) await takeChoice(hands, answer.choice, answer.submit);
-    else if (!(await hasGoneByItself(page, at, answer))) {
+    if (answer.choice !== null) {
+      await tickBoxes(hands, answer.choice.ticks ?? []);
+      await takeChoice(hands, answer.choice, answer.submit);
+    } else if (!(await hasGoneByItself(page, at, answer))) {
       await pressSubmit(hands, answer.submit);
       if (answer.submit === null) await leaveField(hands, answer.entries);
     }

@@ -73,6 +73,11 @@ export function clickSpot(element: Element): { x: number; y: number } | null {
   return null;
 }
 
+/** True of a box that is ticked, drawn ones included. */
+export function isTicked(element: Element): boolean {
+  return element instanceof HTMLInputElement ? element.checked : element.getAttribute('aria-checked') === 'true';
+}
+
 /** True when a click only marks the element as chosen: a radio button, or what stands for one. */
 export function onlyMarks(element: Element): boolean {
   const control = element instanceof HTMLLabelElement ? element.control : element;

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { clickMouse, pressKey } from '../../browser-client/computer.ts';
-import { clickSpot, hasFocus, isShownWhole, lengthOfValue, onlyMarks } from './page-checks.ts';
+import { clickSpot, hasFocus, isShownWhole, isTicked, lengthOfValue, onlyMarks } from './page-checks.ts';
 import type { Answer } from '../../contract/activities.ts';
 import { attached, FIND_TIMEOUT_MS, frameOf, type Hands, type Place, type Point, pointOf, scrollTo } from './place.ts';
 
@@ -11,6 +11,23 @@ export async function pressSubmit(hands: Hands, submit: Place | null): Promise<v
     return;
   }
   await clickPlace(hands, submit);
+}
+
+/** Ticks the boxes that a choice rests on: by the mouse, else by the keyboard; a drawn one that neither reaches, by its script. */
+export async function tickBoxes(hands: Hands, boxes: readonly Place[]): Promise<void> {
+  for (const box of boxes) {
+    const locator = await attached(await frameOf(hands.page, box), box.selector);
+    const isUnticked = async (): Promise<boolean> =>
+      !(await locator.evaluate(isTicked, null, { timeout: FIND_TIMEOUT_MS }));
+    await scrollTo(locator);
+    const point = await pointOfLocator(locator);
+    if (point !== null && (await isUnticked())) await clickMouse(hands.service, hands.computer, point);
+    if (await isUnticked()) {
+      await locator.focus({ timeout: FIND_TIMEOUT_MS }).catch(() => undefined);
+      if (await locator.evaluate(hasFocus)) await pressKey(hands.service, hands.computer, { keys: ['space'] });
+    }
+    if (await isUnticked()) await locator.dispatchEvent('click', undefined, { timeout: FIND_TIMEOUT_MS });
+  }
 }
 
 /** Clicks a choice; one that only marks itself (a radio button) is followed by the form's button. */

@@ -58,7 +58,7 @@ export function collect(): FrameFacts {
     controls,
     clickables,
     texts: collectTexts(tree, look, forms.indexOf),
-    checkboxes: checkboxFacts(tree, look),
+    checkboxes: checkboxFacts(tree, look, forms.indexOf, selectors.css),
     forms: forms.facts(),
     frames: childFrames(tree, selectors.css, (element) => look(element).visible),
     busy: isBusy(tree, (element) => look(element).visible),

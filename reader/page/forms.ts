@@ -1,4 +1,5 @@
 import type { CheckboxFacts, FormFacts } from '../facts.ts';
+import { regionOf } from './controls.ts';
 import { labelText, nearText, textOf } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { classNames, closest, idOf, oneLine, type Tree } from './walk.ts';
@@ -34,7 +35,12 @@ export function createForms() {
 const MAX_CHECKBOXES = 60;
 
 /** Boxes to tick: "remember me" stands beside a login, terms beside a sign-up. */
-export function checkboxFacts(tree: Tree, look: (element: Element) => Sight): CheckboxFacts[] {
+export function checkboxFacts(
+  tree: Tree,
+  look: (element: Element) => Sight,
+  formOf: (element: Element) => number,
+  css: (element: Element) => string,
+): CheckboxFacts[] {
   return tree.elements
     .filter(
       (each) =>
@@ -43,9 +49,16 @@ export function checkboxFacts(tree: Tree, look: (element: Element) => Sight): Ch
     .slice(0, MAX_CHECKBOXES)
     .map((element) => ({
       order: tree.order.get(element) ?? 0,
+      form: formOf(element),
+      region: regionOf(element),
       text: labelText(element) || textOf(element.nextElementSibling).slice(0, 200) || nearText(element),
       named: `${element.getAttribute('name') ?? ''} ${idOf(element)}`,
       // Drawn ones are hidden behind a picture: their label tells whether they are there.
       visible: look(element).visible || (element.parentElement !== null && look(element.parentElement).visible),
+      disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
+      checked: element instanceof HTMLInputElement ? element.checked : element.getAttribute('aria-checked') === 'true',
+      required:
+        (element instanceof HTMLInputElement && element.required) || element.getAttribute('aria-required') === 'true',
+      selector: css(element),
     }));
 }

@@ -103,6 +103,21 @@ describe('after the last answer', () => {
     expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
   });
 
+  it('has the boxes ticked that terms rest on, and no other, once a person agrees', async () => {
+    const page = `<title>Acme</title><h1>Terms and conditions</h1><form><label><input type="checkbox" id="terms"
+      onchange="this.form.go.disabled = !this.checked"> I have read the terms</label>
+      <label><input type="checkbox" id="news"> I agree to receive special offers</label>
+      <label><input type="checkbox" id="age" required> I am of age</label>
+      <label><input type="checkbox" id="kept" required checked> I keep my password to myself</label>
+      <button name="go" disabled>Continue</button></form><form><button>Decline</button></form>`;
+    const reading = await after(page);
+    expect(offers(reading)).toEqual(['choice', 'other Continue', 'other Decline']);
+    const [go, decline] = reading.choices;
+    expect(go?.description).toBe('I have read the terms · I am of age');
+    expect(go?.ticks?.map(({ selector }) => selector)).toEqual(['#terms', '#age']);
+    expect(decline?.ticks).toBeUndefined();
+  });
+
   it('passes a page whose only button leads on', async () => {
     const page = `<title>Sign in</title><h1>Sign in via GitHub</h1><p>You are about to sign in using a third-party account.</p>
       <form method="post"><button type="submit">Continue</button></form>`;

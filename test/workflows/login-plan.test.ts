@@ -71,6 +71,9 @@ describe('the step of a plan', () => {
     expect(find(consent, asks('Portal wants to access your files'))).toBeNull();
     expect(find(consent, asks('Portal wants to access your name', `${LOGIN}/elsewhere`))).toBeNull();
     expect(find([step({ choice: allowed })], asks(null))).toBeNull();
+    const again = asks('Portal wants to access your name');
+    const withBoxes = again.choices.map((each) => ({ ...each, ticks: [{ selector: '#terms', frame: [] }] }));
+    expect(find(consent, { ...again, choices: withBoxes })).toBeNull();
   });
 
   it('is the device that was picked beside the field for its code, before the code', () => {

@@ -88,10 +88,11 @@ function choiceOf(choices: readonly ReadChoice[], taken: TakenChoice, isSamePage
 
 /**
  * What agrees to something was agreed to by a person, for that once: it is no choice to take again. A consent is, where the
- * same page asks the same in the same words: who wants what is in its description.
+ * same page asks the same in the same words: who wants what is in its description. Boxes to tick have new terms behind old words.
  */
 function isSameChoice(taken: TakenChoice, choice: ReadChoice, isSamePage: boolean): boolean {
-  const isSameConsent = isSamePage && choice.description !== null && taken.description === choice.description;
+  const isSameConsent =
+    isSamePage && choice.description !== null && choice.ticks === undefined && taken.description === choice.description;
   return (
     (choice.type !== 'other' || choice.agrees_to_nothing === true || isSameConsent) &&
     taken.type === choice.type &&
