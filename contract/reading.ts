@@ -114,6 +114,8 @@ export const PageReading = z.object({
   website_error: z.string().nullable(),
   /** The error of a form is about a captcha alone: the site has not looked at what was sent. */
   wants_proof: z.literal(true).optional(),
+  /** A window over the page says that the session is over; what lies under it is of before. Of `other` alone. */
+  session_over: z.literal(true).optional(),
   /** The site lets nobody in for now: another try makes it worse. Absent where it says nothing of the kind. */
   lock_out: z.enum(['rate_limited', 'account_locked']).optional(),
   /** Instructions when kind is `external_action`. */

@@ -29,12 +29,14 @@ export interface Findings {
   readonly asksOnlyWhere: boolean;
   readonly choices: readonly ReadChoice[];
   readonly signInLink: PageReading['sign_in_link'];
+  /** A window over the page says that the session is over. */
+  readonly sessionOver: boolean;
   /** The page shows a login that it has sent and not answered yet. */
   readonly beingSent: boolean;
 }
 
 /** Says what a page is, and why. What can be answered wins over what can only be waited for. */
-export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink, beingSent }: Findings): {
+export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink, sessionOver, beingSent }: Findings): {
   kind: PageKind;
   why: string;
 } {
@@ -59,6 +61,7 @@ export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink
     if (answers.length < 2) return is('external_action', 'tells of something to do outside of the page');
   }
   if (answers.length > 0) return is('choice', 'offers methods or accounts');
+  if (sessionOver) return is('other', 'a window over the page says that the session is over');
   const inside = signedInSigns(frames);
   if (inside !== null) return is('logged_in', inside);
   if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');

@@ -13,6 +13,7 @@ import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
 import { approvalInstruction, outsideInstruction, speaksOfMailedLink } from './signs.ts';
 import { readChoiceSubmit } from './submit.ts';
+import { saysSessionOver } from './session-over.ts';
 import { wantsProof } from './wants-proof.ts';
 import { readWebsiteError } from './website-error.ts';
 
@@ -55,6 +56,7 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
   const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
   const beingSent = form === undefined && isBeingSent(frames);
+  const sessionOver = saysSessionOver(frames);
   const { kind, why } = kindOf({
     url,
     frames,
@@ -62,6 +64,7 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
     asksOnlyWhere: form !== undefined && asksOnlyWhere(form),
     choices,
     signInLink,
+    sessionOver,
     beingSent,
   });
   const takesValues = kind === 'form' || (kind === 'external_action' && fields.length > 0);
@@ -80,6 +83,7 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
     choices: kind === 'unavailable' || kind === 'logged_in' || kind === 'blocked' ? [] : choices,
     website_error: error,
     ...(isForm && error !== null && wantsProof(error) ? { wants_proof: true } : {}),
+    ...(kind === 'other' && sessionOver ? { session_over: true } : {}),
     ...(lockOut === undefined ? {} : { lock_out: lockOut }),
     external_action_message: instruction,
     ...(instruction !== null && speaksOfMailedLink(instruction) ? { mailed_link: true } : {}),

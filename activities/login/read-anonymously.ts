@@ -82,7 +82,8 @@ export function verdictOf(reading: PageReading): Verdict {
     case 'http_login':
     case 'blocked':
     case 'unavailable':
-    case 'other':
       return 'inconclusive';
+    case 'other':
+      return reading.session_over === true ? 'expired' : 'inconclusive';
   }
 }

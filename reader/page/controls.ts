@@ -146,7 +146,8 @@ function findRegion(element: Element): Region {
   const words = `${idOf(element)} ${classNames(element)}`;
   if (CONSENT.test(words) && isFurniture(element)) return 'consent';
   const role = element.getAttribute('role');
-  if (element.tagName === 'DIALOG' || role === 'dialog' || element.getAttribute('aria-modal') === 'true') {
+  const isDialog = element.tagName === 'DIALOG' || role === 'dialog' || role === 'alertdialog';
+  if (isDialog || element.getAttribute('aria-modal') === 'true') {
     return element.getAttribute('aria-hidden') === 'true' ? 'popup' : 'dialog';
   }
   if (element.tagName === 'MAIN' || role === 'main') return 'main';

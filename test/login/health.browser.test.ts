@@ -104,6 +104,15 @@ const SITE: Pages = {
       .end(`<!doctype html><title>Shop</title><header><a href="/form">Sign in</a></header><p>Welcome to the shop.</p>
       <script>setTimeout(() => { document.body.innerHTML = '${HOMES.inside}' }, ${wait})</script>`);
   },
+  // Drawn with what the page still knows; its data is refused.
+  '/stale': `<!doctype html><title>Desk</title><header><a href="/logout">Log out</a></header><h1>Orders</h1><div id="w"></div>
+    <script>fetch('/orders').then(({ status }) => { if (status === 401) w.innerHTML = '<div role="alertdialog"><h2>Your session has expired</h2>'
+      + '<p>To go on, identify yourself once more.</p><button onclick="location.assign(\\'/form\\')">OK</button></div>'; });</script>`,
+  '/orders': (_request, response) => {
+    response.writeHead(401).end();
+  },
+  '/warning': `<!doctype html><title>Desk</title><header><a href="/logout">Log out</a></header><h1>Orders</h1>
+    <div role="dialog"><h2>Your session is about to expire</h2><p>You will be logged out in 2 minutes.</p><button>Stay</button></div>`,
   '/window': `<!doctype html><title>Club</title><p>A club for everybody.</p><button onclick="window.open('/form', 'login')">Log in</button>`,
   '/form': `<!doctype html><title>Login</title>${FORM}`,
 };
@@ -200,6 +209,10 @@ it('looks as a stranger does, where the login page shows its form to those who a
 
 it('follows no link of an account area that explains how one signs in', async () => {
   expect(await check('/console')).toBe('authenticated');
+});
+
+it('believes a window over the inside that says the session is over, and none that warns of it', async () => {
+  expect(await Promise.all([check('/stale'), check('/warning')])).toEqual(['expired', 'authenticated']);
 });
 
 it('takes no page for the inside whose form was only slow to come', async () => {
