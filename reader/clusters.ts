@@ -160,11 +160,16 @@ function takesText(control: ControlFacts, lockedSecret: boolean, texts: readonly
 
 /** True for a field in whose place its label can be seen: it is see-through until it has the keyboard or a value. */
 function isUnderItsLabel({ label, ariaLabel, box }: ControlFacts, texts: readonly TextFacts[]): boolean {
-  const names = [label, ariaLabel].filter(Boolean).map(normalize);
+  const names = [label, ariaLabel].filter(Boolean).map(withoutMark);
   return texts.some(({ plain, box: seen }) => {
     const [x, y] = [seen.x + seen.width / 2 - box.x, seen.y + seen.height / 2 - box.y];
-    return x >= 0 && x <= box.width && y >= 0 && y <= box.height && names.includes(normalize(plain));
+    return x >= 0 && x <= box.width && y >= 0 && y <= box.height && names.includes(withoutMark(plain));
   });
+}
+
+/** A label's words without the mark of what must be filled in. */
+function withoutMark(label: string): string {
+  return normalize(label).replace(/[\s*＊:]+$/, '');
 }
 
 /** What authors call fields that only programs fill in. */

@@ -56,18 +56,26 @@ export function hasFocus(element: Element): boolean {
  * may lie beside the words.
  */
 export function clickSpot(element: Element): { x: number; y: number } | null {
-  const root = element.getRootNode();
-  if (!(root instanceof Document) && !(root instanceof ShadowRoot)) return null;
   const whole = element.getBoundingClientRect();
   const passesOn = getComputedStyle(element).pointerEvents === 'none';
   const parts = [whole, ...Array.from(element.getClientRects())];
   for (const part of parts) {
     const x = part.left + part.width / 2;
     const y = part.top + part.height / 2;
-    const hit = root.elementFromPoint(x, y);
+    let hit = document.elementFromPoint(x, y);
+    // A component's own tree tells which part of it lies there; what stands in a slot of it belongs to the tree around.
+    for (let inner = hit?.shadowRoot?.elementFromPoint(x, y); inner && inner !== hit;) {
+      hit = inner;
+      inner = hit.shadowRoot?.elementFromPoint(x, y);
+    }
     if (hit === null) continue;
     const isLabel = hit.closest('label')?.control === element;
-    if (element.contains(hit) || isLabel || (passesOn && hit.contains(element)))
+    let around: Element | null = hit;
+    while (around !== null && around !== element) {
+      const root: Node = around.getRootNode();
+      around = around.assignedSlot ?? around.parentElement ?? (root instanceof ShadowRoot ? root.host : null);
+    }
+    if (around !== null || isLabel || (passesOn && hit.contains(element)))
       return { x: x - whole.left, y: y - whole.top };
   }
   return null;

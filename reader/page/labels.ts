@@ -1,4 +1,4 @@
-import { composedParent, oneLine } from './walk.ts';
+import { composedParent, drawnIn, holds, oneLine } from './walk.ts';
 
 /** Text of the label elements of a control and of what `aria-labelledby` names. */
 export function labelText(control: Element): string {
@@ -41,7 +41,7 @@ export function nearText(control: Element): string {
       if (before instanceof Element && before.matches(NO_LABEL)) return isParagraphLabel(before, text) ? text : '';
       return text.length <= 80 ? text : '';
     }
-    const floating = level < 2 ? after(at) : '';
+    const floating = level === 0 || (level === 1 && !isBelow(at.nextElementSibling, control)) ? after(at) : '';
     if (floating) return floating;
     at = composedParent(at);
     if (at && (at.tagName === 'FORM' || at.tagName === 'BODY')) return '';
@@ -62,32 +62,43 @@ function after(element: Element): string {
   return text.length <= 60 ? text : '';
 }
 
+/** What stands under a control and apart from it says what is wrong with it, or helps; a label that floats lies over it or above. */
+function isBelow(element: Element | null, control: Element): boolean {
+  const drawn = element?.getBoundingClientRect();
+  return drawn !== undefined && drawn.height > 0 && drawn.top >= control.getBoundingClientRect().bottom;
+}
+
 function holdsControl(element: Element): boolean {
-  const controls = 'input:not([type=hidden]), select, textarea, button, [role=button]';
-  return element.matches(controls) || element.querySelector(controls) !== null;
+  return holds(element, 'input:not([type=hidden]), select, textarea, button, [role=button]');
 }
 
 /** Icons of a font that draws a picture for its name: `visibility_off` is not to be read. */
 const NAMED_ICONS = '[role=img], i[class*=icon], [class*=material-icons], [class*=material-symbols]';
 
-/** A label's words without those of the links, buttons, icons and controls inside it. */
+const NO_WORDS = 'script, style, noscript, template';
+const NOT_OF_LABEL = `a, button, input, select, [role=button], [role=alert], ${NAMED_ICONS}, ${NO_WORDS}`;
+
+/** A label's words without those of the links, buttons, icons and controls inside it; what is drawn twice is said once. */
 function ownWords(label: Element, control: Element): string {
-  const skipped = label.querySelectorAll(`a, button, select, [role=button], [role=alert], ${NAMED_ICONS}`);
-  if (skipped.length === 0 && !label.contains(control)) return textOf(label);
-  let words = '';
-  const collect = (node: Node): void => {
-    if (node.nodeType === Node.TEXT_NODE) words += ` ${node.textContent ?? ''}`;
-    if (!(node instanceof Element) && node !== label) return;
-    if (node !== label && ([...skipped].includes(node as Element) || node === control)) return;
-    for (const child of node.childNodes) collect(child);
-  };
-  collect(label);
-  return oneLine(words, 200);
+  if (!holds(label, `${NOT_OF_LABEL}, slot`) && !label.contains(control)) return textOf(label);
+  return wordsIn(label, `${NOT_OF_LABEL}, [aria-hidden=true]`, control) || wordsIn(label, NOT_OF_LABEL, control);
 }
 
-/** What an element shows; a visually hidden one still says what it is for. */
+/** The words in an element as they are drawn, in slots and shadow roots as well, without those of some elements inside it. */
+function wordsIn(element: Element, without: string, control?: Element): string {
+  const words = new Set<string>();
+  const collect = (node: Node): void => {
+    if (node.nodeType === Node.TEXT_NODE) words.add(oneLine(node.textContent));
+    if (node !== element && (!(node instanceof Element) || node === control || node.matches(without))) return;
+    for (const child of drawnIn(node)) collect(child);
+  };
+  collect(element);
+  return oneLine([...words].join(' '), 200);
+}
+
+/** What an element shows; a visually hidden one still says what it is for, and so does what a component draws or is given. */
 export function textOf(element: Element | null): string {
-  if (!element || element.matches('script, style, noscript, template')) return '';
+  if (!element || element.matches(NO_WORDS)) return '';
   const shown = element instanceof HTMLElement ? oneLine(element.innerText) : '';
-  return shown || oneLine(element.textContent);
+  return shown || oneLine(element.textContent) || wordsIn(element, NO_WORDS);
 }

@@ -43,7 +43,7 @@ function piecesOf(tree: Tree): Piece[] {
       if (node instanceof Element) visit(node);
       else if (node.nodeType === Node.TEXT_NODE) {
         const words = oneLine(node.textContent, 500);
-        if (words) pieces.push({ words, element: placeOf(node) ?? element });
+        if (words) pieces.push({ words, element: placeOf(node, element) });
       }
     }
   };
@@ -52,10 +52,14 @@ function piecesOf(tree: Tree): Piece[] {
   return pieces;
 }
 
-/** What a component draws around a text that it is given: its alert says so inside, not where the page names it. */
-function placeOf(node: Node): Element | null {
-  const slot = node instanceof Text ? node.assignedSlot : null;
-  return slot === null ? null : composedParent(slot);
+/**
+ * What a component draws around a text that it is given, or has itself where it is given none: its alert says so inside, not where
+ * the page names it, and a slot is no place of its own.
+ */
+function placeOf(node: Node, parent: Element): Element {
+  let at: Element = node instanceof Text && node.assignedSlot !== null ? node.assignedSlot : parent;
+  while (at instanceof HTMLSlotElement) at = composedParent(at) ?? parent;
+  return at;
 }
 
 function nearest(pieces: readonly Piece[], tree: Tree): readonly Piece[] {

@@ -56,6 +56,26 @@ export function closest(element: Element, condition: (each: Element) => boolean)
   return null;
 }
 
+/**
+ * True when an element, or one inside of it, matches a selector; what components draw counts as well. A page of plain elements is
+ * asked by the browser alone.
+ */
+export function holds(element: Element, selector: string): boolean {
+  if (element.matches(selector) || element.querySelector(selector) !== null) return true;
+  if (element.shadowRoot !== null && elementsIn(element.shadowRoot).some((each) => holds(each, selector))) return true;
+  for (const each of element.getElementsByTagName('*')) {
+    if (each.shadowRoot !== null && elementsIn(each.shadowRoot).some((inner) => holds(inner, selector))) return true;
+  }
+  return false;
+}
+
+/** What stands in a node as it is drawn: a component's own tree, and in a slot of it what it was given. */
+export function drawnIn(node: Node): Node[] {
+  const given = node instanceof HTMLSlotElement ? node.assignedNodes() : [];
+  if (given.length > 0) return given;
+  return nodesIn(node instanceof Element ? (node.shadowRoot ?? node) : node);
+}
+
 /** Text of a node: one line, spaces collapsed, cut. */
 export function oneLine(text: string | null | undefined, max = 300): string {
   return (text ?? '')

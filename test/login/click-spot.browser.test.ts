@@ -45,6 +45,13 @@ describe('where an element is clicked', () => {
       'around',
     ],
     [
+      'the button in a component, by what stands in its slot',
+      `<x-button id="host"><b id="words">Sign in</b></x-button><script>
+       customElements.define('x-button', class extends HTMLElement { constructor() { super();
+         this.attachShadow({ mode: 'open' }).innerHTML = '<div id="target" role="button" style="display: inline-block"><slot></slot></div>'; } });</script>`,
+      'words',
+    ],
+    [
       'nothing, while a notice covers it',
       '<button id="target">Sign in</button><div id="notice" style="position: fixed; inset: 0"></div>',
       null,
