@@ -1,3 +1,4 @@
+import { REFUSAL } from './error-words.ts';
 import { normalize } from './normalize.ts';
 
 /*
@@ -19,12 +20,19 @@ const TRY_AGAIN_IN =
   /try again (in|after) (a|an|a few|\d+) ?(second|minute|hour|min|sec)|rate limit exceeded|erneut in \d+|reessayez dans \d+|(intentelo|intente|intentalo) (de nuevo )?(en|dentro de) \d+|riprova tra \d+|tente novamente em \d+/;
 /** Too many codes that were asked for keep nobody out. */
 const ABOUT_CODES = /code|resend|kod |codigo|codice|код|コード|验证码|驗證碼|인증번호/;
+/** What parts one cause from the next. Dutch has a word for it that means something else in English. */
+const OR =
+  /(?<![a-z])(?:and\/or|or|oder|ou|o|u|eller|tai|lub|albo|nebo|alebo|vagy|veya|ya da|sau|hoac|atau|ili|of(?=.*(?:geblokkeerd|vergrendeld)))(?![a-z])|(?<!\p{L})(?:или|або|чи|ή|أو|או|या)(?!\p{L})|または|もしくは|或|또는|หรือ|\//u;
+/** Attempts that are counted, by whichever ending. */
+const COUNTED =
+  /(?<![a-z])(attempts?|tries|\w*versuch\w*|\w*poging(en)?|\w*forsok\w*|yritys\w*|yrityst\w*|tentativ\w*|intentos|incercari|prob[ay]?|pokus\w*|kiserlet\w*|probalkoz\w*|deneme\w*|girisim\w*|percobaan|upaya)(?![a-z])|попыт|спроб|προσπάθει|試行|尝试|嘗試|次数|次數|시도|횟수|محاول|ניסיונות|พยายาม|प्रयास/u;
 /** Letters between the two words of a pair. */
 const NEAR = 60;
 
 /** What a site says that lets nobody in for now: too many attempts, or an account that is locked. Else undefined. */
 export function lockOutOf(texts: readonly string[]): 'rate_limited' | 'account_locked' | undefined {
-  if (texts.some((text) => sentencesOf(text).some((said) => standNear(said, ACCOUNT, LOCKED)))) return 'account_locked';
+  const isLocked = (said: string): boolean => standNear(said, ACCOUNT, LOCKED) && !isOneCauseOfSeveral(said);
+  if (texts.some((text) => sentencesOf(text).some(isLocked))) return 'account_locked';
   const others = texts.filter((text) => !ABOUT_CODES.test(normalize(text)));
   const isTooMany = (said: string): boolean => standNear(said, MANY, ATTEMPTS) || TRY_AGAIN_IN.test(said);
   return others.some((text) => sentencesOf(text).some(isTooMany)) ? 'rate_limited' : undefined;
@@ -39,4 +47,13 @@ function standNear(said: string, one: RegExp, other: RegExp): boolean {
   const first = one.exec(said);
   const second = other.exec(said);
   return first !== null && second !== null && Math.abs(first.index - second.index) <= NEAR;
+}
+
+/**
+ * `Incorrect user name or password or account is temporarily blocked.` is said of every wrong password, by sites that tell
+ * nobody which accounts there are. Where attempts are counted, the other cause is why the account is locked.
+ */
+function isOneCauseOfSeveral(said: string): boolean {
+  if (MANY.test(said) || COUNTED.test(said)) return false;
+  return said.split(OR).some((cause) => REFUSAL.test(cause) && !LOCKED.test(cause));
 }

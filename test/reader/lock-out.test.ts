@@ -36,6 +36,23 @@ it.each([
   'Something went wrong. Please try again later.',
   'You can request a new code. Try again in 30 seconds.',
   'Forgot your password?',
+  'Incorrect user name or password or account is temporarily blocked.',
+  'Login failed: wrong password or the account is locked.',
+  'Your account is disabled or the password is wrong.',
+  'Onjuist wachtwoord of uw account is geblokkeerd.',
+  'Falsches Passwort oder Ihr Konto ist gesperrt.',
+  'Contraseña incorrecta o cuenta bloqueada.',
+  'Неверный пароль или учётная запись заблокирована.',
+  '密码错误或账号已被锁定。',
+  'パスワードが正しくないか、またはアカウントがロックされています。',
 ])('takes "%s" for no lock-out', (text) => {
   expect(lockOutOf([text])).toBeUndefined();
+});
+
+it.each([
+  'Your account has been locked or suspended.',
+  'Login failed because of a locked account.',
+  'Your account has been locked after several incorrect or failed attempts.',
+])('takes "%s" for a lock-out', (text) => {
+  expect(lockOutOf([text])).toBe('account_locked');
 });
