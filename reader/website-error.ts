@@ -10,6 +10,7 @@ const ERROR_MARK =
 const MESSAGE_MARK =
   /role=status|live=polite|(?<![a-z])(warn|warning|alert|flash|message|messages|msg|notification|notice|notify|toast|snackbar|feedback|validation|helper|problem)/i;
 const GOOD_MARK = /(?<![a-z])(success|info|positive|help-?block|hint)(?![a-z])/i;
+const SUCCESS_MARK = /(?<![a-z])(success|positive)(?![a-z])/i;
 /** Advice for the case that something goes wrong one day. */
 const CONDITIONAL =
   /^(if|when|wenn|falls|si|se|als|om|jesli|never|do not|don't|make sure|for security|need|having)(?![a-z])|\bif you\b/;
@@ -59,7 +60,9 @@ function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): num
   if (form !== undefined && frame === form.frame && (isInForm(text, form) || isClose(text, form))) points += 1;
   if (form === undefined) points -= 1;
 
-  if (GOOD_MARK.test(text.marks) && !ERROR_MARK.test(text.marks)) points -= 3;
+  // Some sites draw all that they have to tell as news. Only a hint beside a field says "invalid" without an alert of its own.
+  const isNews = GOOD_MARK.test(text.marks) && !(refuses && isAlert && !SUCCESS_MARK.test(text.marks));
+  if (isNews && !ERROR_MARK.test(text.marks)) points -= 3;
   if (CONDITIONAL.test(said) || (said.includes('?') && !isAlert)) points -= 3;
   if (text.heading && !isAlert && !ERROR_MARK.test(text.marks)) points -= 3;
   if (text.within === 'label' || isMerelyRequired(said)) points -= 4;
