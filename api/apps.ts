@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { APP_REGION, AppVersion } from '../contract/apps.ts';
-import type { AppVersionRecord } from '../store/queries/deployments.ts';
+import type { AppVersionRecord } from '../store/queries/app-versions.ts';
 import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { defined } from './defined.ts';

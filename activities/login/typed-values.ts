@@ -1,6 +1,6 @@
 import { Passkey } from '../../contract/passkeys.ts';
 import { normalizeTotpSecret } from '../../contract/totp-secret.ts';
-import type { CredentialPatch } from '../../store/queries/credentials.ts';
+import type { CredentialPatch } from '../../store/queries/credential-patch.ts';
 
 /** A value that a person gave, by the name that it is saved under, and the origin of the document it was typed into. */
 export interface TypedValue {

@@ -2,7 +2,7 @@ import { sql, type Selectable } from 'kysely';
 import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import { MAX_PASSKEYS, Passkey, type PasskeyName } from '../../contract/passkeys.ts';
+import { Passkey, type PasskeyName } from '../../contract/passkeys.ts';
 import { isUniqueViolation, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
@@ -18,6 +18,7 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import { asValues, type Vault } from '../vault/vault.ts';
+import { originsAfter, passkeysAfter, type CredentialPatch } from './credential-patch.ts';
 import { whileActive } from './projects.ts';
 
 /** A stored credential without its values. */
@@ -47,21 +48,6 @@ export interface OpenedCredential {
   domain: string;
   ssoProvider: string | null;
   origins: Record<string, string>;
-}
-
-/**
- * Changes of a credential: removals first, then `values` merged, and `passkeys` by their credential ids; `totpSecret: ''`
- * removes the secret. A value that replaces one keeps its origin, unless `origins` names another.
- */
-export interface CredentialPatch {
-  name?: string;
-  removeValueKeys?: string[];
-  values?: Record<string, string>;
-  totpSecret?: string;
-  removePasskeys?: string[];
-  passkeys?: Passkey[];
-  ssoProvider?: string | null;
-  origins?: Record<string, string>;
 }
 
 /** Credentials: values are sealed and write-only. */
@@ -294,26 +280,6 @@ function present(row: Row): CredentialRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
-}
-
-/** Origins of what is left, with those of the patch. A secret that is removed loses its own. */
-function originsAfter(
-  stored: Record<string, string>,
-  { origins, totpSecret }: CredentialPatch,
-  keys: readonly string[],
-): Record<string, string> {
-  const left = new Set([...keys, ...(totpSecret === '' ? [] : ['totp_secret'])]);
-  return Object.fromEntries(Object.entries({ ...stored, ...origins }).filter(([key]) => left.has(key)));
-}
-
-/** What is left, with those of the patch; the later of two with one credential id counts. */
-function passkeysAfter(stored: Passkey[], patch: Pick<CredentialPatch, 'removePasskeys' | 'passkeys'>): Passkey[] {
-  const removed = new Set(patch.removePasskeys);
-  const left = stored.filter(({ credential_id: id }) => !removed.has(id));
-  const after = new Map([...left, ...(patch.passkeys ?? [])].map((passkey) => [passkey.credential_id, passkey]));
-  if (after.size > MAX_PASSKEYS)
-    throw new HoldfastError('invalid_request', `A credential holds ${MAX_PASSKEYS} passkeys at most; remove one first`);
-  return [...after.values()];
 }
 
 function nameTaken(): HoldfastError {

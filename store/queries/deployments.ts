@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import { sql, type Selectable } from 'kysely';
-import { DEFAULT_APP_VERSION, type AppAction, type DeploymentStatus } from '../../contract/apps.ts';
+import type { Selectable } from 'kysely';
+import { DEFAULT_APP_VERSION, type DeploymentStatus } from '../../contract/apps.ts';
 import { newId } from '../../contract/ids.ts';
 import type { BuiltApps } from '../../contract/programs.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
-  containsText,
   matchesSearch,
   readPage,
   searchText,
@@ -18,6 +17,7 @@ import {
 } from '../scope.ts';
 import { asValues, type Vault } from '../vault/vault.ts';
 import { appendEvents, type AppEventBody } from './app-events.ts';
+import { listVersions, takeVersions, type AppVersionRecord, type VersionFilter } from './app-versions.ts';
 import { archivePlace, openArchive } from './program-archives.ts';
 import { whileActive } from './projects.ts';
 
@@ -41,16 +41,6 @@ export interface DeploymentRecord {
   repository: Repository | null;
   createdAt: Date;
   updatedAt: Date;
-}
-
-/** A version of an app: what a deployment has made of it. */
-export interface AppVersionRecord {
-  id: string;
-  appName: string;
-  version: string;
-  deploymentId: string;
-  actions: AppAction[];
-  envNames: string[];
 }
 
 /** What a worker builds and runs. Holds secrets. */
@@ -81,10 +71,7 @@ export interface DeploymentQueries {
     scope: Scope,
     filter: PageRequest & { appName?: string; appVersion?: string; query?: string },
   ): Promise<Page<DeploymentRecord>>;
-  listVersions(
-    scope: Scope,
-    filter: PageRequest & { appName?: string; version?: string; query?: string },
-  ): Promise<Page<AppVersionRecord>>;
+  listVersions(scope: Scope, filter: PageRequest & VersionFilter): Promise<Page<AppVersionRecord>>;
   /** What its archive is run with; null when both are deleted. */
   source(id: string): Promise<ProgramSource | null>;
   archive(id: string): Promise<Buffer | null>;
@@ -196,27 +183,7 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
         .orderBy('id', 'desc');
       return readPage(ordered, page, present);
     },
-    listVersions: (scope, { appName, version, query, ...page }) => {
-      const ordered = db
-        .selectFrom('app_versions')
-        .innerJoin('deployments', 'deployments.id', 'app_versions.deployment_id')
-        .selectAll('app_versions')
-        .select('deployments.env_names')
-        .where(withinScope(scope, 'app_versions'))
-        .$if(appName !== undefined, (q) => q.where('app_name', '=', appName ?? ''))
-        .$if(version !== undefined, (q) => q.where('app_versions.version', '=', version ?? ''))
-        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('app_versions.search'), query ?? '')))
-        .orderBy('app_versions.created_at', 'desc')
-        .orderBy('app_versions.id', 'desc');
-      return readPage(ordered, page, (row) => ({
-        id: row.id,
-        appName: row.app_name,
-        version: row.version,
-        deploymentId: row.deployment_id,
-        actions: row.actions,
-        envNames: row.env_names,
-      }));
-    },
+    listVersions: (scope, filter) => listVersions(db, scope, filter),
     source: async (id) => {
       const row = await db
         .selectFrom('deployments')
@@ -250,46 +217,18 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
           .forUpdate()
           .executeTakeFirst();
         if (deployment?.status !== 'in_progress') return null;
-        const { organization_id, project_id, version } = deployment;
+        const { version } = deployment;
         const mayReplace = deployment.force || version === DEFAULT_APP_VERSION;
-        const former = await trx
-          .selectFrom('app_versions')
-          .select(['app_name', 'deployment_id'])
-          .where('project_id', '=', project_id)
-          .where('version', '=', version)
-          .where('app_name', 'in', [...apps.map(({ name }) => name), ''])
-          .where('deployment_id', '!=', id)
-          .execute();
-        const [taken] = former;
-        if (taken !== undefined && !mayReplace) return `${taken.app_name}@${version}`;
-        const events: AppEventBody[] = [];
-        for (const { name, actions } of apps) {
-          const values = { deployment_id: id, actions: JSON.stringify(actions), created_at: clock() };
-          const { id: versionId } = await trx
-            .insertInto('app_versions')
-            .values({
-              id: newId('app'),
-              organization_id,
-              project_id,
-              app_name: name,
-              version,
-              search: searchText(name),
-              ...values,
-            })
-            .onConflict((conflict) => conflict.columns(['project_id', 'app_name', 'version']).doUpdateSet(values))
-            .returning('id')
-            .executeTakeFirstOrThrow();
-          const summary = { id: versionId, app_name: name, version, actions };
-          events.push({ event: 'app_version_summary', version: summary });
-        }
+        const taken = await takeVersions(trx, { ...deployment, deployment_id: id, mayReplace }, apps, clock());
+        if (typeof taken === 'string') return taken;
         const search = searchText(...apps.map(({ name }) => name));
         await trx
           .updateTable('deployments')
           .set({ status: 'running', search, updated_at: clock() })
           .where('id', '=', id)
           .execute();
-        await tell(trx, id, ...events, { event: 'state', status: 'running' });
-        for (const each of new Set(former.map(({ deployment_id }) => deployment_id))) await stopIfReplaced(trx, each);
+        await tell(trx, id, ...taken.events, { event: 'state', status: 'running' });
+        for (const each of taken.from) await stopIfReplaced(trx, each);
         return null;
       }),
     end: (id, status, reason) =>

@@ -21,12 +21,12 @@ import { backOffAfter, withBackOff } from '../policy/intervals.ts';
 import { fieldsOf, isPlanFailure, notePlanFailure, rememberPlan, stepsOf } from '../policy/login-plan.ts';
 import { followablePlans, obstacleOf } from '../policy/reauth-gate.ts';
 import { firstStep, stepTimesAfter } from '../policy/step-times.ts';
+import { targetOf } from './login-target.ts';
 import {
   flowEvent,
   gateInputOf,
   memoryOf,
   rescheduleCheck,
-  targetOf,
   touch,
   type ConnectionState,
   type RequestedFlow,

@@ -11,7 +11,8 @@ import { hasSlot, mayWatch, watchSession, type Watched } from './session-watch.t
 import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
 import { newFlowId, requestFlow } from './flows.ts';
-import { memoryOf, targetOf, touch, type ConnectionState } from './state.ts';
+import { targetOf } from './login-target.ts';
+import { memoryOf, touch, type ConnectionState } from './state.ts';
 
 /** Checks the session on its schedule and whenever it is asked to, during flows too. */
 export async function runHealthChecks(state: ConnectionState): Promise<void> {

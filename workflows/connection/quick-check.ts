@@ -2,7 +2,8 @@ import { isCancellation, proxyLocalActivities } from '@temporalio/workflow';
 import type { HealthOutcome } from '../../contract/activities.ts';
 import { checkEvent, type QuickCheckActivities, type QuickCheckMiss } from '../../contract/watched-checks.ts';
 import { showStatus } from './recorder.ts';
-import { documentAfter, targetOf, type ConnectionState } from './state.ts';
+import { targetOf } from './login-target.ts';
+import { documentAfter, type ConnectionState } from './state.ts';
 
 /** It holds the workflow's task, so it is brief, and tried once: what it has not done by then is done in a queue. */
 const local = proxyLocalActivities<QuickCheckActivities>({

@@ -23,7 +23,8 @@ import { failureCodeOf } from '../flow/failures.ts';
 import { browserQueue } from '../messages.ts';
 import { records } from '../records.ts';
 import { mayAskQuickly } from './quick-check.ts';
-import { lastWatched, targetOf, type ConnectionState } from './state.ts';
+import { targetOf } from './login-target.ts';
+import { lastWatched, type ConnectionState } from './state.ts';
 
 /** What a watch has found that it cannot see to itself, and under which id it is recorded. */
 export interface Watched {

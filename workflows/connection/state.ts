@@ -1,4 +1,4 @@
-import type { CredentialFacts, LoginTarget } from '../../contract/activities.ts';
+import type { CredentialFacts } from '../../contract/activities.ts';
 import { checkNumberAt, type CheckPlace } from '../../contract/check-times.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState, ReauthMemory } from '../../contract/document.ts';
@@ -271,35 +271,6 @@ export function rescheduleCheck(state: ConnectionState): void {
 /** Remembers that a submission was applied. */
 export function rememberSubmission(state: ConnectionState, submissionId: string): void {
   state.appliedSubmissions = [...state.appliedSubmissions, submissionId].slice(-SUBMISSION_RING);
-}
-
-/** Where a login of this connection goes. `overrides` are those of one login request. */
-export function targetOf(state: ConnectionState, overrides: LoginRequest | null = null): LoginTarget {
-  const { document } = state;
-  const { settings } = document;
-  // What a login leaves out, it takes from the connection: its proxy above all.
-  const browser =
-    overrides?.browser === undefined ? (settings.browser ?? null) : { ...settings.browser, ...overrides.browser };
-  const { forms } = memoryOf(document);
-  const telemetry = overrides?.browserTelemetry ?? settings.browser_telemetry;
-  return {
-    connectionId: document.id,
-    organizationId: document.organization_id,
-    projectId: document.project_id,
-    domain: settings.domain,
-    profileName: settings.profile_name,
-    loginUrl: settings.login_url ?? null,
-    postLoginUrl: document.post_login_url,
-    ...(state.loginPageUrl === null ? {} : { loginPageUrl: state.loginPageUrl }),
-    ...(document.account === undefined ? {} : { account: document.account }),
-    ...(document.request_check === undefined ? {} : { requestCheck: document.request_check }),
-    allowedDomains: settings.allowed_domains ?? [],
-    ...(forms === null || forms === undefined ? {} : { forms }),
-    browser: telemetry === undefined || browser?.telemetry !== undefined ? browser : { ...browser, telemetry },
-    credentialName: settings.credential?.name ?? null,
-    ...(settings.credential?.provider === undefined ? {} : { externalCredential: settings.credential }),
-    recordSession: overrides?.recordSession ?? settings.record_session,
-  };
 }
 
 /** The timeline's event of a flow: one per flow, updated as it goes. */
