@@ -1,20 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { ElementHandle, Frame, JSHandle, Locator, Page } from 'playwright-core';
+import type { ElementHandle, Frame, JSHandle, Page } from 'playwright-core';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { ReadField } from '../../contract/reading.ts';
 import { clickMouse, pressKey, typeText } from '../../browser-client/computer.ts';
 import { BrowserServiceError } from '../../browser-client/errors.ts';
+import { chooseFrom } from './choose.ts';
 import { failure } from './faults.ts';
 import { lockKeys, unlockKeys, type KeyLock } from './key-lock.ts';
-import {
-  clickSpot,
-  describeControl,
-  hasFocus,
-  isList,
-  isShownWhole,
-  lengthOfValue,
-  showsOption,
-} from './page-checks.ts';
+import { clickSpot, describeControl, hasFocus, isShownWhole, lengthOfValue, listKind } from './page-checks.ts';
 import { isLeaving } from './reading/traffic.ts';
 import { elementAt, FIND_TIMEOUT_MS, type Hands, lost, pointOf, scrollTo, wayTo } from './place.ts';
 
@@ -50,13 +43,13 @@ async function fillOnce(hands: Hands, field: ReadField, value: string, check: Ch
   try {
     // Asked all at once: on a fast site what a login takes is the questions that it asks.
     const [list, shown, control] = await Promise.all([
-      element.evaluate(isList),
+      element.evaluate(listKind),
       element.evaluate(isShownWhole),
       element.evaluate(describeControl),
     ]);
     if (!shown) await scrollTo(element);
-    if (list) {
-      await chooseFrom(hands, frame.locator(field.selector).first(), value);
+    if (list !== null) {
+      await chooseFrom(hands, frame, field.selector, value, list);
       return true;
     }
     if (asksForCode(field.type)) {
@@ -147,21 +140,6 @@ export async function bringToFront(page: Page): Promise<void> {
   const later = pages.slice(pages.indexOf(page) + 1);
   await Promise.all(later.map((each) => each.close().catch(() => undefined)));
   await page.bringToFront().catch(() => undefined);
-}
-
-/**
- * Chooses an entry of a list by typing its name, as a person does. Not by a click: the list that it would open lies outside
- * of the page. A list that does not go by what is typed (its entries begin with a picture or a number) is set directly.
- */
-async function chooseFrom(hands: Hands, locator: Locator, value: string): Promise<void> {
-  await locator.focus({ timeout: FIND_TIMEOUT_MS });
-  if (await locator.evaluate(hasFocus)) await typeText(hands.service, hands.computer, { text: value });
-  if (await locator.evaluate(showsOption, value)) return;
-  await locator.selectOption({ label: value }, { timeout: 1000 }).catch(async () => {
-    await locator.selectOption(value, { timeout: 1000 }).catch(() => {
-      throw failure('element_not_found', 'a list of the login form does not offer what was answered', true);
-    });
-  });
 }
 
 /** Gives a field the focus; answers how many characters are in it then. */

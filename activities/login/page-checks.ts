@@ -15,9 +15,11 @@ export function describeControl(element: Element): { tag: string; type: string; 
   return { tag: element.localName, type, name: element.getAttribute('name') ?? element.id };
 }
 
-/** True for a list to choose from. */
-export function isList(element: Element): boolean {
-  return element instanceof HTMLSelectElement;
+/** Whether an element is a list to choose from: one of the browser's, or one that a script draws; null for any other. */
+export function listKind(element: Element): 'native' | 'drawn' | null {
+  if (element instanceof HTMLSelectElement) return 'native';
+  const isTypedInto = element instanceof HTMLInputElement && !element.readOnly;
+  return element.getAttribute('role') === 'combobox' && !isTypedInto ? 'drawn' : null;
 }
 
 /**

@@ -40,7 +40,11 @@ export async function takeChoice(hands: Hands, choice: Place, submit: Place | nu
 
 /** Clicks an element; what covers it (a cookie notice) is gone around by the keyboard. */
 export async function clickPlace(hands: Hands, place: Place): Promise<void> {
-  const locator = await attached(await frameOf(hands.page, place), place.selector);
+  await clickLocator(hands, await attached(await frameOf(hands.page, place), place.selector));
+}
+
+/** The same for an element that is found already. */
+export async function clickLocator(hands: Hands, locator: Locator): Promise<void> {
   const point = (await pointAtOnce(locator)) ?? (await pointOnceReady(locator));
   if (point !== null) {
     await clickMouse(hands.service, hands.computer, point);

@@ -25,7 +25,7 @@ export function collect(): FrameFacts {
   const tree = walk(document);
   const look = createSight();
   const selectors = createSelectors(tree);
-  const forms = createForms();
+  const forms = createForms(tree);
   const order = (element: Element): number => tree.order.get(element) ?? 0;
 
   const controls = tree.elements

@@ -1,4 +1,5 @@
 import type { ControlFacts, Region } from '../facts.ts';
+import { drawnOptions, isDrawnList, standsOnOption } from './drawn-lists.ts';
 import { labelText, nearText, referenced } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { boxOf } from './visible.ts';
@@ -21,13 +22,13 @@ const NOT_TEXT = new Set([
 /** True for text fields of any kind and selects. */
 export function isControl(element: Element): boolean {
   if (element.getAttribute('role') === 'combobox' && element.getAttribute('type') !== 'email')
-    return isTypedInto(element);
+    return isTypedInto(element) || isDrawnList(element);
   if (element instanceof HTMLInputElement) return !NOT_TEXT.has(element.type);
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement) return true;
   return element.getAttribute('role') === 'textbox' && element.getAttribute('contenteditable') === 'true';
 }
 
-/** A combobox is a select that is drawn by a script, unless its author says that it takes a user name. */
+/** A combobox is a list that is drawn by a script, unless its author says that it takes a user name. */
 function isTypedInto(element: Element): boolean {
   return /user|email|login/i.test(
     `${element.getAttribute('autocomplete') ?? ''} ${element.getAttribute('name') ?? ''}`,
@@ -65,12 +66,12 @@ export function controlFacts(
     extra: extraOf(element),
     required: field?.required === true || element.getAttribute('aria-required') === 'true',
     disabled: element.matches(':disabled') || element.getAttribute('aria-disabled') === 'true',
-    readOnly: input?.readOnly === true,
+    readOnly: input?.readOnly === true && !isDrawnList(input),
     opensOnFocus: ['onfocus', 'onclick', 'onmousedown', 'ontouchstart'].some((name) => /readonly/i.test(text(name))),
     covered: isCovered(element),
     besidePicture: standsBesidePicture(element),
     invalid: element.getAttribute('aria-invalid') === 'true',
-    filled: (input !== null && input.value !== '') || (element instanceof HTMLSelectElement && element.value !== ''),
+    filled: isFilled(element),
     options: optionsOf(element),
     focused: element.getRootNode() instanceof Document && document.activeElement === element,
     visible: sight.visible,
@@ -80,8 +81,14 @@ export function controlFacts(
   };
 }
 
+function isFilled(element: Element): boolean {
+  if (isDrawnList(element)) return standsOnOption(element);
+  return (element instanceof HTMLInputElement || element instanceof HTMLSelectElement) && element.value !== '';
+}
+
 /** What a list offers to choose; an entry without a value only says that something is to be chosen. */
 function optionsOf(element: Element): string[] {
+  if (isDrawnList(element)) return drawnOptions(element);
   if (!(element instanceof HTMLSelectElement)) return [];
   return [...element.options]
     .filter((option) => !option.disabled && option.value !== '')
@@ -182,6 +189,7 @@ export function extraOf(element: Element): string {
 }
 
 function tagOf(element: Element): ControlFacts['tag'] {
+  if (isDrawnList(element)) return 'select';
   if (element instanceof HTMLInputElement) return 'input';
   if (element instanceof HTMLTextAreaElement) return 'textarea';
   if (element instanceof HTMLSelectElement) return 'select';

@@ -4,14 +4,25 @@ import { labelText, nearText, textOf } from './labels.ts';
 import type { Sight } from './visible.ts';
 import { classNames, closest, idOf, oneLine, type Tree } from './walk.ts';
 
-/** Tells which form an element belongs to: by the element's own word, else by what it stands in, shadow roots looked through. */
-export function createForms() {
+/**
+ * Tells which form an element belongs to: by the element's own word, else by what it stands in, shadow roots looked through. What is
+ * only called a form and has no button lays out fields: the button that sends them stands beside it.
+ */
+export function createForms({ elements }: Tree) {
   const found: Element[] = [];
   const known = new Map<Element, number>();
+  const sending = new Set(
+    elements
+      .filter((each) =>
+        each.matches('button, [role=button], input[type=submit], input[type=button], input[type=image]'),
+      )
+      .map((button) => closest(button, isCalledForm)),
+  );
 
   function indexOf(element: Element): number {
     const own = 'form' in element && element.form instanceof HTMLFormElement ? element.form : null;
-    const form = own ?? closest(element, (each) => each.tagName === 'FORM' || each.getAttribute('role') === 'form');
+    const form =
+      own ?? closest(element, (each) => each.tagName === 'FORM' || (isCalledForm(each) && sending.has(each)));
     if (form === null) return -1;
     const at = known.get(form);
     if (at !== undefined) return at;
@@ -30,6 +41,10 @@ export function createForms() {
   }
 
   return { indexOf, facts };
+}
+
+function isCalledForm(element: Element): boolean {
+  return element.tagName !== 'FORM' && element.getAttribute('role') === 'form';
 }
 
 const MAX_CHECKBOXES = 60;

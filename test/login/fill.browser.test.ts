@@ -14,6 +14,34 @@ const LISTS = `<!doctype html><title>Log on</title><form><label>User <input name
   <label>Domain <select name="domain"><option value="">Choose</option><option value="c">Corp</option><option value="s">Sales West</option></select></label>
   <label>Realm <select name="realm"><option value="">Choose</option><option value="n">1 · North</option><option value="o">2 · South</option></select></label>
   <button>Log on</button></form>`;
+/** Lists that scripts draw: one of a component, over the fields below it while it is open, and one of plain elements that opens late. */
+const DRAWN_LISTS = `<!doctype html><title>Log on</title><style>[role=listbox] { position: absolute; background: white; width: 300px; height: 200px }</style>
+  <h1>Log on</h1><form><x-list label="Tenant" name="tenant"><x-entry role="option" id="n">North</x-entry><x-entry role="option" id="s">North Sea</x-entry></x-list>
+  <div><span id="realm-words">Realm</span><div role="combobox" tabindex="0" aria-labelledby="realm-words" aria-controls="realms" id="realm">One</div>
+  <div role="listbox" id="realms" hidden><div role="option">One</div><div role="option">Two</div></div></div>
+  <label>User <input name="user"></label><label>Password <input type="password" name="pass"></label><button>Log on</button></form>
+  <script>
+    customElements.define('x-list', class extends HTMLElement {
+      static formAssociated = true;
+      value = '';
+      connectedCallback() {
+        const inside = this.attachInternals();
+        const root = this.attachShadow({ mode: 'open' });
+        root.innerHTML = '<style>#list { position: absolute; background: white; width: 300px; height: 200px }</style><label id="words">' + this.getAttribute('label') + '</label>' +
+          '<div><input readonly role="combobox" aria-labelledby="words" aria-controls="list"></div><div role="listbox" id="list" hidden><slot></slot></div>';
+        const [field, list] = [root.querySelector('input'), root.getElementById('list')];
+        field.onclick = () => { list.hidden = !list.hidden; };
+        list.onclick = ({ target }) => {
+          field.value = target.textContent;
+          this.value = target.id;
+          inside.setFormValue(this.value);
+          list.hidden = true;
+        };
+      }
+    });
+    realm.onclick = () => setTimeout(() => { realms.hidden = false; }, 50);
+    realms.onclick = ({ target }) => { realm.textContent = target.textContent; realms.hidden = true; };
+  </script>`;
 const FORM = `<label>User <input name='user'></label><label>Password <input type='password' name='pass'></label><button>Sign in</button>`;
 const FRAMES = `<!doctype html><title>Frames</title>
   <iframe id="written" width="500" height="100"></iframe>
@@ -42,6 +70,7 @@ it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({
     '/lists': LISTS,
+    '/drawn-lists': DRAWN_LISTS,
     '/redrawn': REDRAWN,
     '/frames': (_request, response) => {
       response.setHeader('content-type', 'text/html');
@@ -73,6 +102,27 @@ it('chooses from a list by its name, also where the name does not begin with wha
     ['user', 'pass', 'domain', 'realm'].map((name) => new FormData(document.forms[0]).get(name)),
   );
   expect(sent).toEqual(['alice', 'secret', 's', 'o']);
+});
+
+it('chooses from lists that scripts draw, and fills in what stands under them', async () => {
+  await page.goto(`${site.origin}/drawn-lists`);
+  const { fields } = await readWhenSettled(page);
+  expect(fields.map(({ label, hint, required }) => [label, hint, required])).toEqual([
+    ['Tenant', 'North / North Sea', true],
+    ['Realm', 'One / Two', false],
+    ['User', null, true],
+    ['Password', null, true],
+  ]);
+  const answers: Record<string, string> = { Tenant: 'North Sea', Realm: 'Two', User: 'alice', Password: 'secret' };
+  for (const field of fields) await fillField(hands, field, answers[field.label] ?? '');
+  const sent = await page.evaluate(() =>
+    ['tenant', 'user', 'pass'].map((name) => new FormData(document.forms[0]).get(name)),
+  );
+  expect(sent).toEqual(['s', 'alice', 'secret']);
+  expect(await page.textContent('#realm')).toBe('Two');
+  const [list] = fields;
+  if (list === undefined) throw new Error('the list was not read');
+  await expect(fillField(hands, list, 'Elsewhere')).rejects.toThrow('does not offer');
 });
 
 it('replaces what is in a field that is drawn anew under the keys', async () => {
