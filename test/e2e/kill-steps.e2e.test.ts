@@ -34,11 +34,11 @@ it('a login outlives what it runs on, asks again for what was lost, and types no
   await on.typedAtMost('carol', 1);
 
   // The browser service, between the press and a slow answer.
-  await on.givenSlowly(person, { identifier: 'carol', password: 'wrong, too' });
+  const given = await on.givenSlowly(person, { identifier: 'carol', password: 'wrong, too' });
   await on.killed('browser');
   await on.practice.setMode('ok');
   await person.asked();
-  await on.typedAtMost('carol', 1);
+  await on.typedAtMost('carol', given);
 
   // The supervisor, and with it everything, while a person is awaited.
   await on.killedAll();

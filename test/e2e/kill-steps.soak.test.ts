@@ -41,10 +41,10 @@ it.for(['worker', 'browser', 'store', 'temporal'] as const)(
     const on = steps();
     const person = await on.begun();
     await person.asked();
-    await on.givenSlowly(person, { identifier: 'dave', password: on.practice.user('dave').password });
+    const given = await on.givenSlowly(person, { identifier: 'dave', password: on.practice.user('dave').password });
     await on.killed(role);
     await on.practice.setMode('ok');
-    await on.finishes(person, 'dave', undefined, 1);
+    await on.finishes(person, 'dave', undefined, given);
   },
 );
 

@@ -41,8 +41,11 @@ export interface KillSteps {
   begun(page?: string): Promise<Person>;
   /** Answers what was asked last with a password, and waits until the ledger says one of these of it: the very moment at which to kill. */
   givenUntil(person: Person, values: Answer, states: TypingState[]): Promise<void>;
-  /** Answers what was asked last, and waits until the site has the password; its answers are slow from then on. */
-  givenSlowly(person: Person, values: Answer): Promise<void>;
+  /**
+   * Answers what was asked last, and waits until the site has the password; its answers are slow from then on. A stalled machine
+   * may give an entering up before the press: what is asked again is answered again. Answers how often that was.
+   */
+  givenSlowly(person: Person, values: Answer): Promise<number>;
   /** The site saw no more passwords of a user, since it was looked at last, than were given. Answers how many. */
   typedAtMost(user: string, given: number): Promise<number>;
   /**
@@ -139,13 +142,26 @@ function createKillSteps(tree: ProcessTree, store: Store): KillSteps {
     async givenSlowly(person, values) {
       const { passwords } = await practice.counts(values.identifier);
       await practice.setMode('slow');
+      let answered = await person.read();
       await person.give(values);
+      let given = 1;
       await until(
-        async () => (await practice.counts(values.identifier)).passwords > passwords || null,
+        async () => {
+          if ((await practice.counts(values.identifier)).passwords > passwords) return true;
+          const now = await person.read();
+          if (now.flow_status !== 'IN_PROGRESS')
+            throw new Error(`the flow ended before the site had the password: ${String(now.error_code)}`);
+          if (now.flow_step !== 'AWAITING_INPUT' || now.interaction_id === answered.interaction_id) return null;
+          answered = await person.asked();
+          await person.give(values);
+          given += 1;
+          return null;
+        },
         RECOVERS_WITHIN_MS,
         'the site to have the password',
-        10,
+        50,
       );
+      return given;
     },
     async finishes({ id }, user, password, given = 0) {
       // Somebody who has seen no pause yet: one that still waits is answered as it is.
