@@ -5,13 +5,15 @@ const TIERS = ['e2e', 'browser', 'temporal', 'plain', 'soak'];
 /** Files of a tier that take longest. Vitest by itself knows no times on a fresh machine, and goes by the size of files. */
 const LONG = [
   'kill-steps',
-  'canary-data',
-  'npm-start',
-  'kinds',
-  'health',
-  'isolation',
-  'pages',
   'lifecycle',
+  'health',
+  'providers',
+  'apps',
+  'on-the-page',
+  'reauth-gate',
+  'playwright-execute',
+  'scopes',
+  'openapi',
   'package',
 ];
 
