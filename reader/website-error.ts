@@ -86,9 +86,9 @@ function isClose(text: TextFacts, form: Cluster): boolean {
   return text.box.y > box.y - 250 && text.box.y < box.y + box.height + 150;
 }
 
-/** An alert of several lines: its blocks one after another, as a person reads them. */
+/** An alert or a notification of several lines: its blocks one after another, as a person reads them. */
 function wholeMessage(best: TextFacts, frame: SeenFrame): string {
-  const alert = /[^|]*role=alert(?!dialog)[^|]*/.exec(best.marks)?.[0].trim();
+  const alert = /[^|]*role=(alert(?!dialog)|status)[^|]*/.exec(best.marks)?.[0].trim();
   if (!alert) return best.text.slice(0, MAX_LENGTH);
   const parts = frame.facts.texts.filter(
     (text) =>

@@ -19,7 +19,7 @@ export function describeControl(element: Element): { tag: string; type: string; 
 export function listKind(element: Element): 'native' | 'drawn' | null {
   if (element instanceof HTMLSelectElement) return 'native';
   const isTypedInto = element instanceof HTMLInputElement && !element.readOnly;
-  return element.getAttribute('role') === 'combobox' && !isTypedInto ? 'drawn' : null;
+  return !isTypedInto && element.matches('[role=combobox], [aria-haspopup=listbox]') ? 'drawn' : null;
 }
 
 /**

@@ -21,8 +21,9 @@ const NOT_TEXT = new Set([
 
 /** True for text fields of any kind and selects. */
 export function isControl(element: Element): boolean {
+  if (isDrawnList(element)) return true;
   if (element.getAttribute('role') === 'combobox' && element.getAttribute('type') !== 'email')
-    return isTypedInto(element) || isDrawnList(element);
+    return isTypedInto(element);
   if (element instanceof HTMLInputElement) return !NOT_TEXT.has(element.type);
   if (element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement) return true;
   return element.getAttribute('role') === 'textbox' && element.getAttribute('contenteditable') === 'true';

@@ -1,13 +1,15 @@
-import { drawnIn, oneLine } from './walk.ts';
+import { composedParent, drawnIn, holds, oneLine } from './walk.ts';
 
 const MAX_OPTIONS = 50;
 
 /**
- * True for a list to choose from that a script draws: a combobox that nothing can be typed into, and whose entries are known before
- * it is opened.
+ * True for a list to choose from that a script draws: a combobox that nothing can be typed into, or a button that opens a list, where
+ * the entries are known before it is opened.
  */
 export function isDrawnList(element: Element): boolean {
-  if (element.getAttribute('role') !== 'combobox' || element instanceof HTMLSelectElement) return false;
+  if (!element.matches('[role=combobox], button[aria-haspopup=listbox], [role=button][aria-haspopup=listbox]'))
+    return false;
+  if (element instanceof HTMLSelectElement) return false;
   if (element instanceof HTMLInputElement && !element.readOnly) return false;
   return drawnOptions(element).length > 1;
 }
@@ -29,15 +31,20 @@ export function standsOnOption(combobox: Element): boolean {
   return optionsOf(combobox).some((option) => wordsOf(option) === shown);
 }
 
-/** The entries of the list that a combobox names, else of the component that both are parts of. */
+/** The entries of the list that a combobox names, else of the nearest component around it that has any, and no other field. */
 function optionsOf(combobox: Element): Element[] {
   const ids = `${combobox.getAttribute('aria-controls') ?? ''} ${combobox.getAttribute('aria-owns') ?? ''}`;
   const root = combobox.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return [];
-  const named = ids.split(/\s+/).map((id) => (id === '' ? null : root.getElementById(id)));
-  const own = root instanceof ShadowRoot ? root.host : null;
-  for (const list of [...named, own]) {
+  for (const id of ids.split(/\s+/)) {
+    const list = id === '' ? null : root.getElementById(id);
     const options = list === null ? [] : optionsIn(list);
+    if (options.length > 0) return options;
+  }
+  for (let around = composedParent(combobox); around !== null; around = composedParent(around)) {
+    if (!around.localName.includes('-')) continue;
+    if (holds(around, 'input[type=password], input[type=email]')) return [];
+    const options = optionsIn(around);
     if (options.length > 0) return options;
   }
   return [];

@@ -6,7 +6,7 @@ export function labelText(control: Element): string {
   if ('labels' in control && control.labels instanceof NodeList) {
     for (const label of control.labels) if (label instanceof Element) parts.push(ownWords(label, control));
   }
-  parts.push(referenced(control, 'aria-labelledby'));
+  parts.push(referenced(control, 'aria-labelledby', (each) => !control.contains(each)));
   if (parts.join('') === '') parts.push(headerCell(control));
   const seen = new Set<string>();
   return oneLine(parts.filter((part) => part && !seen.has(part) && seen.add(part)).join(' '), 200);
@@ -20,12 +20,17 @@ function headerCell(control: Element): string {
   return cell.querySelectorAll('input:not([type=hidden]), select, textarea').length === 1 ? textOf(header) : '';
 }
 
-/** Text of the elements whose ids an attribute lists. */
-export function referenced(element: Element, attribute: string): string {
+/** Text of the elements whose ids an attribute lists. What stands in a control itself is what it shows, and names it no better. */
+export function referenced(
+  element: Element,
+  attribute: string,
+  counts: (each: Element) => boolean = () => true,
+): string {
   const ids = (element.getAttribute(attribute) ?? '').split(/\s+/).filter(Boolean);
   const root = element.getRootNode();
   if (!(root instanceof Document || root instanceof ShadowRoot)) return '';
-  return oneLine(ids.map((id) => textOf(root.getElementById(id))).join(' '), 300);
+  const named = ids.map((id) => root.getElementById(id)).filter((each) => each !== null && counts(each));
+  return oneLine(named.map(textOf).join(' '), 300);
 }
 
 const NO_LABEL = 'h1, h2, h3, h4, [role=heading], [role=alert], [aria-live], [class*=error], [class*=alert], ul, ol, p';

@@ -146,10 +146,17 @@ function marksOf(element: Element): string {
     const live = at.getAttribute('aria-live');
     const role = at.getAttribute('role');
     marks.push(
-      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${idOf(at)} ${classNames(at)}`,
+      `${role ? `role=${role}` : ''} ${live ? `live=${live}` : ''} ${at.tagName.toLowerCase()} ${idOf(at)} ${classNames(at)} ${moodOf(at)}`,
     );
   }
   return marks.join(' | ').slice(0, 600);
+}
+
+/** What a component is told to look like, where a plain element has a class for it. */
+function moodOf(element: Element): string {
+  if (!element.localName.includes('-')) return '';
+  const moods = ['variant', 'kind', 'color', 'severity'].map((name) => element.getAttribute(name) ?? '');
+  return oneLine(moods.join(' '), 60);
 }
 
 const lengths = new WeakMap<Element, boolean>();

@@ -14,13 +14,26 @@ const LISTS = `<!doctype html><title>Log on</title><form><label>User <input name
   <label>Domain <select name="domain"><option value="">Choose</option><option value="c">Corp</option><option value="s">Sales West</option></select></label>
   <label>Realm <select name="realm"><option value="">Choose</option><option value="n">1 · North</option><option value="o">2 · South</option></select></label>
   <button>Log on</button></form>`;
-/** Lists that scripts draw: one of a component, over the fields below it while it is open, and one of plain elements that opens late. */
+/** Lists that scripts draw: one of a component, over the fields below it while it is open, one of plain elements that opens late, and a button that opens one. */
 const DRAWN_LISTS = `<!doctype html><title>Log on</title><style>[role=listbox] { position: absolute; background: white; width: 300px; height: 200px }</style>
   <h1>Log on</h1><form><x-list label="Tenant" name="tenant"><x-entry role="option" id="n">North</x-entry><x-entry role="option" id="s">North Sea</x-entry></x-list>
   <div><span id="realm-words">Realm</span><div role="combobox" tabindex="0" aria-labelledby="realm-words" aria-controls="realms" id="realm">One</div>
   <div role="listbox" id="realms" hidden><div role="option">One</div><div role="option">Two</div></div></div>
+  <x-choice><label slot="label" id="company-words">Company</label>
+  <div slot="value" role="button" tabindex="0" aria-haspopup="listbox" aria-labelledby="company-words company"><b id="company">Choose</b></div>
+  <div slot="list" role="listbox"><div role="option">Harbour</div><div role="option">Yard</div></div></x-choice>
   <label>User <input name="user"></label><label>Password <input type="password" name="pass"></label><button>Log on</button></form>
   <script>
+    customElements.define('x-choice', class extends HTMLElement {
+      connectedCallback() {
+        this.attachShadow({ mode: 'open' }).innerHTML = '<slot name="label"></slot><slot name="value"></slot><div id="over" hidden><slot name="list"></slot></div>';
+        const over = this.shadowRoot.getElementById('over');
+        this.onclick = ({ target }) => {
+          if (target.role === 'option') company.textContent = target.textContent;
+          over.hidden = !over.hidden;
+        };
+      }
+    });
     customElements.define('x-list', class extends HTMLElement {
       static formAssociated = true;
       value = '';
@@ -110,16 +123,24 @@ it('chooses from lists that scripts draw, and fills in what stands under them', 
   expect(fields.map(({ label, hint, required }) => [label, hint, required])).toEqual([
     ['Tenant', 'North / North Sea', true],
     ['Realm', 'One / Two', false],
+    ['Company', 'Harbour / Yard', true],
     ['User', null, true],
     ['Password', null, true],
   ]);
-  const answers: Record<string, string> = { Tenant: 'North Sea', Realm: 'Two', User: 'alice', Password: 'secret' };
+  const answers: Record<string, string> = {
+    Tenant: 'North Sea',
+    Realm: 'Two',
+    Company: 'Yard',
+    User: 'alice',
+    Password: 'secret',
+  };
   for (const field of fields) await fillField(hands, field, answers[field.label] ?? '');
   const sent = await page.evaluate(() =>
     ['tenant', 'user', 'pass'].map((name) => new FormData(document.forms[0]).get(name)),
   );
   expect(sent).toEqual(['s', 'alice', 'secret']);
   expect(await page.textContent('#realm')).toBe('Two');
+  expect(await page.textContent('#company')).toBe('Yard');
   const [list] = fields;
   if (list === undefined) throw new Error('the list was not read');
   await expect(fillField(hands, list, 'Elsewhere')).rejects.toThrow('does not offer');
