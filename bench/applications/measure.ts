@@ -9,6 +9,7 @@ import { freePortBlock } from '../../test/setup/free-port-block.ts';
 import { clientOf } from '../logins.ts';
 import type { Application, RunningApplication } from './application.ts';
 import { ADMIN_CONSOLES } from './admin-consoles.ts';
+import { CHERRYPY } from './cherrypy.ts';
 import { CONTENT } from './content.ts';
 import { DASHBOARDS } from './dashboards.ts';
 import { DATA_TOOLS } from './data-tools.ts';
@@ -43,6 +44,7 @@ const APPLICATIONS: readonly Application[] = [
   ...FRAMEWORKS,
   ...NODE_TOOLS,
   ...PYTHON_TOOLS,
+  ...CHERRYPY,
 ];
 
 /** What one application showed: `yes`, or why not. */
