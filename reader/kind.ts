@@ -2,6 +2,7 @@ import { asksForCode } from '../contract/code-fields.ts';
 import type { PageKind, PageReading, ReadChoice, ReadField } from '../contract/reading.ts';
 import { asksNewPassword, type SeenFrame } from './clusters.ts';
 import { identifierWords, normalize } from './normalize.ts';
+import { asksToAgree } from './offers.ts';
 import {
   approvalInstruction,
   NEW_PASSKEY,
@@ -62,6 +63,7 @@ export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink
   }
   if (answers.length > 0) return is('choice', 'offers methods or accounts');
   if (sessionOver) return is('other', 'a window over the page says that the session is over');
+  if (asksToAgree(frames)) return is('other', 'asks to agree to terms');
   const inside = signedInSigns(frames);
   if (inside !== null) return is('logged_in', inside);
   if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');

@@ -92,6 +92,20 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
     }));
 }
 
+/**
+ * True of a page that is about terms, as its title or a heading says, and has a button that agrees to them. Whoever meets it is
+ * known to the site already, and gets no further.
+ */
+export function asksToAgree(frames: readonly SeenFrame[]): boolean {
+  if (!headingsOf(frames).some((heading) => TERMS.test(normalize(heading)))) return false;
+  const boxes = boxesToAgree(frames);
+  const buttons = frames.flatMap((frame) => pressable(frame, boxes)).filter(({ tag }) => tag !== 'a');
+  return (
+    buttons.length <= MAX_BUTTONS &&
+    buttons.some(({ text }) => AGREE.test(normalize(text)) || (boxes.length > 0 && ONWARD.test(normalize(text))))
+  );
+}
+
 /** Buttons behind a mailed link, which wait for a press so that no program that only looks at links is signed in. */
 const CONFIRM = anyOf(
   "continue, proceed, confirm, verify, it's me, its me, it is me, it was me, click here, tap here",
@@ -136,11 +150,14 @@ function isPress(said: string): boolean {
 }
 
 function asksConsent(frames: readonly SeenFrame[], topic: string): boolean {
-  const headings = frames.flatMap(({ facts }) => [
+  return CONSENT.test(topic) || headingsOf(frames).some((heading) => CONSENT_HEADING.test(normalize(heading)));
+}
+
+function headingsOf(frames: readonly SeenFrame[]): string[] {
+  return frames.flatMap(({ facts }) => [
     facts.title,
     ...facts.texts.filter(({ heading }) => heading).map(({ text }) => text),
   ]);
-  return CONSENT.test(topic) || headings.some((heading) => CONSENT_HEADING.test(normalize(heading)));
 }
 
 /** What a page says beside its links and buttons: who asks for what. */

@@ -103,6 +103,12 @@ describe('after the last answer', () => {
     expect(offers(await after(page))).toEqual(['choice', 'other I agree', 'other Decline']);
   });
 
+  it('takes no page for the inside that is about terms, though it lets those out who decline', async () => {
+    const page = `<title>Acme</title><header><a href="/logout">Sign out</a></header><h1>Terms of Service and Privacy Policy</h1>
+      <p>Read them before you go on.</p><button>Accept terms</button><form action="/logout"><button>Decline</button></form>`;
+    expect(offers(await after(page))).toEqual(['choice', 'other Accept terms', 'other Decline']);
+  });
+
   it('has the boxes ticked that terms rest on, and no other, once a person agrees', async () => {
     const page = `<title>Acme</title><h1>Terms and conditions</h1><form><label><input type="checkbox" id="terms"
       onchange="this.form.go.disabled = !this.checked"> I have read the terms</label>
