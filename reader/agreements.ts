@@ -25,12 +25,14 @@ export interface AgreementBox {
  */
 export function boxesToAgree(frames: readonly SeenFrame[]): AgreementBox[] {
   return frames.flatMap(({ facts, path }) =>
-    facts.checkboxes.filter(isWanted).map(({ form, text, selector }) => ({ form, text, selector, frame: [...path] })),
+    facts.checkboxes
+      .filter(isWanted)
+      .map(({ form, said, text, selector }) => ({ form, text: said || text, selector, frame: [...path] })),
   );
 }
 
-function isWanted({ visible, disabled, checked, required, region, text }: CheckboxFacts): boolean {
+function isWanted({ visible, disabled, checked, required, region, said: all, text }: CheckboxFacts): boolean {
   if (!visible || disabled || checked || ASIDE.has(region)) return false;
-  const said = normalize(text);
+  const said = normalize(all || text);
   return required || (TERMS.test(said) && !PROMOTION.test(said));
 }

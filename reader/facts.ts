@@ -150,6 +150,8 @@ export interface CheckboxFacts {
   readonly form: number;
   readonly region: Region;
   readonly text: string;
+  /** All that its label says, with the words of links in it. */
+  readonly said: string;
   readonly named: string;
   readonly visible: boolean;
   readonly disabled: boolean;

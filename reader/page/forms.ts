@@ -67,6 +67,7 @@ export function checkboxFacts(
       form: formOf(element),
       region: regionOf(element),
       text: labelText(element) || textOf(element.nextElementSibling).slice(0, 200) || nearText(element),
+      said: saidBeside(element),
       named: `${element.getAttribute('name') ?? ''} ${idOf(element)}`,
       // Drawn ones are hidden behind a picture: their label tells whether they are there.
       visible: look(element).visible || (element.parentElement !== null && look(element.parentElement).visible),
@@ -76,4 +77,10 @@ export function checkboxFacts(
         (element instanceof HTMLInputElement && element.required) || element.getAttribute('aria-required') === 'true',
       selector: css(element),
     }));
+}
+
+function saidBeside(box: Element): string {
+  const [label] = box instanceof HTMLInputElement ? (box.labels ?? []) : [];
+  const words = textOf(label ?? (box.getAttribute('role') === 'checkbox' ? box : null));
+  return (words || textOf(box.nextElementSibling)).slice(0, 300);
 }

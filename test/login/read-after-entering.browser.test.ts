@@ -111,7 +111,7 @@ describe('after the last answer', () => {
 
   it('has the boxes ticked that terms rest on, and no other, once a person agrees', async () => {
     const page = `<title>Acme</title><h1>Terms and conditions</h1><form><label><input type="checkbox" id="terms"
-      onchange="this.form.go.disabled = !this.checked"> I have read the terms</label>
+      onchange="this.form.go.disabled = !this.checked"> I have read the <a href="/terms">terms</a></label>
       <label><input type="checkbox" id="news"> I agree to receive special offers</label>
       <label><input type="checkbox" id="age" required> I am of age</label>
       <label><input type="checkbox" id="kept" required checked> I keep my password to myself</label>
