@@ -72,7 +72,11 @@ export function clickSpot(element: Element): { x: number; y: number } | null {
     }
     if (hit === null) continue;
     const isLabel = hit.closest('label')?.control === element;
-    let around: Element | null = hit;
+    // A bare text in a slot is told of as the component that it was given to.
+    const given = Array.from(hit.childNodes).find(
+      (node) => node instanceof Text && node.data.trim() !== '' && node.assignedSlot,
+    );
+    let around: Element | null = given instanceof Text && hit.shadowRoot !== null ? given.assignedSlot : hit;
     while (around !== null && around !== element) {
       const root: Node = around.getRootNode();
       around = around.assignedSlot ?? around.parentElement ?? (root instanceof ShadowRoot ? root.host : null);

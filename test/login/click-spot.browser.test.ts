@@ -52,6 +52,13 @@ describe('where an element is clicked', () => {
       'words',
     ],
     [
+      'the button in a component, by the bare text in its slot',
+      `<x-words id="host">Sign in</x-words><script>
+       customElements.define('x-words', class extends HTMLElement { constructor() { super();
+         this.attachShadow({ mode: 'open' }).innerHTML = '<button id="target"><slot></slot></button>'; } });</script>`,
+      'host',
+    ],
+    [
       'nothing, while a notice covers it',
       '<button id="target">Sign in</button><div id="notice" style="position: fixed; inset: 0"></div>',
       null,
