@@ -4,7 +4,7 @@ import { anyOf } from './normalize.ts';
 export const REFUSAL = anyOf(
   "incorrect, invalid, wrong, failed, failure, denied, not recognized, not recognised, unrecognized, unrecognised, doesn't match, does not match, no match",
   "do not match, don't match, didn't match, did not match, doesn't exist, does not exist, not exist, no account found, no account with, no account exists, no user found, no user with, couldn't find, could not find, can't find, cannot find, don't recognize, didn't recognize",
-  "not found, couldn't sign, could not sign, can't sign, cannot sign, couldn't log, could not log, cannot log, can't log, not valid, isn't valid, is not valid, isn't right, not correct, isn't correct, not registered, bad credentials, bad password, bad username",
+  "not found, couldn't sign, could not sign, can't sign, cannot sign, couldn't log, could not log, cannot log, can't log, not valid, isn't valid, is not valid, isn't right, is not right, are not right, aren't right, not correct, isn't correct, not registered, bad credentials, bad password, bad username",
   "too many, went wrong, didn't work, did not work, mismatch, unknown user, account is locked, account locked, account has been locked, account is disabled, temporarily locked, suspended, unauthorized, not authorized, has expired, was not accepted",
   'falsch*, ungultig*, fehlgeschlagen, nicht korrekt, nicht richtig, stimmt nicht, stimmen nicht, nicht gefunden, unbekannt*, gesperrt, abgelaufen, inkorrekt, nicht erkannt, existiert nicht, fehlerhaft*, nicht moglich',
   'onjuist*, ongeldig*, mislukt, verkeerd*, felaktig*, ogiltig*, misslyckades, stammer inte, forkert*, ugyldig*, mislykkedes, virheellinen, vaara, epaonnistui, incorrect, niet gevonden, klopt niet',
