@@ -11,8 +11,7 @@ const artemis: Application = {
   name: 'ActiveMQ Artemis',
   madeOf: 'Jetty, Hawtio, React, PatternFly 5',
   installedAs: 'artemis',
-  install: (folder) =>
-    mavenArchive(folder, `org/apache/activemq/apache-artemis/${ARTEMIS}/apache-artemis-${ARTEMIS}-bin.zip`),
+  install: (folder) => mavenArchive(folder, `org.apache.activemq:apache-artemis:${ARTEMIS}:zip:bin`),
   start: async ({ folder, data, port }) => {
     const url = `http://localhost:${port}`;
     const broker = join(data, 'broker');

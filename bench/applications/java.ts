@@ -6,7 +6,7 @@ import type { Account, Application } from './application.ts';
 import { mavenArchive, npmPackages, startServer, type ServerProcess } from './server-process.ts';
 
 const VERSION = '26.0.8';
-const ARCHIVE = `org/keycloak/keycloak-quarkus-dist/${VERSION}/keycloak-quarkus-dist-${VERSION}.zip`;
+const ARCHIVE = `org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
 const PASSWORD = 'Correct-horse-battery-9';
 /** As Keycloak keeps it: raw characters, not base32. */
 const RAW_TOTP_SECRET = 'holdfast-bench-totp1';
@@ -123,7 +123,7 @@ function keycloak(name: string, account: Account): Application {
   };
 }
 
-const CAS_ARCHIVE = 'org/apereo/cas/cas-server-webapp-tomcat/6.6.12/cas-server-webapp-tomcat-6.6.12.war';
+const CAS_ARCHIVE = 'org.apereo.cas:cas-server-webapp-tomcat:6.6.12:war';
 
 const cas: Application = {
   name: 'Apereo CAS',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const START_WITHIN_MS = 300_000;
+const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack';
 const execute = promisify(execFile);
 
 /** Runs a command to its end; answers what it printed. Rejects when it fails. */
@@ -90,14 +91,13 @@ export async function npmPackages(folder: string, packages: readonly string[]): 
   await mkdir(join(folder, 'installed'));
 }
 
-/** An archive from Maven Central, unpacked into `folder`. `path` is that of the repository. */
-export async function mavenArchive(folder: string, path: string): Promise<void> {
+/** A ZIP or WAR archive from Maven Central, unpacked into `folder`. `artifact`: group, name, version, type and perhaps classifier, by colons. */
+export async function mavenArchive(folder: string, artifact: string): Promise<void> {
   if (existsSync(join(folder, 'installed'))) return;
   await mkdir(folder, { recursive: true });
-  const archive = join(folder, 'archive.zip');
-  const url = `https://repo1.maven.org/maven2/${path}`;
-  await run('curl', ['--fail', '--silent', '--show-error', '--output', archive, url]);
-  await run('unzip', ['-q', '-o', archive, '-d', folder]);
+  await run('mvn', ['--quiet', '--batch-mode', UNPACK, `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`], {
+    cwd: folder,
+  });
   await mkdir(join(folder, 'installed'));
 }
 
