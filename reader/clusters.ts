@@ -2,6 +2,7 @@ import { listOfPlaces } from './places.ts';
 import { joinBoxes } from './code-boxes.ts';
 import {
   asksByWhich,
+  asksDialingCode,
   asksWhere,
   meaningOf,
   ONE_TIME,
@@ -13,7 +14,7 @@ import type { Box, ClickableFacts, ControlFacts, FormFacts, FrameFacts, TextFact
 import { identifierWords, normalize } from './normalize.ts';
 import { otherWayOf } from './other-ways.ts';
 import { isLeadOn, isSender } from './senders.ts';
-import { CODE, NEW_PASSWORD, OTHER_CODE, PASSWORD, SIGN_IN, SIGN_UP } from './words.ts';
+import { CODE, NEW_PASSWORD, OTHER_CODE, PASSWORD, PHONE, SIGN_IN, SIGN_UP } from './words.ts';
 
 /** The facts of one frame and the way to it: CSS selectors of frame elements, outermost first. */
 export interface SeenFrame {
@@ -125,11 +126,12 @@ export function usableControls(facts: FrameFacts): ControlFacts[] {
   const takesCode = facts.controls.some(
     (each) => each.visible && each.tag === 'input' && meaningOf(each).meaning === 'code',
   );
+  const takesPhone = facts.controls.some((each) => each.visible && (each.type === 'tel' || saysPhone(each)));
   const shown = facts.controls
     .filter(isOpen)
     .filter((control) =>
       control.tag === 'select'
-        ? asksWhere(control) || (takesCode && asksByWhich(control))
+        ? asksWhere(control) || (takesCode && asksByWhich(control)) || (takesPhone && asksDialingCode(control))
         : takesText(control, lockedSecret, facts.texts),
     );
   if (shown.length === 0) {
@@ -138,6 +140,10 @@ export function usableControls(facts: FrameFacts): ControlFacts[] {
   }
   const clear = shown.filter((control) => control.ariaHidden === 'no');
   return clear.length > 0 ? clear : shown;
+}
+
+function saysPhone(control: ControlFacts): boolean {
+  return control.tag === 'input' && PHONE.test(wordsOf(control).said);
 }
 
 function isOpen({ visible, ariaHidden, disabled }: ControlFacts): boolean {

@@ -127,6 +127,12 @@ export function asksWhere(control: ControlFacts): boolean {
   return WHERE.test(`${said} | ${named}`) && !APPEARANCE.test(`${said} | ${named}`);
 }
 
+/** A list of the countries of a telephone number, with their dialing codes. */
+export function asksDialingCode(control: ControlFacts): boolean {
+  const coded = control.options.filter((option) => /(^|\D)\+\d{1,4}(\D|$)/.test(option));
+  return control.tag === 'select' && control.options.length >= 2 && coded.length >= control.options.length / 2;
+}
+
 /** A list of the devices of a person, one of which shows the code that is asked for beside it. */
 export function asksByWhich(control: ControlFacts): boolean {
   // One that stands on its only entry asks nothing.

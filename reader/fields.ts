@@ -45,16 +45,17 @@ function toField(group: Cluster, meant: MeantControl, boxes: number): ReadField 
     placeholder: control.placeholder || null,
     hint,
     // A list that stands on one of its entries already need not be answered, nor what the site has filled in for everybody.
-    required: control.tag === 'select' || type === 'text' ? wantsAnswer(control, group) : true,
+    required: control.tag === 'select' || type === 'text' ? wantsAnswer(meant, group) : true,
     frame: [...group.frame.path],
     boxes,
     ...(channel === null ? {} : { channel }),
   };
 }
 
-function wantsAnswer({ tag, required, filled }: ControlFacts, { controls }: Cluster): boolean {
-  // Alone it is what the page is there for, whichever entry the list stands on.
-  if (controls.length === 1) return true;
+function wantsAnswer({ control, meaning }: MeantControl, { controls }: Cluster): boolean {
+  const { tag, required, filled } = control;
+  // Alone it is what the page is there for, whichever entry the list stands on; the characters of a picture are always wanted.
+  if (controls.length === 1 || meaning === 'captcha') return true;
   return !filled && (required || tag === 'select');
 }
 

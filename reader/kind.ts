@@ -69,12 +69,13 @@ export function kindOf({ url, frames, fields, asksOnlyWhere, choices, signInLink
   if (beingSent) return is('unavailable', 'the fields of a login are filled in and locked: its answer is awaited');
   if (frames.some(({ facts }) => asksNewPassword(facts))) return is('password_change', 'a new password is to be set');
   const refusal = refusalSigns(frames, topic, said, top.status);
-  if (refusal !== null) return is('blocked', refusal);
+  // A page that is not for strangers and shows them the way in refuses nobody's browser.
+  if (refusal !== null && signInLink === null) return is('blocked', refusal);
   const onlyPasskeys = choices.every((choice) => choice.type === 'auth_method');
   const asksForPasskey = speaksOfPasskeys(topic) && !(choices.length === 0 && NEW_PASSKEY.test(topic));
   if (asksForPasskey && onlyPasskeys) return is('passkey', 'speaks of passkeys and offers nothing else');
   if (choices.length > 0 && !leadsElsewhere(url, top.title, signInLink)) return is('choice', 'offers ways to sign in');
-  if (showsOutage(topic, said)) return is('unavailable', 'says that it is out of order');
+  if (showsOutage(frames, topic, said)) return is('unavailable', 'says that it is out of order');
   if (showsOnlyLoading(frames)) return is('unavailable', 'shows only that it is loading');
   if (said === '' && top.clickables.length === 0 && top.controls.length === 0)
     return is('unavailable', 'an empty page');

@@ -44,6 +44,12 @@ const ALLOW =
   /^(allow|authori[sz]e|grant|approve|accept|agree|yes|continue|erlauben|zulassen|zustimmen|autoriser|accepter|permitir|autorizar|aceptar|consenti|permetti|разрешить|許可|允许|허용)(?![a-z])/;
 const ONWARD =
   /^(continue|next|proceed|ok|go on|weiter|fortfahren|continuer|suivant|continuar|siguiente|continua|avanti|doorgaan|volgende|dalej|devam|продолжить|далее|続ける|次へ|继续|下一步|계속|다음)$/;
+/** Buttons of a notice that is only to be read. */
+const READ = anyOf(
+  "got it, i understand, understood, okay got it, ok got it, i have read this, i have read the, i've read this, i've read the, mark as read, dismiss, continue to*, go to dashboard, proceed to*",
+  'verstanden, gelesen, zur kenntnis genommen, schliessen und weiter, weiter zu*, compris, j ai compris, entendido, he leido, ho capito, ho letto, entendi, li e entendi, begrepen, gelezen, rozumiem, anladim',
+  'понятно, прочитано, 了解しました, 我知道了, 知道了, 확인했습니다',
+);
 
 /** A page with more to press than this has other things to do than to ask. */
 const MAX_BUTTONS = 12;
@@ -62,8 +68,8 @@ export function readOffers(frames: readonly SeenFrame[]): ReadChoice[] {
   const isConsent = asksConsent(frames, topic) && buttons.some((each) => says(each, ALLOW));
   const onward = isConsent ? [] : buttons.filter((each) => says(each, STAY.test(topic) ? YES : LATER));
   const [lone, ...others] = buttons.filter(({ button }) => button.tag !== 'a');
-  if (lone !== undefined && others.length === 0 && !isConsent && !TERMS.test(topic) && says(lone, ONWARD))
-    onward.push(lone);
+  const leadsOn = lone !== undefined && (says(lone, ONWARD) || says(lone, READ));
+  if (leadsOn && others.length === 0 && !isConsent && !TERMS.test(topic)) onward.push(lone);
   const offersPasskey = NEW_PASSKEY.test(topic);
   const createsPasskey = (each: { button: ClickableFacts }): boolean =>
     says(each, NEW_PASSKEY) || (offersPasskey && says(each, ONWARD));
@@ -145,7 +151,8 @@ export function readLoneStep(frames: readonly SeenFrame[]): LoneStep | null {
   return { selector: lone.selector, leadsTo: new URL(address, url).href };
 }
 
-function isPress(said: string): boolean {
+/** True for the words of a button that leads on, confirms or signs in. */
+export function isPress(said: string): boolean {
   return said.length <= 60 && (ONWARD.test(said) || CONFIRM.test(said) || SIGN_IN.test(said)) && !LATER.test(said);
 }
 

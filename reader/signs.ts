@@ -213,9 +213,12 @@ export function showsOnlyLoading(frames: readonly SeenFrame[]): boolean {
 const LOADS =
   /^(loading|please wait|one moment|just a moment|starting|connecting|wird geladen|lädt|bitte warten|chargement|veuillez patienter|cargando|espere|caricamento|attendere|carregando|aguarde|laden|загрузка|読み込み中|加载中)( [\p{L} ]{1,40})?[.… !]*$/iu;
 
-/** A page that says that the site is out of order. */
-export function showsOutage(topic: string, said: string): boolean {
-  return said.length < 800 && BROKEN.test(topic);
+/** A page that says that the site is out of order. One with a form to send only announces it. */
+export function showsOutage(frames: readonly SeenFrame[], topic: string, said: string): boolean {
+  const sends = frames.some(({ facts }) =>
+    facts.clickables.some(({ visible, type, form }) => visible && type === 'submit' && form >= 0),
+  );
+  return !sends && said.length < 800 && BROKEN.test(topic);
 }
 
 /** Words of a site that would like to create a passkey for a visitor whom it knows. */

@@ -9,6 +9,7 @@ import { choicesKey } from './form-keys.ts';
 import { kindOf } from './kind.ts';
 import { chooseLogin, type Choice } from './login-cluster.ts';
 import { asksOnlyWhere } from './places.ts';
+import { readRoles } from './roles.ts';
 import { readSignInLink } from './sign-in-link.ts';
 import { lockOutOf } from './lock-out.ts';
 import { approvalInstruction, outsideInstruction, speaksOfMailedLink } from './signs.ts';
@@ -53,8 +54,10 @@ export function understandWithReasons(url: string, frames: readonly SeenFrame[],
   const fields = form ? readFields(form) : [];
   const button = fields.length > 0 ? form?.submit?.button : undefined;
   const submit = form && button ? { selector: button.selector, frame: [...form.frame.path] } : null;
-  const choices = readChoices(frames, form, submit?.selector);
   const signInLink = readSignInLink(frames);
+  const offered = readChoices(frames, form, submit?.selector);
+  const asksRole = form === undefined && offered.length === 0 && signInLink === null;
+  const choices = asksRole ? readRoles(frames) : offered;
   const beingSent = form === undefined && isBeingSent(frames);
   const sessionOver = saysSessionOver(frames);
   const { kind, why } = kindOf({

@@ -8,6 +8,7 @@ import { lengthOfValue } from './page-checks.ts';
 import { seeFrames } from './reading/frames.ts';
 import { isAuthorizationAnswer, isAuthorizationRequest } from './landing-url.ts';
 import { isSameSite } from '../../contract/site-hosts.ts';
+import { readFollowUpForm } from '../../reader/follow-up-form.ts';
 import { readOffers } from '../../reader/offers.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
 import { readLogin } from './read-login.ts';
@@ -82,10 +83,13 @@ export async function readAfterEntering(
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     ({ page, reading } = await readNewest(deps, target.projectId, sessionId, judgement));
   }
-  const neutral = reading.kind === 'other' && reading.website_error === null;
-  if (answered === 'way' || !neutral) return reading;
+  if (answered === 'way' || reading.kind !== 'other') return reading;
   if (await closesSoon(page)) return await readAfterEntering(deps, target, sessionId, answered, before, signal);
-  const offers = readOffers(await seeFrames(page));
+  const frames = await seeFrames(page);
+  const followUp = readFollowUpForm(frames);
+  if (followUp !== null) return withoutTyped(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
+  if (reading.website_error !== null) return reading;
+  const offers = readOffers(frames);
   if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
   // After an answer, a page that neither asks nor complains and offers no sign-in is the site's inside. Where it does, a
   // visitor whom nobody knows tells: who is led away from there, or asked to log in, sees another page than this one.

@@ -147,6 +147,52 @@ describe('after the last answer', () => {
     expect((await after(`<title>Acme</title><h1>Inbox</h1>${menu}<button>Skip</button>`)).kind).toBe('logged_in');
   });
 
+  it('presses the only button of a notice that is to be read', async () => {
+    const notice = `<title>Portal</title><h1>Scheduled maintenance</h1><p>On Sunday the portal is not available.</p>
+      <form><button>I have read this notice</button></form>`;
+    expect(offers(await after(notice))).toEqual(['choice', 'other I have read this notice *']);
+  });
+
+  const question = (
+    error = '',
+  ): string => `<title>One more step</title><h2>Security question</h2>${error}<form method="post">
+    <label>What was the name of your first pet? <input name="answer"></label><button>Continue</button></form>`;
+  const asked = ({ kind, fields, submit }: PageReading): unknown => [
+    kind,
+    fields.map(({ type, label, required }) => [type, label, required]),
+    submit !== null,
+  ];
+
+  it('asks the person a security question, and does not press its empty form', async () => {
+    const answer = ['form', [['text', 'What was the name of your first pet?', true]], true];
+    expect(asked(await after(question()))).toEqual(answer);
+    const refused = await after(question('<p class="error" role="alert">That answer is not correct</p>'));
+    expect(asked(refused)).toEqual(answer);
+    expect(refused.website_error).toBe('That answer is not correct');
+  });
+
+  it('asks for what else shows who a person is', async () => {
+    const birthday = `<title>Confirm it is you</title><h2>Confirm your date of birth</h2><form method="post"><label>Day <input name="d"></label>
+      <label>Month <input name="m"></label><label>Year <input name="y"></label><button>Verify</button></form>`;
+    expect(asked(await after(birthday))).toEqual([
+      'form',
+      [
+        ['text', 'Day', true],
+        ['text', 'Month', true],
+        ['text', 'Year', true],
+      ],
+      true,
+    ]);
+  });
+
+  it.each([
+    ['a list of tasks', '<label>New task <input name="task"></label><button>Add</button>'],
+    ['a chat', '<label>Message <input name="m"></label><button>Send</button>'],
+    ['a model to try', '<label>Prompt <input name="prompt"></label><button>Submit</button><button>Clear</button>'],
+  ])('asks nothing that the inside of an application takes: %s', async (_what, form) => {
+    expect((await after(`<title>Work</title><h1>Work</h1><form method="post">${form}</form>`)).kind).toBe('logged_in');
+  });
+
   it('takes no answered authorization request for the inside, which it leads back to in a moment', async () => {
     const page = `<title>Home</title><h1>Welcome home!</h1><p>${'It is good to see you here. '.repeat(10)}</p>
       <script>setTimeout(() => location.assign('/'), 2500);</script>`;
