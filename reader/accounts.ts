@@ -1,5 +1,6 @@
 import type { ClickableFacts, FrameFacts } from './facts.ts';
 import { anyOf, normalize } from './normalize.ts';
+import { isLeadOn } from './senders.ts';
 import { FORGOT, SIGN_OUT } from './words.ts';
 
 const PICKER = anyOf(
@@ -43,6 +44,7 @@ export function isPerson(button: ClickableFacts): boolean {
   if (/\S@\S+\.\S/.test(button.text) || /data-identifier|data-account|data-email|data-user/.test(button.extra))
     return true;
   if (isRemembered(button)) return true;
+  if (isLeadOn(button)) return false;
   return (
     button.type === 'radio' ||
     button.lines.length >= 2 ||

@@ -1,8 +1,9 @@
 import type { Cluster, SeenFrame } from './clusters.ts';
 import type { TextFacts } from './facts.ts';
 import { ASKS_LOGIN, COMPLAINT, GOOD_NEWS, REFUSAL } from './error-words.ts';
-import { normalize } from './normalize.ts';
+import { anyOf, normalize } from './normalize.ts';
 import { speaksOfProof } from './wants-proof.ts';
+import { PASSWORD, SIGN_IN, USER } from './words.ts';
 
 const ALERT = /role=alert(?!dialog)|live=assertive/;
 const ERROR_MARK =
@@ -67,6 +68,40 @@ function rate(text: TextFacts, frame: SeenFrame, form: Cluster | undefined): num
   if (text.heading && !isAlert && !ERROR_MARK.test(text.marks)) points -= 3;
   if (text.within === 'label' || isMerelyRequired(said)) points -= 4;
   return points;
+}
+
+/** Words for what a login was tried with. */
+const CREDENTIALS = anyOf(
+  'credentials, login, log on, logon, authentication, zugangsdaten, anmeldung, anmeldedaten, inloggegevens, identifiants, connexion, credenciales, inicio de sesion, credenziali, accesso, credenciais, dane logowania',
+);
+/** Faults of the site itself, which say nothing of what was typed. */
+const FAULT = anyOf(
+  'try again later, server error, internal error, technical, temporarily, unavailable, maintenance, timeout, timed out, session, cookie, cookies, csrf, token, spater erneut, technische*, technique*, tecnico, tecnica, plus tard, mas tarde, piu tardi',
+);
+/** A page that only refuses is short. */
+const MAX_REFUSAL_TEXTS = 12;
+
+/**
+ * What a page without a form says of the answer before it, when all that it does is to refuse it ("Login failed"): a plain sentence,
+ * which beside a form would be none of its errors. Null when it says nothing of the kind. Only for the page after an answer.
+ * @param error what the page shows as an error.
+ */
+export function readRefusal(frames: readonly SeenFrame[], error: string | null): string | null {
+  if (error !== null) return refusesLogin(normalize(error)) ? error : null;
+  const aside = new Set(['nav', 'footer', 'consent']);
+  const texts = frames
+    .flatMap(({ facts }) => facts.texts)
+    .filter(({ within, region }) => within === 'none' && !aside.has(region));
+  if (texts.length > MAX_REFUSAL_TEXTS) return null;
+  const refusals = texts.filter(({ text }) => text.length <= MAX_CANDIDATE && refusesLogin(normalize(text)));
+  return (refusals.find(({ heading }) => !heading) ?? refusals[0])?.text.slice(0, MAX_LENGTH) ?? null;
+}
+
+function refusesLogin(said: string): boolean {
+  const isOther =
+    HISTORY.test(said) || ASKS_LOGIN.test(said) || GOOD_NEWS.test(said) || FAULT.test(said) || CONDITIONAL.test(said);
+  const isAboutLogin = [PASSWORD, USER, SIGN_IN, CREDENTIALS].some((words) => words.test(said));
+  return REFUSAL.test(said) && isAboutLogin && !isOther;
 }
 
 /** The star beside a label, or the word for it. */

@@ -130,7 +130,7 @@ async function enterHeld(
     target,
     input.sessionId,
     answered(answer),
-    { page, inputs, underWay },
+    { page, url: before, inputs, underWay },
     signal,
   );
   // Where the login itself was kept from going, the form has no answer.

@@ -11,7 +11,9 @@ import { isSameSite } from '../../contract/site-hosts.ts';
 import { readFollowUpForm } from '../../reader/follow-up-form.ts';
 import { readOffers } from '../../reader/offers.ts';
 import { isAskedToLogIn, readAnonymously } from './read-anonymously.ts';
-import { readLogin } from './read-login.ts';
+import { goTo, readLogin } from './read-login.ts';
+import { followSignInLink } from './discover.ts';
+import { readRefusal } from '../../reader/website-error.ts';
 import type { Judgement } from './reading/read-page.ts';
 import { requestsUnderWay } from './reading/traffic.ts';
 import { withoutTyped } from './without-typed.ts';
@@ -42,6 +44,8 @@ const MAX_WINDOWS = 3;
 /** The page that an answer was entered on, as it was before the press. */
 export interface PageBefore {
   page: Page;
+  /** Its address. */
+  url: string;
   /** What {@link countInputs} said. */
   inputs: number;
   /** What the page waited for already, by {@link requestsUnderWay}. */
@@ -88,6 +92,11 @@ export async function readAfterEntering(
   const frames = await seeFrames(page);
   const followUp = readFollowUpForm(frames);
   if (followUp !== null) return withoutTyped(page, { ...reading, kind: 'form', ...followUp, sign_in_link: null });
+  const refusal = readRefusal(frames, reading.website_error);
+  if (refusal !== null && reading.lock_out === undefined) {
+    const form = answered === 'login' && before !== null ? await readFormAgain(page, before.url, judgement) : null;
+    return withoutTyped(page, { ...(form ?? reading), website_error: refusal });
+  }
   if (reading.website_error !== null) return reading;
   const offers = readOffers(frames);
   if (offers.length > 0) return withoutTyped(page, { ...reading, kind: 'choice', choices: offers, submit: null });
@@ -99,6 +108,20 @@ export async function readAfterEntering(
   const strangers = await readAnonymously(deps, target, `${sessionId}-stranger`, url, signal).catch(() => null);
   const isOutside = strangers === null || (strangers.kind === 'other' && pathOf(strangers.url) === pathOf(url));
   return isOutside || !isAskedToLogIn(strangers) ? reading : { ...reading, kind: 'logged_in' };
+}
+
+/**
+ * The form that a page has refused the answer of without showing it again, as the site gives it afresh: at its address, else behind
+ * the page's way back. Null when there is none.
+ */
+async function readFormAgain(page: Page, url: string, judgement: Judgement): Promise<PageReading | null> {
+  const link = (await readLogin(page, judgement)).sign_in_link;
+  await goTo(page, url);
+  const there = await readLogin(page, judgement);
+  if (there.kind === 'form') return there;
+  // A button of that page is gone with it.
+  const behind = typeof link?.href === 'string' ? await followSignInLink(page, link, judgement) : there;
+  return behind.kind === 'form' ? behind : null;
 }
 
 /** Reads the page that a person would look at now: a provider's window may have opened, and may close while it is read. */

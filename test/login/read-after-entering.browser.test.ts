@@ -17,8 +17,8 @@ afterAll(() => browser.close());
 /** Nobody listens there: a visitor whom nobody knows cannot be had. */
 const service = createBrowserService({ baseUrl: 'http://127.0.0.1:9', apiKey: 'none' });
 
-/** What a page reads as after an answer. */
-async function after(html: string, inputsBefore: number | null = null, url = ''): Promise<PageReading> {
+/** What a page reads as after an answer. `html`: of one address, what it answers each time; the last from then on. */
+async function after(html: string | string[], inputsBefore: number | null = null, url = ''): Promise<PageReading> {
   // As good as a new page, which costs a process: what is read has a document of its own.
   await tab.goto('about:blank');
   const pages: Pages = {
@@ -27,12 +27,14 @@ async function after(html: string, inputsBefore: number | null = null, url = '')
     close: () => Promise.resolve(),
   };
   try {
-    if (url === '') await tab.setContent(`<!doctype html>${html}`);
+    const answers = [html].flat();
+    if (url === '') await tab.setContent(`<!doctype html>${answers.join('')}`);
     else {
       const inside = '<a href="/logout">Log out</a>';
       await tab.route('**/*', async (route) => {
         const isAsked = route.request().url() === url;
-        await route.fulfill({ contentType: 'text/html', body: `<!doctype html>${isAsked ? html : inside}` });
+        const body = isAsked ? (answers.length > 1 ? answers.shift() : answers[0]) : inside;
+        await route.fulfill({ contentType: 'text/html', body: `<!doctype html>${body ?? ''}` });
       });
       await tab.goto(url);
     }
@@ -42,7 +44,7 @@ async function after(html: string, inputsBefore: number | null = null, url = '')
       { projectId: 'p', browser: null, domain: 'acme.test' },
       's',
       'login',
-      inputsBefore === null ? null : { page: tab, inputs: inputsBefore, underWay: new Set() },
+      inputsBefore === null ? null : { page: tab, url: tab.url(), inputs: inputsBefore, underWay: new Set() },
       signal,
     );
   } finally {
@@ -151,6 +153,36 @@ describe('after the last answer', () => {
     const notice = `<title>Portal</title><h1>Scheduled maintenance</h1><p>On Sunday the portal is not available.</p>
       <form><button>I have read this notice</button></form>`;
     expect(offers(await after(notice))).toEqual(['choice', 'other I have read this notice *']);
+  });
+
+  it.each([
+    [
+      'Login failed',
+      '<h1>Login failed</h1><p>The user name or password is incorrect.</p>',
+      'The user name or password is incorrect.',
+    ],
+    ['Unknown user', '<h1>Error</h1><p>Unknown user or wrong password.</p>', 'Unknown user or wrong password.'],
+    ['an alert', '<p role="alert">Falsches Passwort</p><p>Hilfe</p>', 'Falsches Passwort'],
+  ])('takes no page for the inside that only refuses: %s', async (_name, html, error) => {
+    const way = '<a href="/">Back</a><button onclick="history.back()">Try again</button>';
+    const reading = await after(`<title>Acme</title>${html}${way}`);
+    expect([reading.kind, reading.website_error]).toEqual(['other', error]);
+  });
+
+  it('asks again by the form of the address that a page without one has refused', async () => {
+    const refused = '<h1>Login failed</h1><p>The user name or password is incorrect.</p>';
+    const form =
+      '<form><label>User <input name="u"></label><label>Password <input type="password" name="p"></label><button>Log in</button></form>';
+    const reading = await after([refused, form], 2, 'http://acme.test/login');
+    expect([reading.kind, reading.fields.map(({ type }) => type)]).toEqual(['form', ['identifier', 'password']]);
+    expect(reading.website_error).toBe('The user name or password is incorrect.');
+  });
+
+  it('takes a fault of the site for no refusal of what was typed', async () => {
+    const reading = await after(
+      '<title>Acme</title><h1>Login failed</h1><p role="alert">Login failed: server error</p>',
+    );
+    expect([reading.kind, reading.website_error]).toEqual(['other', 'Login failed: server error']);
   });
 
   const question = (
