@@ -7,7 +7,7 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 const STEPS_TRIED = 40;
 
 /** A place in the schedule of checks, among all that are checked at one interval. */
-export interface CheckPlace {
+export interface CheckSlot {
   slot: number;
   intervalSeconds: number;
 }
@@ -24,7 +24,7 @@ export function phaseOf(slot: number, intervalSeconds: number): number {
  * When the connection of a place is checked next, in milliseconds since the epoch: at the first of its own seconds that
  * leaves a tenth of the interval free, so at most 1.1 intervals from now, and from then on once an interval. Pure.
  */
-export function nextCheckAtMs(nowMs: number, place: CheckPlace): number {
+export function nextCheckAtMs(nowMs: number, place: CheckSlot): number {
   const { slot, intervalSeconds } = place;
   return (phaseOf(slot, intervalSeconds) + (checkNumberAt(nowMs, place) + 1) * intervalSeconds) * 1000;
 }
@@ -33,7 +33,7 @@ export function nextCheckAtMs(nowMs: number, place: CheckPlace): number {
  * The number of the check that is made at a time: one more than that of the check before which {@link nextCheckAtMs} tells
  * it, however late it comes, and the same when it is made again within most of the interval. Pure.
  */
-export function checkNumberAt(nowMs: number, { slot, intervalSeconds }: CheckPlace): number {
+export function checkNumberAt(nowMs: number, { slot, intervalSeconds }: CheckSlot): number {
   return Math.floor((nowMs / 1000 - phaseOf(slot, intervalSeconds)) / intervalSeconds + JITTER);
 }
 

@@ -1,5 +1,5 @@
 import type { CredentialFacts, LoginTarget } from './activities.ts';
-import type { CheckPlace } from './check-times.ts';
+import type { CheckSlot } from './check-times.ts';
 import type { AuthStatus, CheckMethod, TimelineEvent } from './connections.ts';
 import type { ConnectionDocument } from './document.ts';
 
@@ -41,7 +41,7 @@ export interface WatchInput {
   credential: CredentialFacts | null;
   /** The document as it is recorded. The looks that follow take the revisions after its own, one each. */
   document: ConnectionDocument;
-  place: CheckPlace;
+  place: CheckSlot;
   /** Number of the first look, as `checkNumberAt` has it. */
   firstNumber: number;
   /** What the ids of the checks are made from, the same for each however often it is tried. */

@@ -18,7 +18,7 @@ import {
   checkLogin,
   checkSubmit,
 } from '../../workflows/connection/requests.ts';
-import { initialState, touch, type ConnectionState } from '../../workflows/connection/state.ts';
+import { initialState, applyChange, type ConnectionState } from '../../workflows/connection/state.ts';
 import type { Accepted } from '../../workflows/messages.ts';
 
 /**
@@ -165,7 +165,7 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
       }),
     change: (id, change, timeline) =>
       act(id, (state) => {
-        touch(state, change, timeline);
+        applyChange(state, change, timeline);
       }),
   };
   return fake;

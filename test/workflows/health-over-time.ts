@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import { workflowIdOf } from '../../client/identity.ts';
-import type { Beginning } from '../../workflows/connection/state.ts';
+import type { StartMode } from '../../workflows/connection/state.ts';
 import type { authConnection as entity } from '../../workflows/index.ts';
 import { WORKFLOWS } from '../../workflows/messages.ts';
 import { settings, startWorkflowTests, type WorkflowTests } from './environment.ts';
@@ -142,7 +142,7 @@ function looksInBrowser(id: string): boolean {
   return id.includes('_browser');
 }
 
-function laterRun(document: ConnectionDocument): Beginning {
+function laterRun(document: ConnectionDocument): StartMode {
   return {
     how: 'carried',
     state: {

@@ -9,7 +9,7 @@ import { abandonFlow, deliverAnswers, runFlows, stopFlow } from './flows.ts';
 import { registerHandlers } from './handlers.ts';
 import { runHealthChecks } from './health.ts';
 import { insertRow, recordChanges, removeRow } from './recorder.ts';
-import { carriedOf, initialState, type ConnectionInput, type ConnectionState } from './state.ts';
+import { carriedState, initialState, type ConnectionInput, type ConnectionState } from './state.ts';
 
 /** A run continues as new at this many events, two dozen health checks in a browser, however many the server would allow. */
 const MAX_EVENTS = 300;
@@ -27,10 +27,10 @@ export async function authConnection(input: ConnectionInput): Promise<void> {
   CancellationScope.current().cancelRequested.catch(() => {
     stopFlow(state, 'CANCELED');
   });
-  await CancellationScope.nonCancellable(() => live(state, input));
+  await CancellationScope.nonCancellable(() => runEntity(state, input));
 }
 
-async function live(state: ConnectionState, input: ConnectionInput): Promise<void> {
+async function runEntity(state: ConnectionState, input: ConnectionInput): Promise<void> {
   if (!state.inserted) await insertRow(state);
   if (!state.inserted) {
     await condition(allHandlersFinished);
@@ -40,10 +40,10 @@ async function live(state: ConnectionState, input: ConnectionInput): Promise<voi
   const work = new CancellationScope();
   const loops = [recordChanges, runHealthChecks, deliverAnswers].map((loop) => work.run(() => loop(state)));
   const flows = runFlows(state);
-  const over = condition(() => state.removeRequested || mayContinueAsNew(state, input));
+  const over = condition(() => state.removeRequested || canContinueAsNew(state, input));
   await Promise.race([over, flows, ...loops]);
   if (!state.removeRequested) {
-    await handOver({ ...input, begin: { how: 'carried', state: carriedOf(state) } });
+    await continueRun({ ...input, begin: { how: 'carried', state: carriedState(state) } });
   }
   work.cancel();
   await Promise.allSettled(loops);
@@ -55,7 +55,7 @@ async function live(state: ConnectionState, input: ConnectionInput): Promise<voi
 }
 
 /** Continues as new, with what operators find the workflow by. */
-async function handOver(input: ConnectionInput): Promise<never> {
+async function continueRun(input: ConnectionInput): Promise<never> {
   const { typedSearchAttributes, memo } = workflowInfo();
   const options = { typedSearchAttributes, ...(memo === undefined ? {} : { memo }) };
   return await makeContinueAsNewFunc<typeof authConnection>(options)(input);
@@ -65,7 +65,7 @@ async function handOver(input: ConnectionInput): Promise<never> {
  * True when a run may end and hand over: with nothing in flight that belongs to this run, after a flow or many checks. Under
  * `continueAlways` it hands over whenever something was recorded, flows in progress included.
  */
-function mayContinueAsNew(state: ConnectionState, { continueAlways = false }: ConnectionInput): boolean {
+function canContinueAsNew(state: ConnectionState, { continueAlways = false }: ConnectionInput): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   const settled =
     !state.recording &&

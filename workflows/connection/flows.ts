@@ -25,24 +25,24 @@ import { targetOf } from './login-target.ts';
 import {
   flowEvent,
   gateInputOf,
-  memoryOf,
+  reauthMemory,
   rescheduleCheck,
-  touch,
+  applyChange,
   type ConnectionState,
   type RequestedFlow,
   type RunningFlow,
 } from './state.ts';
 
-/** How long after its expiry, or after it was told to stop, a flow may take to close its browser and say how it ended. */
+/** How long a flow may take to close its browser and report its end, after its expiry or after it was stopped. */
 const CLOSE_WITHIN_MS = 60_000;
 
-/** A new id of a flow, which is that of its workflow, too. */
+/** A new flow id; also the flow's workflow id. */
 export function newFlowId(): string {
   return `flow_${uuid4().replaceAll('-', '')}`;
 }
 
 /** A flow that has just started, as callers see it before its first step. */
-export function newFlow(flowType: FlowType, flowId: string, now: number): FlowState {
+function newFlow(flowType: FlowType, flowId: string, now: number): FlowState {
   return {
     flow_id: flowId,
     flow_type: flowType,
@@ -63,47 +63,47 @@ export function newFlow(flowType: FlowType, flowId: string, now: number): FlowSt
   };
 }
 
-/** Makes a flow visible and has it run next. A flow that it takes the place of is over for callers from here on. */
+/** Makes a flow visible and queues it to run next. Callers see the flow it replaces as expired from here on. */
 export function requestFlow(state: ConnectionState, requested: RequestedFlow): void {
   stopFlow(state, 'EXPIRED');
   const flow = newFlow(requested.kind === 'login' ? 'LOGIN' : 'REAUTH', requested.flowId, Date.now());
   state.requestedFlow = requested;
-  touch(state, { flow }, [{ ...flowEvent(flow, flow.started_at), step: 'INITIALIZED' }]);
+  applyChange(state, { flow }, [{ ...flowEvent(flow, flow.started_at), step: 'INITIALIZED' }]);
 }
 
-/** Changes the flow that callers see, unless it has ended or another one has taken its place. */
+/** Changes the flow that callers see, unless it has ended or was replaced by another. */
 export function patchFlow(state: ConnectionState, flowId: string, patch: Partial<FlowState>): void {
   const { flow } = state.document;
   if (flow?.flow_id !== flowId || flow.flow_status !== 'IN_PROGRESS') return;
-  // A step that says what is known already makes no new state.
+  // A patch that changes nothing makes no new revision.
   if (Object.entries(patch).every(([name, value]) => Reflect.get(flow, name) === value)) return;
   const now = new Date().toISOString();
   const next = { ...flow, ...patch };
-  // A flow that began before steps were timed has none to tell.
+  // A flow that began before steps were timed has no step times.
   if (flow.steps !== undefined) next.steps = stepTimesAfter(flow.steps, next, now);
-  touch(state, { flow: next }, [flowEvent(next, now)]);
+  applyChange(state, { flow: next }, [flowEvent(next, now)]);
 }
 
-/** Ends the flow in progress, if there is one: callers see it at once, its child is told and closes its browser. */
+/** Ends the flow in progress, if there is one: callers see it at once; its child is canceled and closes its browser. */
 export function stopFlow(state: ConnectionState, status: 'CANCELED' | 'EXPIRED'): void {
   state.requestedFlow = null;
   if (state.running !== null) state.running.stop ??= status;
   const { flow } = state.document;
-  if (flow !== null) patchFlow(state, flow.flow_id, { ...OVER, flow_status: status });
+  if (flow !== null) patchFlow(state, flow.flow_id, { ...CLEARED_FIELDS, flow_status: status });
 }
 
-/** Runs the flows that are asked for, one after the other: two browsers on one profile would save over each other. */
+/** Runs requested flows one at a time: two browsers on one profile would overwrite each other's changes. */
 export async function runFlows(state: ConnectionState): Promise<void> {
   for (;;) {
     await condition(() => state.running !== null || state.requestedFlow !== null);
     const running = state.running ?? (await startRequested(state));
     if (running === null) continue;
-    applyEnd(state, running, await untilEnded(running));
-    // Only when its workflow has closed may this run hand over, or the next flow open the profile.
+    applyEnd(state, running, await waitForEnd(running));
+    // Until its workflow has closed, this run must not continue as new and no other flow may open the profile.
     await condition(() => !state.childOpen, CLOSE_WITHIN_MS);
     state.running = null;
     state.flowsEnded += 1;
-    // A login tells as much of the session as a check: the next one is a whole interval away.
+    // A login verifies the session as well as a check does: the next check is a whole interval away.
     rescheduleCheck(state);
   }
 }
@@ -114,7 +114,7 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
   if (requested === null || flow === null) return null;
   const { kind, flowId } = requested;
   const running: RunningFlow = { kind, flowId, expiresAt: flow.flow_expires_at, stop: null, end: null };
-  const memory = memoryOf(state.document);
+  const memory = reauthMemory(state.document);
   const input: FlowInput = {
     flowId,
     target: targetOf(state, kind === 'login' ? requested.request : null),
@@ -133,14 +133,14 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
     const child = await startChild<typeof login | typeof reauth>(WORKFLOWS[kind], {
       workflowId: flowId,
       args: [input],
-      // The entity may continue as new while a flow runs, and tells a flow by a message of its own to stop.
+      // The entity may continue as new while a flow runs, and cancels a flow explicitly.
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowExecutionTimeout: FLOW_LIFETIME_MS + CLOSE_WITHIN_MS,
       staticSummary: kind === 'login' ? 'Logs in with a person' : 'Logs in again with stored credentials',
     });
     state.childOpen = true;
     const closed = (end: FlowEnd): void => {
-      // A flow tells its own end. One that was terminated or broke down can not.
+      // A flow reports its own end, unless it was terminated or crashed.
       running.end ??= end;
       state.childOpen = false;
     };
@@ -149,7 +149,7 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
       (error: unknown) => closed({ status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null }),
     );
   } catch {
-    // Nothing runs under this id, so nothing is to be closed.
+    // No child was started under this id, so there is nothing to close.
     running.end = { status: 'FAILED', result: null };
   } finally {
     state.startingFlow = false;
@@ -157,7 +157,7 @@ async function startRequested(state: ConnectionState): Promise<RunningFlow | nul
   return running;
 }
 
-async function untilEnded(running: RunningFlow): Promise<FlowEnd> {
+async function waitForEnd(running: RunningFlow): Promise<FlowEnd> {
   const overdueAt = Date.parse(running.expiresAt) + CLOSE_WITHIN_MS;
   await condition(() => running.end !== null || running.stop !== null, Math.max(1, overdueAt - Date.now()));
   if (running.end === null) {
@@ -167,13 +167,13 @@ async function untilEnded(running: RunningFlow): Promise<FlowEnd> {
   return running.end ?? { status: running.stop ?? 'EXPIRED', result: null };
 }
 
-/** What is not true any more of a flow that has ended. */
-const OVER = { interaction: null, external_action_message: null } as const;
+/** Fields cleared when a flow ends. */
+const CLEARED_FIELDS = { interaction: null, external_action_message: null } as const;
 
-/** What is said of a flow that could not tell its end. */
+/** Error of a flow that could not report its own end. */
 const ENDED_FROM_OUTSIDE = {
   error_code: 'internal_error',
-  error_message: 'The login was ended from outside; start a new one',
+  error_message: 'The login was terminated externally; start a new one',
 } as const;
 
 function applyEnd(state: ConnectionState, running: RunningFlow, end: FlowEnd): void {
@@ -188,11 +188,11 @@ function applyEnd(state: ConnectionState, running: RunningFlow, end: FlowEnd): v
     const { settings } = state.document;
     const { credentialName } = finished;
     const attach = credentialName !== null && settings.credential === undefined;
-    touch(state, {
+    applyChange(state, {
       reauth,
       status: 'AUTHENTICATED',
       post_login_url: finished.postLoginUrl,
-      // Another session may be told by something else.
+      // The new session may need another request to check it.
       request_check: undefined,
       ...(finished.account === undefined || finished.account === null ? {} : { account: finished.account }),
       settings: attach ? { ...settings, credential: { name: credentialName } } : settings,
@@ -200,30 +200,30 @@ function applyEnd(state: ConnectionState, running: RunningFlow, end: FlowEnd): v
   }
   const failed = status === 'FAILED';
   const backOff = kind === 'reauth' && status !== 'SUCCESS' ? reauth.backOff : null;
-  if (status !== 'SUCCESS' && kind === 'reauth') touch(state, { reauth, status: 'NEEDS_AUTH' });
-  else if (status !== 'SUCCESS' && result !== null) touch(state, { reauth });
-  const told = {
+  if (status !== 'SUCCESS' && kind === 'reauth') applyChange(state, { reauth, status: 'NEEDS_AUTH' });
+  else if (status !== 'SUCCESS' && result !== null) applyChange(state, { reauth });
+  const failure = {
     ...(failed ? ENDED_FROM_OUTSIDE : {}),
     ...(failed && result !== null ? { error_code: result.errorCode, error_message: result.errorMessage } : {}),
   };
   patchFlow(state, flowId, {
-    ...OVER,
+    ...CLEARED_FIELDS,
     flow_status: status,
     ...(status === 'SUCCESS' ? { flow_step: 'COMPLETED' as const, website_error: null } : {}),
     ...(typeof result?.websiteError === 'string' ? { website_error: result.websiteError } : {}),
     ...(typeof result?.evidence === 'string' ? { evidence: result.evidence } : {}),
-    ...told,
-    ...(backOff === null ? {} : { error_message: withBackOff(told.error_message ?? null, backOff) }),
+    ...failure,
+    ...(backOff === null ? {} : { error_message: withBackOff(failure.error_message ?? null, backOff) }),
   });
 }
 
-/** What is known of logging in with nobody there once a flow has ended. */
+/** What is known about unattended login after a flow has ended. */
 function memoryAfter(
   { document, credential }: ConnectionState,
   { kind, flowId }: RunningFlow,
   end: FlowEnd,
 ): ReauthMemory {
-  const known = memoryOf(document);
+  const known = reauthMemory(document);
   const { status, result } = end;
   if (status === 'SUCCESS') return result === null ? known : memoryAfterLogin(known, flowId, result);
   const before =
@@ -234,26 +234,26 @@ function memoryAfter(
   const tried = result?.credential ?? credential;
   const version = tried === null ? null : versionOf(tried);
   const reason = code === null ? null : obstacleOf(code);
-  // What a person meets says little of what nobody would, but that the site takes no attempts: not ours either.
+  // An attended login says little about an unattended one, except when the site accepts no attempts at all.
   if (kind === 'login' && code !== 'max_attempts_reached') return before;
   if (reason !== null) return { ...before, obstacle: { reason, credential: version }, backOff: null };
   const planId = result?.followed?.planId ?? known.plans[0]?.id;
-  const isPlans = code !== null && planId !== undefined && isPlanFailure(code);
+  const countsAgainstPlan = code !== null && planId !== undefined && isPlanFailure(code);
   const { health_check_interval: interval } = document.settings;
   return {
     ...before,
-    ...(isPlans ? { plans: notePlanFailure(known.plans, planId, version) } : {}),
+    ...(countsAgainstPlan ? { plans: notePlanFailure(known.plans, planId, version) } : {}),
     backOff: backOffAfter(code, before.backOff, version, interval, Date.now()),
   };
 }
 
-/** What a login that went well has taught. A site that asked for nothing has said nothing of what a login takes. */
-function memoryAfterLogin(known: ReturnType<typeof memoryOf>, flowId: string, result: FlowResult): ReauthMemory {
+/** What a successful login adds. A site that asked for nothing has shown nothing about how to log in. */
+function memoryAfterLogin(known: ReturnType<typeof reauthMemory>, flowId: string, result: FlowResult): ReauthMemory {
   const { refused, refusedCodes = null, requirements, followed, finished } = result;
   const steps = result.steps ?? (requirements === undefined ? [] : stepsOf(requirements));
   const credentialId = finished?.credential?.id ?? null;
   const tried = finished?.credential ?? null;
-  // The site has gone another way than the plan that was followed, whether or not that led in as well.
+  // The site departed from the plan that was followed, whether or not the login succeeded.
   const plans =
     followed?.departed === true
       ? notePlanFailure(known.plans, followed.planId, tried === null ? null : versionOf(tried))
@@ -271,27 +271,27 @@ function memoryAfterLogin(known: ReturnType<typeof memoryOf>, flowId: string, re
   };
 }
 
-/** What a person has said of the forms; nothing from a flow that is older than it. */
+/** The form choice of the person; empty for a flow from before it was recorded. */
 function formsOf({ forms }: FlowResult): Pick<ReauthMemory, 'forms'> {
   return forms === undefined ? {} : { forms };
 }
 
-/** Ends the flow of a connection whose workflow was ended from outside meanwhile: its child may still hold a browser. */
+/** Ends the flow of a connection whose workflow was terminated externally: its child may still hold a browser. */
 export async function abandonFlow(state: ConnectionState): Promise<void> {
   const { flow } = state.document;
   if (flow?.flow_status !== 'IN_PROGRESS') return;
-  patchFlow(state, flow.flow_id, { ...OVER, ...ENDED_FROM_OUTSIDE, flow_status: 'FAILED' });
+  patchFlow(state, flow.flow_id, { ...CLEARED_FIELDS, ...ENDED_FROM_OUTSIDE, flow_status: 'FAILED' });
   await cancelChild(flow.flow_id);
 }
 
-/** Tells a flow to close its browser and end. One that has gone already has nothing to close. */
+/** Cancels a flow, which then closes its browser. A flow that has already ended has nothing to close. */
 async function cancelChild(flowId: string): Promise<void> {
   await getExternalWorkflowHandle(flowId)
     .cancel()
     .catch(() => undefined);
 }
 
-/** Hands accepted answers, and word of withdrawn interactions, on to the flow that waits, in order. */
+/** Delivers accepted answers and withdrawn interactions to the waiting flow, in order. */
 export async function deliverAnswers(state: ConnectionState): Promise<void> {
   for (;;) {
     await condition(() => state.outbox.length > 0);
@@ -301,7 +301,7 @@ export async function deliverAnswers(state: ConnectionState): Promise<void> {
       await getExternalWorkflowHandle(answer.flowId).signal(answerSignal, answer);
     } catch (error) {
       if (isCancellation(error)) throw error;
-      // The flow has ended: its end is on its way, and nobody waits for the answer.
+      // The flow has ended: its result is on its way, and nobody waits for the answer.
     }
     state.outbox.shift();
   }

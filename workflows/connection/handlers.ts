@@ -29,8 +29,8 @@ import {
 import type { ConnectionState } from './state.ts';
 
 /**
- * Registers every handler. Handlers validate, change state and return. Three wait: create until the row is in, remove until
- * it is gone, and check, of which there is one at a time, for its outcome.
+ * Registers every handler. Handlers validate, change state and return. Only three wait: create until the row is inserted,
+ * remove until it is deleted, and check (one at a time) for its outcome.
  */
 export function registerHandlers(state: ConnectionState): void {
   setHandler(documentQuery, () => ({
@@ -39,9 +39,10 @@ export function registerHandlers(state: ConnectionState): void {
   }));
 
   setHandler(createUpdate, async (request) => {
-    await condition(() => state.inserted || state.existingId !== null || state.broken !== null);
-    if (state.broken === 'project_gone') refuse('not_found', 'The project was archived or deleted meanwhile');
-    if (state.broken === 'limit_reached')
+    await condition(() => state.inserted || state.existingId !== null || state.storeFailure !== null);
+    if (state.storeFailure === 'project_gone')
+      refuse('not_found', 'The project was archived or deleted in the meantime');
+    if (state.storeFailure === 'limit_reached')
       refuse('limit_reached', 'The organization has as many connections as its limits allow');
     if (!state.inserted && state.existingId === null) refuse('internal_error', 'The connection could not be stored');
     if (state.removeRequested) return { outcome: 'ending', document: state.document };
@@ -87,7 +88,7 @@ export function registerHandlers(state: ConnectionState): void {
       validator: (request: Addressed) => {
         checkAddressed(state, request);
         if (state.checking !== null)
-          refuse('check_in_progress', 'A health check is running; try again when it has ended');
+          refuse('check_in_progress', 'A health check is running; try again when it has finished');
       },
     },
   );
@@ -97,7 +98,7 @@ export function registerHandlers(state: ConnectionState): void {
     async () => {
       state.removeRequested = true;
       await condition(() => state.removed);
-      if (state.broken !== null) refuse('internal_error', 'The connection could not be removed; try again');
+      if (state.storeFailure !== null) refuse('internal_error', 'The connection could not be removed; try again');
       return null;
     },
     {
@@ -108,13 +109,13 @@ export function registerHandlers(state: ConnectionState): void {
   );
 }
 
-/** What a running flow tells. One that callers do not see any more changes nothing for them. */
+/** Signals from a running flow. A flow that callers no longer see changes nothing for them. */
 function registerFlowSignals(state: ConnectionState): void {
   setHandler(flowProgressSignal, ({ flowId, patch }) => {
     patchFlow(state, flowId, patch);
   });
   setHandler(flowWithdrawsSignal, ({ flowId, interactionId }) => {
-    // When an answer was accepted before, it is on its way and the flow takes it.
+    // If an answer was accepted before, it is on its way and the flow takes it.
     if (pendingInteraction(state)?.interaction_id !== interactionId) return;
     patchFlow(state, flowId, { interaction: null, external_action_message: null });
     state.outbox.push({ flowId, interactionId, input: null });

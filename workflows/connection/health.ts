@@ -7,18 +7,18 @@ import { failureCodeOf, proxyMessage } from '../flow/failures.ts';
 import { createBrowserActivities } from '../flow/activities.ts';
 import { records } from '../records.ts';
 import { checkQuickly } from './quick-check.ts';
-import { hasSlot, mayWatch, watchSession, type Watched } from './session-watch.ts';
+import { hasSlot, canWatch, watchSession, type Watched } from './session-watch.ts';
 import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';
 import { isBackingOff, withBackOff } from '../policy/intervals.ts';
 import { newFlowId, requestFlow } from './flows.ts';
 import { targetOf } from './login-target.ts';
-import { memoryOf, touch, type ConnectionState } from './state.ts';
+import { reauthMemory, applyChange, type ConnectionState } from './state.ts';
 
-/** Checks the session on its schedule and whenever it is asked to, during flows too. */
+/** Checks the session on its schedule and on request, also during flows. */
 export async function runHealthChecks(state: ConnectionState): Promise<void> {
   for (;;) {
-    await untilCheckIsDue(state);
-    const watched = mayWatch(state) ? await watchSession(state) : null;
+    await waitForDueCheck(state);
+    const watched = canWatch(state) ? await watchSession(state) : null;
     if (watched === 'interrupted') continue;
     const checkId = (state.checking ??= uuid4());
     await runHealthCheck(state, checkId, watched);
@@ -28,35 +28,35 @@ export async function runHealthChecks(state: ConnectionState): Promise<void> {
   }
 }
 
-/** Waits for a check that is asked for by hand, or for the timer. */
-async function untilCheckIsDue(state: ConnectionState): Promise<void> {
+/** Waits for a requested check or for the timer. */
+async function waitForDueCheck(state: ConnectionState): Promise<void> {
   while (state.checking === null) {
     const { settings } = state.document;
-    // Before the first good login there is no session to look at.
-    const timed = settings.health_checks && state.hadLogin;
-    if (!timed) state.nextCheckAt = null;
+    // Before the first successful login there is no session to check.
+    const isScheduled = settings.health_checks && state.hadLogin;
+    if (!isScheduled) state.nextCheckAt = null;
     else if (state.nextCheckAt === null) {
       const changedMeanwhile = await takeSlot(state);
       if (changedMeanwhile) continue;
-      state.nextCheckAt = plannedCheck(state);
+      state.nextCheckAt = nextCheckTime(state);
     }
     const epoch = state.timerEpoch;
     const changed = (): boolean => state.checking !== null || state.timerEpoch !== epoch;
     if (state.nextCheckAt === null) await condition(changed);
-    // One that is overdue begins at once: a run that ends soon would end before its timer.
+    // An overdue check starts at once: a run that ends soon would end before its timer fires.
     else if (state.nextCheckAt <= Date.now()) return;
     else if (!(await condition(changed, state.nextCheckAt - Date.now()))) return;
   }
 }
 
 /**
- * Sees to it that the connection has a place among all that are checked at its interval, unless the store cannot be asked.
- * True when what the timer depends on has changed meanwhile.
+ * Makes sure the connection has a slot in the check schedule for its interval, unless the store is unavailable.
+ * True if something the timer depends on changed in the meantime.
  */
 async function takeSlot(state: ConnectionState): Promise<boolean> {
   const { id, settings } = state.document;
   const intervalSeconds = settings.health_check_interval;
-  // A run that began before there were places goes by chance until it meets this anew.
+  // A run that began before there were slots uses random times until it replays past this point.
   if (hasSlot(state) || !patched('check-slots')) return false;
   const epoch = state.timerEpoch;
   state.takingSlot = true;
@@ -65,34 +65,31 @@ async function takeSlot(state: ConnectionState): Promise<boolean> {
     state.checkSlot = slot === null ? null : { intervalSeconds, slot };
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.warn('a place in the schedule of checks could not be had', { code: failureCodeOf(error) });
+    log.warn('no slot in the check schedule', { code: failureCodeOf(error) });
   } finally {
     state.takingSlot = false;
   }
   return state.timerEpoch !== epoch || state.checking !== null;
 }
 
-/** When the next check is due: at the connection's own second, or by chance as long as it has none. */
-function plannedCheck({ document: { settings }, checkSlot }: ConnectionState): number {
+/** When the next check is due: at the connection's own second, or at a random time while it has no slot. */
+function nextCheckTime({ document: { settings }, checkSlot }: ConnectionState): number {
   const intervalSeconds = settings.health_check_interval;
   return checkSlot?.intervalSeconds === intervalSeconds
     ? nextCheckAtMs(Date.now(), checkSlot)
     : Date.now() + randomDelayMs(intervalSeconds, Math.random());
 }
 
-/**
- * One health check: looks whether the profile is logged in and writes down what it found. An expired session goes
- * through the reauth gate.
- */
+/** Runs one health check and records its outcome. An expired session goes through the reauth gate. */
 async function runHealthCheck(state: ConnectionState, checkId: string, watched: Watched | null): Promise<void> {
   const quick = watched?.found ?? (await checkQuickly(state, checkId));
   if (quick === 'recorded') return;
-  const found = typeof quick === 'string' ? await lookAtSession(state, checkId, quick) : quick;
+  const found = typeof quick === 'string' ? await checkInBrowser(state, checkId, quick) : quick;
   const previous = state.document.status;
   const nowIso = new Date().toISOString();
   if (found.credential !== null) state.credential = found.credential;
   const status = statusAfter(previous, found.outcome);
-  const backOff = backOffNow(state);
+  const backOff = activeBackOff(state);
   const event: TimelineEvent = {
     ...checkEvent(watched?.checkId ?? checkId, status, nowIso),
     previous_status: previous,
@@ -108,24 +105,24 @@ async function runHealthCheck(state: ConnectionState, checkId: string, watched: 
     ...(typeof found.replayError === 'string' ? { replay_error: found.replayError } : {}),
   };
   const learned = found.requestCheck === undefined ? {} : { request_check: found.requestCheck };
-  touch(state, { status, last_auth_check_at: nowIso, ...learned }, [event]);
+  applyChange(state, { status, last_auth_check_at: nowIso, ...learned }, [event]);
   if (found.outcome === 'expired') requestReauth(state);
 }
 
-async function lookAtSession(
+async function checkInBrowser(
   state: ConnectionState,
   checkId: string,
-  quick: QuickCheckMiss | 'not asked',
+  quick: QuickCheckMiss | 'skipped',
 ): Promise<HealthOutcome> {
   try {
     const browser = createBrowserActivities('checks', state.document.organization_id);
     const { requestCheck, ...target } = targetOf(state);
-    // A request that has just been made and told nothing is not made again.
-    const mayAsk = quick !== 'unsure' && requestCheck !== undefined;
-    return await browser.checkHealth({ target: { ...target, ...(mayAsk ? { requestCheck } : {}) }, checkId });
+    // A request that was just made and was inconclusive is not repeated.
+    const mayRequest = quick !== 'unsure' && requestCheck !== undefined;
+    return await browser.checkHealth({ target: { ...target, ...(mayRequest ? { requestCheck } : {}) }, checkId });
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // No browser, no network, no answer: nothing is known of the session, so nothing is said of it.
+    // No browser, no network or no answer: the state of the session is unknown.
     const errorCode = proxyMessage(error) === null ? 'browser_error' : 'network_error';
     return { outcome: 'inconclusive', errorCode, credential: state.credential };
   }
@@ -142,17 +139,17 @@ function statusAfter(previous: AuthStatus, outcome: HealthOutcome['outcome']): A
   }
 }
 
-/** The back-off that holds a REAUTH back at this moment, or null. */
-function backOffNow({ document, credential }: ConnectionState): ReauthBackOff | null {
-  const { backOff } = memoryOf(document);
+/** The back-off that delays a REAUTH now, or null. */
+function activeBackOff({ document, credential }: ConnectionState): ReauthBackOff | null {
+  const { backOff } = reauthMemory(document);
   return isBackingOff(backOff, credential, Date.now()) ? backOff : null;
 }
 
-/** The reauth gate: asks for a REAUTH flow, or leaves NEEDS_AUTH with its reason, or for a later check. */
+/** The reauth gate: requests a REAUTH flow, or leaves the connection NEEDS_AUTH. */
 function requestReauth(state: ConnectionState): void {
   const { settings, flow } = state.document;
   const busy = flow?.flow_status === 'IN_PROGRESS' || state.requestedFlow !== null;
   if (busy || !settings.auto_reauth || !settings.health_checks || !state.document.can_reauth) return;
-  if (backOffNow(state) !== null) return;
+  if (activeBackOff(state) !== null) return;
   requestFlow(state, { kind: 'reauth', flowId: newFlowId() });
 }

@@ -1,15 +1,15 @@
 import type { LoginTarget } from '../../contract/activities.ts';
 import type { LoginRequest } from '../messages.ts';
-import { memoryOf, type ConnectionState } from './state.ts';
+import { reauthMemory, type ConnectionState } from './state.ts';
 
-/** Where a login of this connection goes. `overrides` are those of one login request. */
+/** Where a login of this connection goes. `overrides` come from one login request. */
 export function targetOf(state: ConnectionState, overrides: LoginRequest | null = null): LoginTarget {
   const { document } = state;
   const { settings } = document;
-  // What a login leaves out, it takes from the connection: its proxy above all.
+  // Whatever a login request leaves out comes from the connection, above all its proxy.
   const browser =
     overrides?.browser === undefined ? (settings.browser ?? null) : { ...settings.browser, ...overrides.browser };
-  const { forms } = memoryOf(document);
+  const { forms } = reauthMemory(document);
   const telemetry = overrides?.browserTelemetry ?? settings.browser_telemetry;
   return {
     connectionId: document.id,

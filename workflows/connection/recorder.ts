@@ -10,9 +10,9 @@ import { failureCodeOf } from '../flow/failures.ts';
 import { records } from '../records.ts';
 import { STATUS_ATTRIBUTE } from '../search-attributes.ts';
 import { stopFlow } from './flows.ts';
-import { touch, type ConnectionState } from './state.ts';
+import { applyChange, type ConnectionState } from './state.ts';
 
-/** Inserts the row of a new connection. What cannot be inserted ends the entity, and its creator learns why. */
+/** Inserts the row of a new connection. If that fails the entity ends, and its creator learns why. */
 export async function insertRow(state: ConnectionState): Promise<void> {
   const { document } = state;
   try {
@@ -21,7 +21,7 @@ export async function insertRow(state: ConnectionState): Promise<void> {
     state.inserted = existingId === null;
     state.recordedRevision = document.revision;
   } catch (error) {
-    state.broken = failureCodeOf(error);
+    state.storeFailure = failureCodeOf(error);
   }
 }
 
@@ -39,7 +39,7 @@ export async function recordChanges(state: ConnectionState): Promise<void> {
   }
 }
 
-/** Writes the document as it is now. When even a day's tries fail, the next change brings everything that is pending. */
+/** Writes the document as it is now. If even a day of retries fails, the next change writes everything pending. */
 async function record(state: ConnectionState): Promise<void> {
   const { document } = state;
   const timeline = [...state.pendingTimeline.values()];
@@ -49,20 +49,20 @@ async function record(state: ConnectionState): Promise<void> {
       if (state.pendingTimeline.get(event.id) === event) state.pendingTimeline.delete(event.id);
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.error('a state could not be recorded', { code: failureCodeOf(error), revision: document.revision });
+    log.error('connection state not recorded', { code: failureCodeOf(error), revision: document.revision });
   }
   state.recordedRevision = document.revision;
 }
 
-/** Lets operators find the workflow by its status, and see what it does. Nothing here is encrypted: words of a closed list. */
+/** Shows operators the workflow's status and current step. Nothing here is encrypted: only values of closed lists. */
 export function showStatus({ document: { status, flow } }: ConnectionState): void {
   setCurrentDetails(flow === null ? status : `${status}; ${flow.flow_type} ${flow.flow_status}, ${flow.flow_step}`);
   const shown = workflowInfo().typedSearchAttributes.get(STATUS_ATTRIBUTE);
-  // Without the attribute from its start, the server does not know it.
+  // A workflow started without the attribute runs on a server that does not know it.
   if (shown !== undefined && shown !== status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
 }
 
-/** Learns what the attached credential can answer, so that the reauth gate speaks of it at once. */
+/** Reads what the attached credential can answer, so that the reauth gate reflects it at once. */
 async function refreshCredential(state: ConnectionState): Promise<void> {
   const { organization_id, project_id, settings } = state.document;
   state.credentialStale = false;
@@ -72,24 +72,24 @@ async function refreshCredential(state: ConnectionState): Promise<void> {
       projectId: project_id,
       credentialName: settings.credential?.name ?? null,
     });
-    touch(state, {});
+    applyChange(state, {});
   } catch (error) {
     if (isCancellation(error)) throw error;
-    // The gate says `no_credential` until a flow or a check reads it.
-    log.error('a credential could not be read', { code: failureCodeOf(error) });
+    // The gate reports `no_credential` until a flow or a check reads it.
+    log.error('credential not read', { code: failureCodeOf(error) });
   }
 }
 
-/** Removes a deleted connection's row: the caller waits for this alone, closing a browser may take longer. */
+/** Removes a deleted connection's row, which is all the caller waits for; closing a browser may take longer. */
 export async function removeRow(state: ConnectionState): Promise<void> {
   const { id, organization_id, project_id } = state.document;
   stopFlow(state, 'CANCELED');
-  // Whoever follows the flow sees how it ended before the row is gone.
+  // Callers that follow the flow see how it ended before the row is gone.
   if (state.document.revision > state.recordedRevision) await record(state);
   try {
     await records.removeConnection({ connectionId: id, organizationId: organization_id, projectId: project_id });
   } catch (error) {
-    state.broken = failureCodeOf(error);
+    state.storeFailure = failureCodeOf(error);
   }
   state.removed = true;
 }

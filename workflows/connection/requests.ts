@@ -4,21 +4,21 @@ import type { ConnectionSettings, FlowState } from '../../contract/document.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import type { Accepted, Addressed, ConfigureRequest, LoginRequest, RefusalCode, SubmitInput } from '../messages.ts';
 import { patchFlow, requestFlow } from './flows.ts';
-import { rememberSubmission, rescheduleCheck, touch, type ConnectionState } from './state.ts';
+import { rememberSubmission, rescheduleCheck, applyChange, type ConnectionState } from './state.ts';
 
 /*
- * What callers may ask of a connection: each `check…` refuses what cannot be done by a failure that the caller gets, each
- * `apply…` changes the state. None waits, and none needs more of Temporal than that failure.
+ * Requests to a connection: each `check…` rejects what cannot be done, each `apply…` changes the state. None waits, and
+ * the failure that a caller gets is all they need from Temporal.
  */
 
-/** Refuses a message that is not for this connection. */
+/** Rejects a message that is not addressed to this connection. */
 export function checkAddressed(state: ConnectionState, message: Addressed): void {
-  // A workflow id is used again after a deletion, and the row may not be in yet: neither answers for this id.
+  // A workflow id is reused after a deletion, and the row may not be inserted yet.
   if (message.connectionId !== state.document.id || !state.inserted || state.removeRequested)
     refuse('not_found', 'No such connection');
 }
 
-/** Refuses a login while a flow is in progress, unless it is the request that began it. */
+/** Rejects a login while a flow is in progress, unless this request started it. */
 export function checkLogin(state: ConnectionState, request: LoginRequest): void {
   checkAddressed(state, request);
   if (request.loginId === state.lastLoginId) return;
@@ -27,7 +27,7 @@ export function checkLogin(state: ConnectionState, request: LoginRequest): void 
     refuse('flow_in_progress', `A flow is in progress until ${flow.flow_expires_at}; finish it or wait`);
 }
 
-/** Begins a login flow, under the id that `newFlowId` makes. */
+/** Starts a login flow under a new id. */
 export function applyLogin(state: ConnectionState, request: LoginRequest, newFlowId: () => string): Accepted {
   if (request.loginId !== state.lastLoginId) {
     state.lastLoginId = request.loginId;
@@ -36,7 +36,7 @@ export function applyLogin(state: ConnectionState, request: LoginRequest, newFlo
   return accepted(state);
 }
 
-/** Refuses an answer that does not fit what waits, unless it was taken before. */
+/** Rejects an answer that does not fit the pending interaction, unless it was applied before. */
 export function checkSubmit(state: ConnectionState, input: SubmitInput): void {
   checkAddressed(state, input);
   if (wasApplied(state, input)) return;
@@ -44,12 +44,12 @@ export function checkSubmit(state: ConnectionState, input: SubmitInput): void {
   if (refusal !== null) refuse(refusal.code, refusal.message);
 }
 
-/** True of an answer by signal that is to be applied: nobody learns of its refusal. */
+/** True if an answer sent by signal is to be applied: its sender does not learn of a rejection. */
 export function isAcceptable(state: ConnectionState, input: SubmitInput): boolean {
   return input.connectionId === state.document.id && refusalOf(pendingInteraction(state), input) === null;
 }
 
-/** Puts an answer on its way to the flow, once. */
+/** Sends an answer to the flow, once. */
 export function applySubmit(state: ConnectionState, input: SubmitInput): Accepted {
   const { flow } = state.document;
   if (flow === null || wasApplied(state, input)) return accepted(state);
@@ -64,7 +64,7 @@ export function applySubmit(state: ConnectionState, input: SubmitInput): Accepte
   return accepted(state);
 }
 
-/** Changes settings; what depends on them follows at once. */
+/** Changes settings and whatever depends on them. */
 export function applySettings(state: ConnectionState, { changes, credentialChanged }: ConfigureRequest): Accepted {
   const settings: ConnectionSettings = { ...state.document.settings };
   for (const [name, value] of Object.entries(changes)) {
@@ -76,15 +76,18 @@ export function applySettings(state: ConnectionState, { changes, credentialChang
   if (JSON.stringify(before.credential) !== JSON.stringify(settings.credential)) {
     state.credential = null;
     state.credentialStale = true;
-    // Whoever attaches other values may mean another account.
+    // Other values may belong to another account.
     const { account: _account, ...document } = state.document;
     state.document = document;
   }
   const { reauth } = state.document;
   const codesChanged = JSON.stringify(before.codes) !== JSON.stringify(settings.codes);
-  // A code or a link that nobody was there to give may come by itself now.
-  const mayComeNow = codesChanged && CODES_THAT_ARE_SENT.has(reauth?.obstacle?.reason);
-  touch(state, { settings, ...(reauth !== undefined && mayComeNow ? { reauth: { ...reauth, obstacle: null } } : {}) });
+  // An obstacle that was a code or a link may be answered automatically now.
+  const mayBeAnswered = codesChanged && DELIVERED_CODE_REASONS.has(reauth?.obstacle?.reason);
+  applyChange(state, {
+    settings,
+    ...(reauth !== undefined && mayBeAnswered ? { reauth: { ...reauth, obstacle: null } } : {}),
+  });
   if (
     before.health_check_interval !== settings.health_check_interval ||
     before.health_checks !== settings.health_checks
@@ -94,24 +97,28 @@ export function applySettings(state: ConnectionState, { changes, credentialChang
   return accepted(state);
 }
 
-const CODES_THAT_ARE_SENT = new Set<unknown>(['requires_sms_code', 'requires_email_code', 'requires_external_action']);
+const DELIVERED_CODE_REASONS = new Set<unknown>([
+  'requires_sms_code',
+  'requires_email_code',
+  'requires_external_action',
+]);
 
-/** What a caller gets for a request that was done. */
+/** The result of an accepted request. */
 export function accepted({ document }: ConnectionState): Accepted {
   return { revision: document.revision, document };
 }
 
-/** Refuses a request by a failure that its caller gets. */
+/** Rejects a request with a failure that its caller gets. */
 export function refuse(code: RefusalCode, message: string): never {
   throw ApplicationFailure.create({ type: code, message, nonRetryable: true });
 }
 
-/** The interaction that callers see, which is the one that an answer is held against. */
+/** The interaction that callers see and that answers are checked against. */
 export function pendingInteraction({ document: { flow } }: ConnectionState): Interaction | null {
   return isInProgress(flow) ? flow.interaction : null;
 }
 
-/** True until the flow has ended, or its time is over: whoever reads it then sees it EXPIRED. */
+/** True until the flow has ended or passed its expiry, when readers see it as EXPIRED. */
 function isInProgress(flow: FlowState | null): flow is FlowState {
   return flow?.flow_status === 'IN_PROGRESS' && Date.now() < Date.parse(flow.flow_expires_at);
 }
@@ -121,9 +128,8 @@ function wasApplied(state: ConnectionState, { submissionId }: SubmitInput): bool
 }
 
 /**
- * Why an answer cannot be taken, or null when it can. It is held against what callers see, so that whoever answers what is
- * shown is never told that nothing waits. Pure.
- * @param interaction the one that waits, or null.
+ * Why an answer is rejected, or null. It is checked against what callers see, so that nobody who answers what is shown is
+ * told that nothing is pending. Pure.
  */
 function refusalOf(interaction: Interaction | null, input: SubmitInput): { code: RefusalCode; message: string } | null {
   if (interaction === null)

@@ -22,42 +22,42 @@ import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import { failureCodeOf } from '../flow/failures.ts';
 import { browserQueue } from '../messages.ts';
 import { records } from '../records.ts';
-import { mayAskQuickly } from './quick-check.ts';
+import { canCheckQuickly } from './quick-check.ts';
 import { targetOf } from './login-target.ts';
-import { lastWatched, type ConnectionState } from './state.ts';
+import { watchedRevision, type ConnectionState } from './state.ts';
 
-/** What a watch has found that it cannot see to itself, and under which id it is recorded. */
+/** What a watch found but could not record itself, and the check id to record it under. */
 export interface Watched {
-  found: HealthOutcome | QuickCheckMiss | 'not asked';
+  found: HealthOutcome | QuickCheckMiss | 'skipped';
   checkId: string | null;
 }
 
-/** A watch begins anew after this time, so that none rests for ever on what it was begun with. */
-const LONGEST = '30 days';
+/** A watch is restarted after this time, so that none runs forever on outdated input. */
+const MAX_WATCH_DURATION = '30 days';
 
-/** True where the checks that come may be made unseen by the workflow: at known times, of a session that is as it was. */
-export function mayWatch(state: ConnectionState): boolean {
-  return state.watches === true && state.checking === null && hasSlot(state) && mayAskQuickly(state);
+/** True if the next checks may run without the workflow: at known times, on an unchanged session. */
+export function canWatch(state: ConnectionState): boolean {
+  return state.watches === true && state.checking === null && hasSlot(state) && canCheckQuickly(state);
 }
 
-/** True where the connection has a place among all that are checked at its interval. */
+/** True if the connection has a slot in the check schedule for its interval. */
 export function hasSlot({ checkSlot, document: { settings } }: ConnectionState): boolean {
   return checkSlot?.intervalSeconds === settings.health_check_interval;
 }
 
 /**
- * Has the check that is due made, and those that follow it, by one activity that is tried again whenever the next is due: the
- * history grows by none of them. `interrupted` when something has changed that they depend on, or the watch has lasted long:
- * what is due next is in the state, and nothing is recorded meanwhile.
+ * Runs the check that is due, and those that follow it, in one activity that is retried whenever the next is due, so that
+ * they add nothing to the history. `interrupted` when something they depend on has changed, or the watch reached its
+ * maximum duration; the state then holds the time of the next check. Nothing is recorded while it runs.
  */
 export async function watchSession(state: ConnectionState): Promise<Watched | 'interrupted'> {
   const place = state.checkSlot;
-  if (place === null || place === undefined) return { found: 'not asked', checkId: null };
+  if (place === null || place === undefined) return { found: 'skipped', checkId: null };
   const { document: before, timerEpoch: epoch } = state;
   const firstNumber = checkNumberAt(Date.now(), place);
   const revision = Math.max(before.revision, state.quickRevision);
   state.watch = { place, firstNumber, revision };
-  const end = await untilOver(state, (watches) =>
+  const end = await runWatch(state, (watches) =>
     watches.watchSession({
       target: targetOf(state),
       credential: state.credential,
@@ -67,30 +67,30 @@ export async function watchSession(state: ConnectionState): Promise<Watched | 'i
       watchId: uuid4(),
     }),
   );
-  await adoptRecorded(state, before);
+  await syncWithRow(state, before);
   state.watch = null;
   if (end === 'interrupted') {
     const last = state.document.last_auth_check_at;
-    // Whatever has begun the schedule anew has said when it goes on.
+    // Whatever reset the schedule has set the next time itself.
     if (state.timerEpoch === epoch)
       state.nextCheckAt = nextCheckAtMs(last === null ? Date.now() : Date.parse(last), place);
     return 'interrupted';
   }
-  state.tooSlowToAskQuickly = end.missed === 'late';
+  state.tooSlowForQuickChecks = end.missed === 'late';
   if (end.missed === null) {
     const { check, credential, checkId } = end;
     return { found: { outcome: 'authenticated', errorCode: null, check, credential }, checkId };
   }
-  return { found: end.missed === 'overtaken' ? 'not asked' : end.missed, checkId: null };
+  return { found: end.missed === 'overtaken' ? 'skipped' : end.missed, checkId: null };
 }
 
-/** Runs the watch until it ends, or what it rests on changes. It is over for the server, too, when this resolves. */
-async function untilOver(
+/** Runs the watch until it ends or its input changes. When this resolves it is over for the server too. */
+async function runWatch(
   state: ConnectionState,
   begin: (watches: Pick<QuickCheckActivities, 'watchSession'>) => Promise<WatchEnd>,
 ): Promise<WatchEnd | 'interrupted'> {
   const { document, credential, timerEpoch } = state;
-  const isDisturbed = (): boolean =>
+  const hasInputChanged = (): boolean =>
     state.document !== document ||
     state.credential !== credential ||
     state.credentialStale ||
@@ -101,9 +101,9 @@ async function untilOver(
     state.removeRequested;
   const scope = new CancellationScope();
   try {
-    const watching = scope.run(() => begin(watchesOf(document.organization_id)));
+    const watching = scope.run(() => begin(watchActivities(document.organization_id)));
     scope
-      .run(() => condition(isDisturbed))
+      .run(() => condition(hasInputChanged))
       .then(
         () => scope.cancel(),
         () => undefined,
@@ -111,7 +111,7 @@ async function untilOver(
     return await watching;
   } catch (error) {
     if (CancellationScope.current().consideredCancelled) throw error;
-    if (isCancellation(error) || isOver(error)) return 'interrupted';
+    if (isCancellation(error) || endedNormally(error)) return 'interrupted';
     log.warn('a watch failed', { code: failureCodeOf(error) });
     return { missed: 'overtaken' };
   } finally {
@@ -119,30 +119,30 @@ async function untilOver(
   }
 }
 
-/** True of how a watch ends that is cancelled during a try or has lasted long enough: not by a fault. */
-function isOver(error: unknown): boolean {
+/** True if a watch ended because it was canceled during an attempt or reached its maximum duration. */
+function endedNormally(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
   return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.type === STILL_SIGNED_IN);
 }
 
-/** Its tries go before the checks in a browser, which take a hundred times as long, and come after nobody who waits. */
-function watchesOf(organizationId: string): Pick<QuickCheckActivities, 'watchSession'> {
+/** Its attempts run before the checks in a browser, which take a hundred times as long, and delay no login. */
+function watchActivities(organizationId: string): Pick<QuickCheckActivities, 'watchSession'> {
   return proxyActivities<Pick<QuickCheckActivities, 'watchSession'>>({
     taskQueue: browserQueue(workflowInfo().taskQueue, 'checks'),
     priority: { priorityKey: 2, fairnessKey: organizationId },
     startToCloseTimeout: '10 seconds',
-    scheduleToCloseTimeout: LONGEST,
-    // A try that has found the session as it was says itself when the next is due: these are for one whose worker was lost.
+    scheduleToCloseTimeout: MAX_WATCH_DURATION,
+    // An attempt that finds the session unchanged sets the next retry itself: these apply when its worker was lost.
     retry: { initialInterval: '1 second', maximumInterval: '1 minute' },
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   });
 }
 
-/** Learns what the checks of the watch have written: only the row tells how many there were. */
-async function adoptRecorded(state: ConnectionState, before: ConnectionState['document']): Promise<void> {
-  // A check whose worker was lost may still be written, and must never count as newer than what comes now.
-  state.quickRevision = Math.max(state.quickRevision, lastWatched(state));
+/** Reads back what the checks of the watch have written: only the row shows how many there were. */
+async function syncWithRow(state: ConnectionState, before: ConnectionState['document']): Promise<void> {
+  // A check whose worker was lost may still be written and must never count as newer than what follows.
+  state.quickRevision = Math.max(state.quickRevision, watchedRevision(state));
   try {
     const recorded = await records.readRecorded({ connectionId: before.id });
     if (recorded === null) return;
@@ -155,6 +155,6 @@ async function adoptRecorded(state: ConnectionState, before: ConnectionState['do
     }
   } catch (error) {
     if (isCancellation(error)) throw error;
-    log.error('a row could not be read', { code: failureCodeOf(error) });
+    log.error('row not read', { code: failureCodeOf(error) });
   }
 }

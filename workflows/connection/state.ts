@@ -1,5 +1,5 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
-import { checkNumberAt, type CheckPlace } from '../../contract/check-times.ts';
+import { checkNumberAt, type CheckSlot } from '../../contract/check-times.ts';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState, ReauthMemory } from '../../contract/document.ts';
 import type { LoginPlan } from '../../contract/login-plan.ts';
@@ -12,25 +12,25 @@ import { plansOf } from '../policy/login-plan.ts';
 import { evaluateReauthGate, type GateInput } from '../policy/reauth-gate.ts';
 
 /** How many applied submissions are remembered, across continue-as-new too. */
-const SUBMISSION_RING = 20;
+const MAX_REMEMBERED_SUBMISSIONS = 20;
 
 /** What an entity is started with. */
 export interface ConnectionInput {
-  /** 1 was that of the entities of 0.1, which ran logins themselves. */
+  /** 1 was used by the entities of 0.1, which ran logins themselves. */
   schemaVersion: 2;
-  begin: Beginning;
-  /** Tests: the entity continues as new whenever something was recorded, in the middle of flows too. */
+  begin: StartMode;
+  /** Tests only: the entity continues as new whenever something was recorded, also during flows. */
   continueAlways?: boolean;
 }
 
-/** A new connection; one that goes on after its workflow was ended from outside; or the next run of the same workflow. */
-export type Beginning =
+/** A new connection; one restarted after its workflow was terminated externally; or the next run of the same workflow. */
+export type StartMode =
   | { how: 'new'; seed: ConnectionSeed }
   | { how: 'again'; document: ConnectionDocument }
   | { how: 'carried'; state: CarriedState };
 
 /** What survives a continue-as-new. Times are absolute, because timers do not survive. */
-export interface CarriedState {
+interface CarriedState {
   document: ConnectionDocument;
   hadLogin: boolean;
   credential: CredentialFacts | null;
@@ -38,48 +38,48 @@ export interface CarriedState {
   lastLoginId: string | null;
   /** Where the last login found the login page. */
   loginPageUrl: string | null;
-  /** Milliseconds since the epoch, null while checks are off. */
+  /** Epoch milliseconds; null while checks are off. */
   nextCheckAt: number | null;
-  /** Its place among all that are checked at this interval; without one, chance sets the times. Absent in runs that began before there were places. */
-  checkSlot?: CheckPlace | null;
-  /** Timeline events that are not recorded yet, by id. */
+  /** Slot in the check schedule; without one, check times are random. Absent in runs from before slots. */
+  checkSlot?: CheckSlot | null;
+  /** Timeline events not recorded yet, by id. */
   pendingTimeline: [string, TimelineEvent][];
-  /** True in runs whose checks may be quick ones. Absent in runs that began before there were any, and in first runs. */
+  /** True in runs that may make quick checks. Absent in runs from before quick checks, and in first runs. */
   quickChecks?: true;
-  /** True in runs that may leave their checks to a watch. Absent in runs that began before there was one, and in first runs. */
+  /** True in runs that may leave their checks to a watch. Absent in runs from before watches, and in first runs. */
   watches?: true;
   credentialStale: boolean;
   requestedFlow: RequestedFlow | null;
   running: RunningFlow | null;
 }
 
-/** A watch that may be making checks, and so writing the row, unseen by the workflow. */
+/** A watch, whose checks may write the row without the workflow. */
 export interface Watch {
-  place: CheckPlace;
+  place: CheckSlot;
   /** Number of its first check. */
   firstNumber: number;
-  /** Its checks have the revisions after this one. */
+  /** Its checks write the revisions after this one. */
   revision: number;
 }
 
-/** A flow that callers see already and that runs next. */
+/** A flow that callers already see and that runs next. */
 export type RequestedFlow =
   | { kind: 'login'; request: LoginRequest; flowId: string }
   | { kind: 'reauth'; flowId: string };
 
-/** A flow whose child runs, or still closes its browser. */
+/** A flow whose child is running or still closing its browser. */
 export interface RunningFlow {
   kind: RequestedFlow['kind'];
-  /** The id of its workflow, too. */
+  /** Also the id of its workflow. */
   flowId: string;
   expiresAt: string;
-  /** Set when the entity has ended it. */
+  /** Set when the entity has stopped it. */
   stop: 'CANCELED' | 'EXPIRED' | null;
   /** Set when its workflow has ended. */
   end: FlowEnd | null;
 }
 
-/** Everything the entity holds in memory. Handlers and the loops change it; {@link touch} makes a change visible. */
+/** Everything the entity holds in memory. {@link applyChange} makes a change visible. */
 export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   pendingTimeline: Map<string, TimelineEvent>;
   /** Revision that this run began with. */
@@ -87,36 +87,36 @@ export interface ConnectionState extends Omit<CarriedState, 'pendingTimeline'> {
   /** False until the row is inserted. */
   inserted: boolean;
   existingId: string | null;
-  /** Failure code of an insertion or a removal that did not come about. */
-  broken: string | null;
+  /** Failure code of the insertion or removal that failed. */
+  storeFailure: string | null;
   recordedRevision: number;
-  /** Revision that a quick check may write by itself: no other state may have it. 0 before the first. */
+  /** Revision that a quick check may write by itself: no other change may use it. 0 before the first. */
   quickRevision: number;
-  /** A site that was too slow for one is asked at leisure for the rest of the run. */
-  tooSlowToAskQuickly: boolean;
-  /** Nothing is recorded while it is there. */
+  /** The site was too slow for a quick check: none is made for the rest of the run. */
+  tooSlowForQuickChecks: boolean;
+  /** Nothing is recorded while a watch runs. */
   watch: Watch | null;
   recording: boolean;
   startingFlow: boolean;
-  /** True while a child that this run has started is open. */
+  /** True while a child started by this run is open. */
   childOpen: boolean;
   flowsEnded: number;
-  /** Answers that were accepted and are on their way to the flow. */
+  /** Accepted answers on their way to the flow. */
   outbox: AnswerToFlow[];
-  /** Id of the health check that was asked for or runs. */
+  /** Id of the health check that is requested or running. */
   checking: string | null;
   lastCheckId: string | null;
-  /** True while the store is asked for a place in the schedule. */
+  /** True while a slot in the check schedule is being requested. */
   takingSlot: boolean;
   removeRequested: boolean;
   removed: boolean;
-  /** Grows when something changes that the health timer depends on. */
+  /** Incremented when something the health timer depends on changes. */
   timerEpoch: number;
 }
 
-/** State of a run that begins. */
+/** State at the start of a run. */
 export function initialState({ begin }: ConnectionInput, nowIso: string): ConnectionState {
-  const carried = carriedInto(begin, nowIso);
+  const carried = startingState(begin, nowIso);
   const { revision } = carried.document;
   return {
     ...carried,
@@ -124,10 +124,10 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
     firstRevision: revision,
     inserted: begin.how !== 'new',
     existingId: null,
-    broken: null,
+    storeFailure: null,
     recordedRevision: begin.how === 'new' ? 0 : revision,
     quickRevision: 0,
-    tooSlowToAskQuickly: false,
+    tooSlowForQuickChecks: false,
     watch: null,
     recording: false,
     startingFlow: false,
@@ -143,25 +143,25 @@ export function initialState({ begin }: ConnectionInput, nowIso: string): Connec
   };
 }
 
-function carriedInto(begin: Beginning, nowIso: string): CarriedState {
+function startingState(begin: StartMode, nowIso: string): CarriedState {
   switch (begin.how) {
     case 'carried':
       return begin.state;
     case 'new':
       return freshState(documentOf(begin.seed, nowIso));
     case 'again': {
-      // What only the lost workflow knew is learned anew: what the credential holds now, where the login page is.
+      // What only the lost workflow knew is read again: the credential's facts and the login page.
       const { document } = begin;
       const hadLogin = document.can_reauth_reason !== 'no_prior_successful_login';
-      return { ...freshState(document), hadLogin, nextCheckAt: checkAfterLast(document) };
+      return { ...freshState(document), hadLogin, nextCheckAt: nextCheckAfterLast(document) };
     }
     default:
       return assertNever(begin);
   }
 }
 
-/** A check that came due while there was no workflow is made up for at once; null where there was none before. */
-function checkAfterLast({ last_auth_check_at: last, settings }: ConnectionDocument): number | null {
+/** A check missed while there was no workflow is due at once; null if there was none before. */
+function nextCheckAfterLast({ last_auth_check_at: last, settings }: ConnectionDocument): number | null {
   return last === null ? null : Date.parse(last) + settings.health_check_interval * 1000;
 }
 
@@ -199,8 +199,8 @@ function freshState(document: ConnectionDocument): CarriedState {
   };
 }
 
-/** What a continue-as-new hands over. */
-export function carriedOf(state: ConnectionState): CarriedState {
+/** What a continue-as-new carries over. */
+export function carriedState(state: ConnectionState): CarriedState {
   return {
     document: state.document,
     hadLogin: state.hadLogin,
@@ -219,8 +219,10 @@ export function carriedOf(state: ConnectionState): CarriedState {
   };
 }
 
-/** What logins have taught so far. */
-export function memoryOf({ reauth }: ConnectionDocument): Omit<ReauthMemory, 'requirements'> & { plans: LoginPlan[] } {
+/** What logins have shown so far about unattended login. */
+export function reauthMemory({
+  reauth,
+}: ConnectionDocument): Omit<ReauthMemory, 'requirements'> & { plans: LoginPlan[] } {
   const { requirements, ...memory } = reauth ?? { refused: null, obstacle: null, backOff: null };
   return {
     ...memory,
@@ -229,40 +231,44 @@ export function memoryOf({ reauth }: ConnectionDocument): Omit<ReauthMemory, 're
   };
 }
 
-/** What the reauth gate looks at. */
+/** The input of the reauth gate. */
 export function gateInputOf(state: ConnectionState, document: ConnectionDocument = state.document): GateInput {
-  const { refused, refusedCodes = null, obstacle, plans } = memoryOf(document);
+  const { refused, refusedCodes = null, obstacle, plans } = reauthMemory(document);
   const { hadLogin, credential, credentialStale: isUnread } = state;
   const { credential: reference } = document.settings;
   const codeChannels = codeChannelsOf(document.settings);
   return { hadLogin, reference, credential, isUnread, refused, refusedCodes, obstacle, plans, codeChannels };
 }
 
-/** Applies a change to the document: the gate is asked again and the revision grows. */
-export function touch(state: ConnectionState, change: Partial<ConnectionDocument>, events: TimelineEvent[] = []): void {
-  state.document = documentAfter(state, change);
+/** Applies a change to the document: the gate is re-evaluated and the revision grows. */
+export function applyChange(
+  state: ConnectionState,
+  change: Partial<ConnectionDocument>,
+  events: TimelineEvent[] = [],
+): void {
+  state.document = nextDocument(state, change);
   for (const event of events) state.pendingTimeline.set(event.id, event);
 }
 
-/** The document after a change, under the next revision that is free. */
-export function documentAfter(state: ConnectionState, change: Partial<ConnectionDocument>): ConnectionDocument {
+/** The document after a change, under the next free revision. */
+export function nextDocument(state: ConnectionState, change: Partial<ConnectionDocument>): ConnectionDocument {
   const document = { ...state.document, ...change };
   const verdict = evaluateReauthGate(gateInputOf(state, document));
   return {
     ...document,
     can_reauth: verdict.canReauth,
     can_reauth_reason: verdict.reason,
-    revision: Math.max(state.document.revision, state.quickRevision, lastWatched(state)) + 1,
+    revision: Math.max(state.document.revision, state.quickRevision, watchedRevision(state)) + 1,
   };
 }
 
-/** A revision that no check of the watch has reached, nor will in the next half of an interval. 0 without a watch. */
-export function lastWatched({ watch }: ConnectionState): number {
+/** A revision that no check of the watch has reached, nor will within half an interval. 0 without a watch. */
+export function watchedRevision({ watch }: ConnectionState): number {
   if (watch === null) return 0;
   return watch.revision + 2 + checkNumberAt(Date.now(), watch.place) - watch.firstNumber;
 }
 
-/** Has the health timer start over: an interval from now. */
+/** Restarts the health timer: the next check is an interval from now. */
 export function rescheduleCheck(state: ConnectionState): void {
   state.nextCheckAt = null;
   state.timerEpoch += 1;
@@ -270,10 +276,10 @@ export function rescheduleCheck(state: ConnectionState): void {
 
 /** Remembers that a submission was applied. */
 export function rememberSubmission(state: ConnectionState, submissionId: string): void {
-  state.appliedSubmissions = [...state.appliedSubmissions, submissionId].slice(-SUBMISSION_RING);
+  state.appliedSubmissions = [...state.appliedSubmissions, submissionId].slice(-MAX_REMEMBERED_SUBMISSIONS);
 }
 
-/** The timeline's event of a flow: one per flow, updated as it goes. */
+/** The timeline event of a flow: one per flow, updated as it progresses. */
 export function flowEvent(flow: FlowState, nowIso: string): TimelineEvent {
   return {
     id: `evt_${flow.flow_id}`,
