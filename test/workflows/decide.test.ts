@@ -104,18 +104,18 @@ describe('what a login does next', () => {
     const create = choice('other', 'Create a passkey', { uses: 'new_passkey' });
     const later = choice('other', 'Not now', { agrees_to_nothing: true });
     const offer = page('choice', { choices: [create, later] });
-    expect(decide(situation(offer, { mayKeep: true }))).toMatchObject({
+    expect(decide(situation(offer, { canSave: true }))).toMatchObject({
       do: 'ask',
       question: { choices: [{ id: 'create_passkey' }, { choice: later }] },
     });
-    for (const more of [{ mode: 'unattended' as const, mayKeep: true }, { mayKeep: false }])
+    for (const more of [{ mode: 'unattended' as const, canSave: true }, { canSave: false }])
       expect(decide(situation(offer, more))).toMatchObject({ do: 'enter', answer: { choice: later } });
     // To an external secret store where its item takes one, and to no other.
     const taking = { ...STORED, takesPasskeys: true };
-    expect(decide(situation(offer, { mayWrite: true }, taking))).toMatchObject({ do: 'ask' });
+    expect(decide(situation(offer, { canSaveExternally: true }, taking))).toMatchObject({ do: 'ask' });
     for (const [more, credential] of [
-      [{ mayWrite: true }, STORED],
-      [{ mayWrite: false }, taking],
+      [{ canSaveExternally: true }, STORED],
+      [{ canSaveExternally: false }, taking],
     ] as const)
       expect(decide(situation(offer, more, credential))).toMatchObject({ do: 'enter', answer: { choice: later } });
   });
@@ -129,11 +129,11 @@ describe('what a login does next', () => {
   it('asks a solver about a captcha first where one may be asked, once', () => {
     const puzzle = page('captcha');
     for (const mode of ['attended', 'unattended'] as const) {
-      const given = situation(puzzle, { mode, mayAskSolver: true }, STORED);
+      const given = situation(puzzle, { mode, canAskSolver: true }, STORED);
       const solvable = { ...given, observation: { ...given.observation, solvable: true as const } };
       expect(decide(solvable)).toEqual({ do: 'solve' });
       const otherwise = { do: mode === 'attended' ? 'wait' : 'fail' };
-      expect(decide({ ...solvable, mayAskSolver: false })).toMatchObject(otherwise);
+      expect(decide({ ...solvable, canAskSolver: false })).toMatchObject(otherwise);
       expect(decide(given)).toMatchObject(otherwise);
     }
   });
@@ -384,13 +384,13 @@ describe('what a login does next', () => {
   it('asks whether the key of a new authenticator may be kept, and types no code of another', () => {
     const withSecret = { ...STORED, hasTotpSecret: true };
     const offer = page('form', { fields: [field('totp_code', 'otp')], enrolment: true });
-    const asked = decide(situation(offer, { mayKeep: true }, withSecret));
+    const asked = decide(situation(offer, { canSave: true }, withSecret));
     expect(asked).toMatchObject({
       do: 'ask',
       question: { fields: [{ ref: 'code' }], known: [], choices: [{ id: 'keep_authenticator' }] },
     });
     expect(decide(situation(offer, {}, withSecret))).toMatchObject({ do: 'ask', question: { choices: [] } });
-    const unattended = { mode: 'unattended', mayKeep: true } as const;
+    const unattended = { mode: 'unattended', canSave: true } as const;
     expect(decide(situation(offer, unattended, withSecret))).toMatchObject({ code: 'customer_input_required' });
     const later = choice('other', 'Not now', { agrees_to_nothing: true });
     expect(decide(situation({ ...offer, choices: [later] }, unattended, withSecret))).toMatchObject({

@@ -230,7 +230,7 @@ describe('a mailed link', () => {
     await tests.env.sleep('4 minutes');
     expect((await until(tests, id, ended)).flow).toMatchObject({ error_code: 'external_action_timeout' });
     expect(tests.world.rows.get(id)?.can_reauth).toBe(true);
-    expect(reauths()[0]?.error_message).toContain('No mail with the sign-in link came within three minutes');
+    expect(reauths()[0]?.error_message).toContain('No email with the sign-in link came within three minutes');
   });
 });
 

@@ -5,7 +5,7 @@ import { CanReauthReason, type FlowErrorCode } from '../../contract/connections.
 import type { LoginPlan, PlanStep } from '../../contract/login-plan.ts';
 import type { CodeChannel, ReadField } from '../../contract/reading.ts';
 import { commonRef } from '../../workflows/policy/field-refs.ts';
-import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/intervals.ts';
+import { backOffAfter, isBackingOff, withBackOff } from '../../workflows/policy/back-off.ts';
 import { field } from './scripted-world.ts';
 import { evaluateReauthGate, followablePlans, obstacleOf, type GateInput } from '../../workflows/policy/reauth-gate.ts';
 

@@ -9,7 +9,7 @@ import { records } from '../records.ts';
 import { checkQuickly } from './quick-check.ts';
 import { hasSlot, canWatch, watchSession, type Watched } from './session-watch.ts';
 import { nextCheckAtMs, randomDelayMs } from '../../contract/check-times.ts';
-import { isBackingOff, withBackOff } from '../policy/intervals.ts';
+import { isBackingOff, withBackOff } from '../policy/back-off.ts';
 import { newFlowId, requestFlow } from './flows.ts';
 import { targetOf } from './login-target.ts';
 import { reauthMemory, applyChange, type ConnectionState } from './state.ts';

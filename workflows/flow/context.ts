@@ -1,4 +1,10 @@
-import type { ChosenProvider, CredentialFacts, FinishOutcome, LoginTarget } from '../../contract/activities.ts';
+import type {
+  ChosenProvider,
+  CredentialFacts,
+  FinishOutcome,
+  LoginActivities,
+  LoginTarget,
+} from '../../contract/activities.ts';
 import type { FlowErrorCode, FlowStatus } from '../../contract/connections.ts';
 import type { FlowState } from '../../contract/document.ts';
 import type {
@@ -13,9 +19,8 @@ import type { Interaction } from '../../contract/interaction.ts';
 import type { SubmitInput } from '../messages.ts';
 import type { LastEntry } from '../policy/last-entry.ts';
 import { addStep } from '../policy/login-plan.ts';
-import type { BrowserActivities } from './activities.ts';
 
-/** Properties of the flow that its steps change. */
+/** Properties of the flow that its steps report. */
 export type FlowPatch = Partial<
   Pick<
     FlowState,
@@ -33,29 +38,33 @@ export type FlowPatch = Partial<
   >
 >;
 
-/** A person's answer, or what came instead. */
-export type PersonAnswer = { kind: 'submitted'; input: SubmitInput } | { kind: 'timeout' };
-
-/** What a flow is given by the workflow that runs it. */
-export interface FlowContext {
-  mode: 'attended' | 'unattended';
+/** What a flow is started with. */
+export interface FlowInput {
   flowId: string;
   target: LoginTarget;
   expiresAt: string;
   saveCredentials: boolean;
   refused: CredentialVersion | null;
-  /** The credential whose authenticator codes the site refused. Absent in histories that are older than it. */
+  /** The credential whose authenticator codes the site refused. Absent in older histories. */
   refusedCodes?: CredentialVersion | null;
-  /** Fields of earlier logins. Absent in histories that are older than it. */
+  /** Fields of earlier logins. Absent in older histories. */
   knownFields?: RequiredField[];
-  /** Plans that may be followed with nobody there, best first. Absent in histories that are older than it. */
+  /** Plans that an unattended flow may follow, best first. Absent in older histories. */
   plans?: LoginPlan[];
-  /** Channels whose codes come by themselves. Absent in histories that are older than it. */
+  /** Channels whose codes arrive automatically. Absent in older histories. */
   codeChannels?: CodeChannel[];
-  browser: BrowserActivities;
+}
+
+/** A person's answer, or its timeout. */
+export type PersonAnswer = { kind: 'submitted'; input: SubmitInput } | { kind: 'timeout' };
+
+/** What a flow is given by the workflow that runs it. */
+export interface FlowContext extends FlowInput {
+  mode: 'attended' | 'unattended';
+  browser: LoginActivities;
   /** Makes a step visible to callers. */
   report(patch: FlowPatch): void;
-  /** Waits for the answer to an interaction that was reported, for as long as a person may take unless `waitMs` says less. */
+  /** Waits for the answer to a reported interaction: as long as a person may take, or `waitMs`. */
   awaitAnswer(interactionId: string, waitMs?: number): Promise<PersonAnswer>;
 }
 
@@ -66,42 +75,43 @@ export interface FlowResult {
   errorMessage: string | null;
   websiteError: string | null;
   finished: FinishOutcome | null;
-  /** Where the login page was found; null when the site asked for no login. */
+  /** Where the login page was found; null if the site asked for no login. */
   loginPageUrl: string | null;
-  /** A credential version that the site refused, new or as it was given. */
+  /** A credential version whose password the site refused, now or before. */
   refused: CredentialVersion | null;
-  /** The same of codes of its secret. Absent in histories that are older than it. */
+  /** The same for the codes of its secret. Absent in older histories. */
   refusedCodes?: CredentialVersion | null;
-  /** How the login went. Absent in histories that are older than it. */
+  /** How the login went. Absent in older histories. */
   steps?: PlanStep[];
-  /** The plan that was followed, and whether a page did not fit it. Absent in histories that are older than it. */
+  /** The plan that was followed. Absent in older histories. */
   followed?: FollowedPlan | null;
-  /** What was needed, in histories that are older than `steps`. */
+  /** What was needed, in histories older than `steps`. */
   requirements?: LoginRequirements;
-  /** The credential as the last page met it. Absent in histories that are older than it. */
+  /** The credential as of the last page. Absent in older histories. */
   credential?: CredentialFacts | null;
-  /** What a person has said of the forms, new or as it was given. Absent in histories that are older than it. */
+  /** The person's choice of form, from this flow or before. Absent in older histories. */
   forms?: FormChoice | null;
-  /** Why the page was read as it was that the flow failed for. Absent for every other end. */
+  /** Why the last page was read the way it was, if the flow failed because of it. */
   evidence?: string;
 }
 
-/** The plan that a flow went by. `departed`: a page asked for something that the plan does not have. */
-export interface FollowedPlan {
+/** The plan that a flow followed. `departed`: a page asked for something that is not in the plan. */
+interface FollowedPlan {
   planId: string;
   departed: boolean;
 }
 
-/** The end of a flow as the entity learns it; without a result when it was stopped, or broke. */
+/** The end of a flow as reported to the entity; without a result if it was stopped or crashed. */
 export interface FlowEnd {
   status: Exclude<FlowStatus, 'IN_PROGRESS'>;
   result: FlowResult | null;
 }
 
-/** What the loop carries from step to step; its steps change it in place. */
+/** State of the flow's loop; its steps change it in place. */
 export interface Progress {
   sessionId: string | null;
   sessions: number;
+  /** Id of the sealed values that are saved to the credential once the login succeeds. */
   keptId: string | null;
   last: LastEntry | null;
   entered: number;
@@ -111,32 +121,28 @@ export interface Progress {
   codeRefusals: number;
   refused: CredentialVersion | null;
   refusedCodes: CredentialVersion | null;
-  /** How the login has gone in one session, the last that anything was answered in. */
+  /** The steps of the login within one session: the last in which anything was answered. */
   steps: PlanStep[];
   stepsSession: number;
   followed: FollowedPlan | null;
-  /** Whether the site took the last code of a new authenticator; null where none was typed. */
+  /** Whether the site accepted the last code of a new authenticator; null if none was typed. */
   enrolled: boolean | null;
-  /** The credential as it was when the page was last read. */
+  /** The credential as of the last reading of the page. */
   credential: CredentialFacts | null;
-  /** The page that asked first. */
+  /** The first page that asked for something. */
   loginPageUrl: string | null;
   /** The provider that was chosen last. */
   provider: ChosenProvider | null;
-  /** What a person has said of the forms that were taken, in this flow or before. */
+  /** The person's choice of form, from this flow or before. */
   forms: FormChoice | null;
-  /** Pages whose captcha the solver was asked about, once each. */
-  askedSolver: string[];
-  /** What the next pause tells of that. */
+  /** Pages whose captcha was given to the solver. */
+  solverPages: string[];
+  /** What the next pause says about the form. */
   formNotice: Interaction['form_notice'];
 }
 
-/** The beginning of a flow. */
-export function newProgress({
-  refused,
-  refusedCodes = null,
-  target,
-}: Pick<FlowContext, 'refused' | 'refusedCodes' | 'target'>): Progress {
+/** The state at the start of a flow. */
+export function newProgress({ refused, refusedCodes = null, target }: FlowInput): Progress {
   return {
     sessionId: null,
     sessions: 0,
@@ -156,28 +162,28 @@ export function newProgress({
     loginPageUrl: null,
     provider: null,
     forms: target.forms ?? null,
-    askedSolver: [],
+    solverPages: [],
     formNotice: undefined,
   };
 }
 
-/** Notes an answer for the plan. A flow that has started over is at the beginning of its plan again. */
-export function noteStep(progress: Progress, step: PlanStep, again: boolean): void {
+/** Records an answer for the plan. A flow that started over in a new session begins its plan again. */
+export function recordStep(progress: Progress, step: PlanStep, again: boolean): void {
   const before = progress.stepsSession === progress.sessions ? progress.steps : [];
   progress.stepsSession = progress.sessions;
   progress.steps = addStep(before, step, again);
 }
 
-/** Where the flow goes, with what is known by now of the forms there. */
-export function targetNow({ target }: FlowContext, { forms }: Progress): LoginTarget {
+/** The target of the flow, with the current choice of form. */
+export function currentTarget({ target }: FlowContext, { forms }: Progress): LoginTarget {
   return forms === null ? target : { ...target, forms };
 }
 
-/** What every step on a session is called with. */
-export function stepInput(
+/** The input that every step on a session shares. */
+export function sessionInput(
   context: FlowContext,
   progress: Progress,
   sessionId: string,
 ): { target: LoginTarget; flowId: string; sessionId: string } {
-  return { target: targetNow(context, progress), flowId: context.flowId, sessionId };
+  return { target: currentTarget(context, progress), flowId: context.flowId, sessionId };
 }

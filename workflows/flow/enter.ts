@@ -8,13 +8,13 @@ import type { SubmitInput } from '../messages.ts';
 import { choiceFingerprint, fingerprintOf, wasRejected, type LastEntry } from '../policy/last-entry.ts';
 import { externalStep, pageShape } from '../policy/login-plan.ts';
 import type { Question } from '../policy/situation.ts';
-import { noteStep, stepInput, targetNow, type FlowContext, type Progress } from './context.ts';
+import { solveFormCaptcha, type CaptchaResult } from './captcha.ts';
+import { currentTarget, recordStep, sessionInput, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
-import { prove, type Proof } from './prove.ts';
 import { records } from '../records.ts';
-import { discover, guarded, showAnotherForm, startOver } from './session.ts';
+import { discover, showAnotherForm, startOver, withSession } from './session.ts';
 
-/** Enters what a person submitted, together with what the credential knows of the same form; or leaves a form that is not the right one. */
+/** Enters a person's submission together with the credential's values for the same form, or moves on from a wrong form. */
 export async function enterPersonAnswer(
   context: FlowContext,
   progress: Progress,
@@ -24,7 +24,7 @@ export async function enterPersonAnswer(
 ): Promise<Observation> {
   if (input.wrongForm === true) return await showAnotherForm(context, progress, observation);
   if (input.fieldIds.includes(MAILED_LINK)) return await openLink(context, progress, observation, question, input);
-  const answer = answerOf(observation, question, input);
+  const answer = buildAnswer(observation, question, input);
   return await enter(context, progress, observation, answer, {
     by: 'person',
     submissionId: input.submissionId,
@@ -32,16 +32,15 @@ export async function enterPersonAnswer(
   });
 }
 
-/** What a person's submission has entered. */
-function answerOf(observation: Observation, { fields, choices, known, submit }: Question, input: SubmitInput): Answer {
+function buildAnswer(
+  observation: Observation,
+  { fields, choices, known, submit }: Question,
+  input: SubmitInput,
+): Answer {
   const choice = choices.find(({ id }) => id === input.selectedChoiceId)?.choice ?? null;
   const code = fields.find(({ field }) => asksForCode(field.type));
   if (choice?.uses === 'new_authenticator' && code !== undefined)
-    return {
-      entries: [{ field: code.field, ref: code.ref, source: { kind: 'enrolment' } }],
-      submit,
-      choice: null,
-    };
+    return { entries: [{ field: code.field, ref: code.ref, source: { kind: 'enrolment' } }], submit, choice: null };
   const given = fields.filter(({ id }) => input.fieldIds.includes(id));
   if (choice !== null && given.length === 0) return { entries: [], submit, choice };
   const typed = given.map(({ id, field, ref }) => ({
@@ -52,7 +51,7 @@ function answerOf(observation: Observation, { fields, choices, known, submit }: 
   return { entries: inPageOrder(observation, [...known, ...typed]), submit, choice };
 }
 
-/** Opens a link that came by mail, in the session that waits for it, and answers the page that goes on. */
+/** Opens a mailed link in the session that waits for it, and returns the page it leads to. */
 async function openLink(
   context: FlowContext,
   progress: Progress,
@@ -64,7 +63,7 @@ async function openLink(
   const { sessionId } = progress;
   if (sessionId === null || submissionId === null) return await discover(context, progress);
   context.report({ flow_step: 'SUBMITTING', interaction: null, website_error: null, external_action_message: null });
-  // In place of a code that the page asks for, the link is what the plan remembers as that code.
+  // A link that replaces a code is recorded in the plan as that code.
   const codes = question.fields.filter(({ field }) => asksForCode(field.type));
   const entries = codes.map(({ id, field, ref }) => ({
     field,
@@ -82,11 +81,11 @@ async function openLink(
   const step =
     reading.mailed_link === true
       ? externalStep(reading)
-      : stepOf(observation, { entries, submit: null, choice: null }, 'person');
-  noteStep(progress, step, wasRejected(observation, progress.last));
+      : planStep(observation, { entries, submit: null, choice: null }, 'person');
+  recordStep(progress, step, wasRejected(observation, progress.last));
   try {
     const seen = await context.browser.openLink({
-      ...stepInput(context, progress, sessionId),
+      ...sessionInput(context, progress, sessionId),
       entryId,
       submissionId,
       from: reading.kind,
@@ -94,7 +93,7 @@ async function openLink(
     progress.last = last;
     return seen;
   } catch (error) {
-    return await recover(context, progress, { last, entryId, submissionId, entered: false, error });
+    return await recoverEntry(context, progress, { last, entryId, submissionId, entered: false, error });
   }
 }
 
@@ -104,31 +103,31 @@ function inPageOrder(observation: Observation, entries: Answer['entries']): Answ
   return [...entries].sort((a, b) => position(a) - position(b));
 }
 
-/** So often one answer waits for a captcha: a site whose captcha comes up anew each time takes none. */
-const MAX_PROOFS = 3;
+/** How often one answer waits for a captcha: a site that shows a new one each time accepts none. */
+const MAX_CAPTCHAS = 3;
 
-/** Who answers, and under which id of the ledger it is entered. `submissionId`: where a person's values are sealed. */
-interface Answering {
+/** Who answers, the submission that seals a person's values, and the id of the entry in the ledger. */
+interface AnswerSource {
   by: AnsweredBy;
   submissionId: string | null;
   entryId: string;
 }
 
-/** Enters an answer, at most once, and answers what the page shows then. */
+/** Enters an answer, at most once, and returns the page that follows. */
 export async function enter(
   context: FlowContext,
   progress: Progress,
   observation: Observation,
   answer: Answer,
-  answering: Answering,
-  proofs = 0,
+  source: AnswerSource,
+  captchas = 0,
 ): Promise<Observation> {
-  const { by, submissionId, entryId } = answering;
+  const { by, submissionId, entryId } = source;
   const before = { ...progress };
   const provider = answer.choice?.type === 'sso_provider' ? (answer.choice.provider ?? null) : null;
   if (provider !== null) progress.provider = { provider, at: observation.reading.url };
   const typed = typedKinds(answer);
-  // Counted before the first key, so that whatever is lost then, it is never one too few.
+  // Counted before the first keystroke: whatever is lost later, the count is never too low.
   if (typed.password) progress.passwords += 1;
   context.report({
     flow_step: 'SUBMITTING',
@@ -150,17 +149,17 @@ export async function enter(
     certain: true,
     ...(method === undefined ? {} : { method }),
     ...(answer.choice?.uses === 'passkey' || progress.last?.passkey === true ? { passkey: true } : {}),
-    ...(answer.entries.some(({ source }) => source.kind === 'enrolment') ? { enrols: true } : {}),
-    ...provedOf(progress.last, proofs),
+    ...(answer.entries.some(({ source }) => source.kind === 'enrolment') ? { isEnrollment: true } : {}),
+    ...captchaCount(progress.last, captchas > 0),
   };
   progress.entered += 1;
   const isAgain = wasRejected(observation, progress.last) || observation.reading.wants_proof === true;
-  noteStep(progress, stepOf(observation, answer, by), isAgain);
+  recordStep(progress, planStep(observation, answer, by), isAgain);
   const sessionId = progress.sessionId;
   if (sessionId === null) return await discover(context, progress);
   try {
     const outcome: EnterOutcome = await context.browser.enterAnswer({
-      ...stepInput(context, progress, sessionId),
+      ...sessionInput(context, progress, sessionId),
       entryId,
       answer,
       submissionId,
@@ -173,7 +172,7 @@ export async function enter(
     return outcome;
   } catch (error) {
     if (failureCodeOf(error) !== 'captcha_unanswered')
-      return await recover(context, progress, {
+      return await recoverEntry(context, progress, {
         last,
         entryId,
         submissionId,
@@ -181,31 +180,33 @@ export async function enter(
         error,
       });
   }
-  // Nothing went to the site, so nothing of it has happened.
+  // Nothing was sent to the site, so the entry is undone.
   const { entered, passwords, steps, stepsSession } = before;
   Object.assign(progress, { entered, passwords, steps, stepsSession, provider: before.provider });
   context.report({ passwords_typed: passwords });
-  const proof: Proof =
-    proofs < MAX_PROOFS ? await prove(context, progress) : { blocked: 'The site asks for a captcha again and again' };
-  if ('seen' in proof && isSameForm(proof.seen, observation))
-    return await enter(context, progress, proof.seen, onPage(answer, proof.seen), answering, proofs + 1);
+  const result: CaptchaResult =
+    captchas < MAX_CAPTCHAS
+      ? await solveFormCaptcha(context, progress)
+      : { blocked: 'The site asks for a captcha repeatedly; log in once by hand' };
+  if ('seen' in result && isSameForm(result.seen, observation))
+    return await enter(context, progress, result.seen, relocate(answer, result.seen), source, captchas + 1);
   const { connectionId } = context.target;
   await records.abandonEntry({ connectionId, flowId: context.flowId, entryId, submissionId });
-  if ('blocked' in proof) throw ApplicationFailure.nonRetryable(proof.blocked, 'captcha_blocked');
-  return proof.seen;
+  if ('blocked' in result) throw ApplicationFailure.nonRetryable(result.blocked, 'captcha_blocked');
+  return result.seen;
 }
 
-function provedOf(before: LastEntry | null, proofs: number): Pick<LastEntry, 'proofs'> {
-  const count = (before?.proofs ?? 0) + (proofs > 0 ? 1 : 0);
-  return count === 0 ? {} : { proofs: count };
+function captchaCount(before: LastEntry | null, hadCaptcha: boolean): Pick<LastEntry, 'captchas'> {
+  const count = (before?.captchas ?? 0) + (hadCaptcha ? 1 : 0);
+  return count === 0 ? {} : { captchas: count };
 }
 
 function isSameForm({ reading }: Observation, before: Observation): boolean {
   return reading.kind === 'form' && fingerprintOf(reading.fields) === fingerprintOf(before.reading.fields);
 }
 
-/** The same answer, at the places where its fields and its button are now. */
-function onPage(answer: Answer, { reading }: Observation): Answer {
+/** The same answer, with the current locations of its fields and button. */
+function relocate(answer: Answer, { reading }: Observation): Answer {
   const entries = answer.entries.map((entry) => {
     const field = reading.fields.find(({ name, type }) => name === entry.field.name && type === entry.field.type);
     return field === undefined ? entry : { ...entry, field };
@@ -214,10 +215,10 @@ function onPage(answer: Answer, { reading }: Observation): Answer {
 }
 
 /**
- * After an entering that failed; one that was cancelled is thrown on. Typed or not, it is never typed again unseen: the page is read and decides; a session
- * that is gone starts the flow over, and what a person gave is asked for again.
+ * Handles a failed entry; a cancellation is rethrown. The answer is never typed again blindly: the page is read and decides.
+ * If the session is gone, the flow starts over and asks the person again.
  */
-async function recover(
+async function recoverEntry(
   context: FlowContext,
   progress: Progress,
   lost: { last: LastEntry; entryId: string; submissionId: string | null; entered: boolean; error: unknown },
@@ -226,11 +227,11 @@ async function recover(
   const code = failureCodeOf(lost.error);
   if (code === 'domain_not_allowed')
     throw ApplicationFailure.nonRetryable(
-      'The login form sits on a site that is not allowed; add it to `allowed_domains`',
+      'The login form is on a site that is not allowed; add it to `allowed_domains`',
       'domain_not_allowed',
     );
   const { flowId } = context;
-  const target = targetNow(context, progress);
+  const target = currentTarget(context, progress);
   const { connectionId } = target;
   const { entryId, submissionId } = lost;
   const { reach, keptId } = await records.abandonEntry({ connectionId, flowId, entryId, submissionId });
@@ -239,18 +240,18 @@ async function recover(
     progress.passwords -= 1;
     context.report({ passwords_typed: progress.passwords });
   }
-  // What was not sent to the site may still be entered, once: its worker types and presses no more.
+  // Nothing was submitted, and the lost worker can no longer type: the answer may still be entered once.
   if (reach === 'press') progress.last = { ...lost.last, certain: false };
   if (code === 'session_gone') {
     progress.sessionId = null;
     return await discover(context, progress);
   }
   const submitted = reach === 'press' && lost.entered;
-  const seen = await guarded(progress, (sessionId) => context.browser.readPage({ target, sessionId, submitted }));
+  const seen = await withSession(progress, (sessionId) => context.browser.readPage({ target, sessionId, submitted }));
   if (seen === null) return await discover(context, progress);
   const { kind, website_error: complaint } = seen.reading;
   if (!submitted || kind !== 'form') return seen;
-  // The site has answered after all: it refuses what was sent.
+  // The site did answer: it rejected what was sent.
   if (complaint !== null) progress.last = lost.last;
   else if (lost.last.by === 'credential') return await startOver(context, progress);
   return seen;
@@ -265,13 +266,13 @@ function typedKinds(answer: Answer): LastEntry['typed'] {
   };
 }
 
-/** What a plan keeps of an answer. */
-function stepOf({ reading }: Observation, { entries, choice }: Answer, by: AnsweredBy): PlanStep {
+/** What a plan records of an answer. */
+function planStep({ reading }: Observation, { entries, choice }: Answer, by: AnsweredBy): PlanStep {
   return {
     page: pageShape(reading.url),
     fields: entries.map(({ field, ref, source }) => ({
       ref,
-      // A code that the saved secret answers is the authenticator's, whatever the page calls it.
+      // A code from the saved secret is an authenticator code, whatever the page calls it.
       type: source.kind === 'totp' || source.kind === 'enrolment' ? 'totp_code' : field.type,
       discovered_type: field.discovered_type,
       name: field.name,
@@ -280,13 +281,13 @@ function stepOf({ reading }: Observation, { entries, choice }: Answer, by: Answe
       ...(field.channel === undefined ? {} : { channel: field.channel }),
       answered_by: source.kind === 'submission' ? 'person' : 'credential',
     })),
-    choice: choice === null ? null : { ...takenOf(choice), answered_by: by },
+    choice: choice === null ? null : { ...takenChoice(choice), answered_by: by },
     external: false,
     ...(reading.by_model === true ? { by_model: true } : {}),
   };
 }
 
-function takenOf(choice: ReadChoice): TakenChoice {
+function takenChoice(choice: ReadChoice): TakenChoice {
   const { type, label, provider, masked_destination, agrees_to_nothing, description } = choice;
   return {
     type,

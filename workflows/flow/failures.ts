@@ -3,7 +3,7 @@ import type { ProxyFailure } from '../../contract/activities.ts';
 import { CREDENTIAL_PROVIDER_MESSAGES, credentialProviderFault } from '../../contract/credential-provider-faults.ts';
 import type { FlowErrorCode } from '../../contract/connections.ts';
 
-/** The type that an activity's failure carries; a time-out or a lost worker has none. */
+/** The type of an activity's failure; a timeout or a lost worker has none. */
 export function failureCodeOf(error: unknown): string {
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure)
     return error.cause.type ?? 'internal_error';
@@ -12,7 +12,7 @@ export function failureCodeOf(error: unknown): string {
   return 'internal_error';
 }
 
-/** The `error_code` of a flow that a failure ended. */
+/** The `error_code` of a flow that ended with a failure. */
 export function failureCode(error: unknown): FlowErrorCode {
   const code = failureCodeOf(error);
   switch (code) {
@@ -35,7 +35,7 @@ export function failureCode(error: unknown): FlowErrorCode {
   }
 }
 
-/** What a person reads of a flow that a failure ended. */
+/** The `error_message` of a flow that ended with a failure. */
 export function failureMessage(error: unknown): string {
   const code = failureCodeOf(error);
   if (code === 'address_refused')
@@ -43,14 +43,14 @@ export function failureMessage(error: unknown): string {
   if (code === 'session_not_persistent')
     return 'The site let the browser in, but asks for a login again when the saved profile is opened; turn on "stay signed in" at the site, if it has that, and log in again';
   if (code === 'account_mismatch')
-    return 'The login led to another account than before, and nothing was changed; log in to the earlier account, or delete the connection and create it again for this one';
+    return 'The login led to a different account than before, and nothing was changed; log in to the earlier account, or delete the connection and create it again for this one';
   if (code === 'captcha_blocked' && error instanceof ApplicationFailure) return error.message;
   const fault = credentialProviderFault(code);
   if (fault !== null) return CREDENTIAL_PROVIDER_MESSAGES[fault];
   return proxyMessage(error) ?? 'The login failed; start a new one';
 }
 
-/** What is wrong with the connection's proxy, and what to do; null when something else failed. */
+/** What is wrong with the connection's proxy and what to do; null if something else failed. */
 export function proxyMessage(error: unknown): string | null {
   return new Map(Object.entries(PROXY_MESSAGES)).get(failureCodeOf(error)) ?? null;
 }

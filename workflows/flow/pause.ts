@@ -6,13 +6,13 @@ import type { ReadField } from '../../contract/reading.ts';
 import type { Question } from '../policy/situation.ts';
 import { presentInteraction } from '../policy/interaction.ts';
 import { externalStep } from '../policy/login-plan.ts';
-import { noteStep, type FlowContext, type Progress } from './context.ts';
+import { recordStep, type FlowContext, type Progress } from './context.ts';
 import { enterPersonAnswer } from './enter.ts';
-import { discover, goOnFrom } from './session.ts';
-import { whicheverFirst } from './watch.ts';
+import { discover, resumeDiscovery } from './session.ts';
+import { waitForAnswerOrPage } from './wait.ts';
 
-/** Asks the person and enters the answer; null when nobody answered in time. */
-export async function ask(
+/** Asks the person and enters the answer; null if nobody answered in time. */
+export async function askPerson(
   context: FlowContext,
   progress: Progress,
   observation: Observation,
@@ -26,28 +26,28 @@ export async function ask(
     interaction: {
       ...presentInteraction(interactionId, question.fields, question.choices),
       ...(formNotice === undefined ? {} : { form_notice: formNotice }),
-      ...(question.fields.some(({ field }) => mayBeLink(field)) ? { takes_link: true as const } : {}),
+      ...(question.fields.some(({ field }) => mayComeAsLink(field)) ? { takes_link: true as const } : {}),
     },
     website_error: observation.reading.website_error,
     external_action_message: null,
   });
-  const answer = await context.awaitAnswer(interactionId, waitOf(context));
+  const answer = await context.awaitAnswer(interactionId, maxWaitMs(context));
   if (answer.kind === 'timeout') return null;
   return await enterPersonAnswer(context, progress, observation, question, answer.input);
 }
 
-/** With nobody there it is a code or a link that is waited for, which comes soon or not at all. */
-function waitOf({ mode }: FlowContext): number | undefined {
+/** An unattended flow waits for a code or a link, which arrives soon or not at all. */
+function maxWaitMs({ mode }: FlowContext): number | undefined {
   return mode === 'unattended' ? CODE_WAIT_MS : undefined;
 }
 
-/** True of a code that a site may have put into a link: one that it mails, or does not say how it sends. */
-function mayBeLink({ type, channel = 'unknown' }: ReadField): boolean {
+/** True for a code that a site may send as a link: one sent by email, or in an unknown way. */
+function mayComeAsLink({ type, channel = 'unknown' }: ReadField): boolean {
   return type === 'code' && (channel === 'email' || channel === 'unknown');
 }
 
-/** Waits for something that a person does elsewhere; null when it was not done in time. */
-export async function waitOutside(
+/** Waits for an action outside the page's form; null if it was not taken in time. */
+export async function waitForExternalAction(
   context: FlowContext,
   progress: Progress,
   observation: Observation,
@@ -69,20 +69,21 @@ export async function waitOutside(
   const sessionId = progress.sessionId;
   if (sessionId === null) return await discover(context, progress);
   const { kind } = observation.reading;
-  const stays = ({ reading }: Observation): boolean => reading.kind === kind;
-  const first = await whicheverFirst(context, progress, sessionId, { interactionId, waitMs: waitOf(context), stays });
-  switch (first.kind) {
+  const isStillWaiting = ({ reading }: Observation): boolean => reading.kind === kind;
+  const pause = { interactionId, waitMs: maxWaitMs(context), isStillWaiting };
+  const end = await waitForAnswerOrPage(context, progress, sessionId, pause);
+  switch (end.kind) {
     case 'answered':
-      if (first.answer.kind === 'timeout') return null;
-      return await enterPersonAnswer(context, progress, observation, question, first.answer.input);
-    case 'watched':
-      // A puzzle comes and goes: the next login may have none.
-      if (isOnPage) return await goOnFrom(context, progress, sessionId, first.seen);
-      noteStep(progress, externalStep(observation.reading), false);
-      return first.seen;
-    case 'lost':
+      if (end.answer.kind === 'timeout') return null;
+      return await enterPersonAnswer(context, progress, observation, question, end.answer.input);
+    case 'page_changed':
+      // A captcha is not part of the plan: the next login may have none.
+      if (isOnPage) return await resumeDiscovery(context, progress, end.seen);
+      recordStep(progress, externalStep(observation.reading), false);
+      return end.seen;
+    case 'session_lost':
       return await discover(context, progress);
     default:
-      return assertNever(first);
+      return assertNever(end);
   }
 }

@@ -1,16 +1,16 @@
 import { ApplicationFailure, CancellationScope, isCancellation } from '@temporalio/workflow';
 import type { Observation } from '../../contract/activities.ts';
 import { afterLostSession } from '../policy/last-entry.ts';
-import { targetNow, type FlowContext, type Progress } from './context.ts';
+import { currentTarget, type FlowContext, type Progress } from './context.ts';
 import { failureCodeOf } from './failures.ts';
 
-/** How often a flow opens a new session after the last one was lost. */
+/** Most sessions that a flow opens, each after the last one was lost. */
 const MAX_SESSIONS = 8;
 
-/** So many forms that are not the right ones are remembered; no site has as many ways in. */
+/** Most rejected forms that are remembered; no site has as many. */
 const MAX_PASSED_OVER = 20;
 
-/** Opens a session and leads it to the login page; a session that is lost on the way is replaced, a few times. */
+/** Opens a session and navigates it to the login page; a session that is lost on the way is replaced, a few times. */
 export async function discover(context: FlowContext, progress: Progress): Promise<Observation> {
   for (;;) {
     if (progress.sessions >= MAX_SESSIONS)
@@ -37,15 +37,12 @@ export async function discover(context: FlowContext, progress: Progress): Promis
       replay_id: session.replayId ?? null,
       ...(session.replayError === undefined ? {} : { replay_error: session.replayError }),
     });
-    const { sessionId } = session;
-    const observation = await guarded(progress, () =>
-      context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
-    );
+    const observation = await findLoginPage(context, progress);
     if (observation !== null) return observation;
   }
 }
 
-/** Leaves a session of which it is not known what the site has made of it, for one that has seen nothing. */
+/** Replaces a session in an unknown state with a fresh one. */
 export async function startOver(context: FlowContext, progress: Progress): Promise<Observation> {
   await abandon(context, { ...progress, keptId: null });
   progress.sessionId = null;
@@ -53,8 +50,8 @@ export async function startOver(context: FlowContext, progress: Progress): Promi
 }
 
 /**
- * Leaves a form of which a person says that it is not the right one, for the next that the site has; after the last, the
- * first is shown again. What was learned and kept of the form that is left counts no more.
+ * Moves from a form that a person called the wrong one to the next form of the site; after the last, the first is shown
+ * again. What was learned and kept from the rejected form is discarded.
  */
 export async function showAnotherForm(
   context: FlowContext,
@@ -67,10 +64,7 @@ export async function showAnotherForm(
   progress.steps = [];
   await abandon(context, { ...progress, sessionId: null });
   progress.keptId = null;
-  const seen =
-    (await guarded(progress, (sessionId) =>
-      context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
-    )) ?? (await discover(context, progress));
+  const seen = (await findLoginPage(context, progress)) ?? (await discover(context, progress));
   const [taken] = seen.reading.forms ?? [];
   if (taken === undefined) return seen;
   const isAnother = !passedOver.includes(taken);
@@ -79,22 +73,24 @@ export async function showAnotherForm(
   return seen;
 }
 
-/** A puzzle in front of the site may lead to its home page: the login is looked for from there. */
-export async function goOnFrom(
+/** A captcha page may lead to the site's home page: the login page is then looked for from there. */
+export async function resumeDiscovery(
   context: FlowContext,
   progress: Progress,
-  sessionId: string,
   seen: Observation,
 ): Promise<Observation> {
   if (seen.reading.kind !== 'other' || progress.entered > 0) return seen;
-  const found = await guarded(progress, () =>
-    context.browser.discoverLogin({ target: targetNow(context, progress), sessionId }),
-  );
-  return found ?? (await discover(context, progress));
+  return (await findLoginPage(context, progress)) ?? (await discover(context, progress));
 }
 
-/** Runs a step on the session; null when the session is gone, so that the caller starts over. */
-export async function guarded<Result>(
+async function findLoginPage(context: FlowContext, progress: Progress): Promise<Observation | null> {
+  return await withSession(progress, (sessionId) =>
+    context.browser.discoverLogin({ target: currentTarget(context, progress), sessionId }),
+  );
+}
+
+/** Runs a step on the session; null if the session is gone, so that the caller starts over. */
+export async function withSession<Result>(
   progress: Progress,
   step: (sessionId: string) => Promise<Result>,
 ): Promise<Result | null> {
@@ -108,7 +104,7 @@ export async function guarded<Result>(
   }
 }
 
-/** Closes what a flow that did not succeed leaves: its session, and the values it kept. Runs under cancellation too. */
+/** Discards the session and the kept values of a flow that did not succeed. Runs under cancellation too. */
 export async function abandon(context: FlowContext, progress: Progress): Promise<void> {
   if (progress.sessionId === null && progress.keptId === null) return;
   const { sessionId, keptId } = progress;
@@ -116,7 +112,7 @@ export async function abandon(context: FlowContext, progress: Progress): Promise
     try {
       await context.browser.abandonLogin({ target: context.target, sessionId, keptId });
     } catch {
-      // The browser service ends a session that nobody uses; nothing is left to be done here.
+      // The browser service ends unused sessions by itself.
     }
   });
 }

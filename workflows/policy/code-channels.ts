@@ -1,10 +1,7 @@
 import type { ConnectionSettings } from '../../contract/document.ts';
 import type { CodeChannel } from '../../contract/reading.ts';
 
-/**
- * The channels whose codes come by themselves. Where any do, a code of which the page does not say how it is sent is waited for,
- * too. Pure.
- */
+/** The channels whose codes arrive automatically; if there are any, codes of unknown origin count too. Pure. */
 export function codeChannelsOf({ codes }: Pick<ConnectionSettings, 'codes'>): CodeChannel[] {
   const channels: CodeChannel[] = [
     ...(codes?.phone_number === undefined ? [] : ['sms' as const]),

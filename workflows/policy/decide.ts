@@ -5,14 +5,14 @@ import { isAtVersion } from './credential-version.ts';
 import { decideChoice, isPasskeyMethod, passkeyChoice, plannedChoice, preferredProvider } from './decide-choice.ts';
 import { matchKeys, nameFields } from './field-refs.ts';
 import { identifyChoices, identifyFields, type AskedField } from './interaction.ts';
-import { isCodeAlone, MAX_CODE_REFUSALS, wasRejected, type LastEntry } from './last-entry.ts';
+import { isCodeOnly, MAX_CODE_REFUSALS, wasRejected, type LastEntry } from './last-entry.ts';
 import { fail, pick, type Decision, type Situation } from './situation.ts';
 import { failUnanswered } from './unanswered.ts';
 
-/** A flow never enters more answers than this. */
+/** Most answers that a flow enters. */
 export const MAX_ENTRIES = 20;
-/** A person's answers may be refused this often in one flow; sites lock accounts soon after. */
-export const MAX_REJECTIONS = 6;
+/** How often a person's answers may be refused in one flow; sites lock accounts soon after. */
+const MAX_REJECTIONS = 6;
 
 /** Decides the next step of a login from what the page shows. Pure: same situation, same decision. */
 export function decide(given: Situation): Decision {
@@ -22,11 +22,11 @@ export function decide(given: Situation): Decision {
     return fail('max_steps_exceeded', 'The login took too many steps; start a new one');
   if (situation.rejections >= MAX_REJECTIONS)
     return fail('max_attempts_reached', 'The site refused the answers too often; start a new login later');
-  const lockOut = lockOutOf(reading);
+  const lockOut = lockOutDecision(reading);
   if (lockOut !== null) return lockOut;
-  if (reading.enrolment === true) return decideEnrolment(situation);
-  const byPasskey = passkeyChoice(situation);
-  if (byPasskey !== null) return pick(byPasskey, reading.submit);
+  if (reading.enrolment === true) return decideEnrollment(situation);
+  const passkey = passkeyChoice(situation);
+  if (passkey !== null) return pick(passkey, reading.submit);
   switch (reading.kind) {
     case 'logged_in':
       return { do: 'finish' };
@@ -46,7 +46,7 @@ export function decide(given: Situation): Decision {
     case 'captcha':
       return decideCaptcha(situation);
     case 'password_change':
-      // With nobody there it is met once: the password is not posted again only to be told the same.
+      // An unattended flow meets it once: the password is not submitted again for the same result.
       return fail(
         situation.mode === 'attended' ? 'website_error' : 'customer_input_required',
         'The site requires a new password; set it in your own browser, then log in again',
@@ -70,20 +70,20 @@ export function decide(given: Situation): Decision {
   }
 }
 
-/** A site that lets nobody in for now is left alone, with a person there as well: every further try makes it worse. */
-function lockOutOf({ kind, lock_out: why }: PageReading): Decision | null {
-  if (why === undefined || kind === 'logged_in' || kind === 'blocked' || kind === 'unavailable') return null;
-  return why === 'account_locked'
+/** A locked-out login is left alone, even with a person present: every further attempt makes it worse. */
+function lockOutDecision({ kind, lock_out: reason }: PageReading): Decision | null {
+  if (reason === undefined || kind === 'logged_in' || kind === 'blocked' || kind === 'unavailable') return null;
+  return reason === 'account_locked'
     ? fail('max_attempts_reached', 'The site has locked the account; unlock it there, then log in again')
     : fail(
         'max_attempts_reached',
-        'The site takes no more attempts for now; wait as long as it says, then log in again',
+        'The site accepts no more attempts for now; wait as long as it says, then log in again',
       );
 }
 
-/** Codes whose page does not say how they are sent come the way that was chosen before. */
+/** A code whose page does not say how it is sent comes by the method that was chosen before. */
 function withChosenChannel(observation: Observation, last: LastEntry | null): Observation {
-  const channel = SENT_BY.find((each) => each === last?.method);
+  const channel = DELIVERED_BY.find((each) => each === last?.method);
   if (channel === undefined) return observation;
   const fields = observation.reading.fields.map((field) =>
     field.type === 'code' && (field.channel ?? 'unknown') === 'unknown' ? { ...field, channel } : field,
@@ -91,7 +91,7 @@ function withChosenChannel(observation: Observation, last: LastEntry | null): Ob
   return { ...observation, reading: { ...observation.reading, fields } };
 }
 
-const SENT_BY = ['sms', 'call', 'email'] as const;
+const DELIVERED_BY = ['sms', 'call', 'email'] as const;
 
 function decideForm(situation: Situation): Decision {
   const { observation, last } = situation;
@@ -105,7 +105,7 @@ function decideForm(situation: Situation): Decision {
   if (planned !== null && situation.planned?.step.fields.length === 0) return pick(planned, reading.submit);
 
   const refused = credential !== null && isAtVersion(credential, situation.refused);
-  // A value that was typed already is not typed again unseen: not after a refusal, not after an entering of unknown end.
+  // A value is never typed twice blindly: not after a rejection, not after an entry with an unknown outcome.
   const spent = last !== null && (rejected || !last.certain);
   const canReuse = (field: ReadField): boolean => !spent && !(refused && (field.type === 'password' || rejected));
   const known: FieldEntry[] = [];
@@ -136,35 +136,35 @@ function decideForm(situation: Situation): Decision {
       do: 'ask',
       question: { fields: asked, choices: identifyChoices(reading.choices), known, submit: reading.submit },
     };
-  if (!refused && isCodeThatComes(missing.length > 0 ? missing : asked, situation, rejected))
+  if (!refused && isAutomaticCode(missing.length > 0 ? missing : asked, situation, rejected))
     return { do: 'ask', question: { fields: asked, choices: [], known, submit: reading.submit } };
   return failUnanswered(missing.length > 0 ? missing : asked, situation, rejected, refused);
 }
 
 /**
- * A page that offers a new authenticator. Its key is kept when the person agrees; nobody else does. No code of a saved secret is
- * typed: the page wants one of its own.
+ * A page that sets up a new authenticator. Its secret is saved only if a person agrees. No code of a saved secret is typed:
+ * the page wants one of its own.
  */
-function decideEnrolment({ observation: { reading }, mode, mayKeep, last, fields }: Situation): Decision {
-  const onward = reading.choices.find((choice) => choice.agrees_to_nothing === true);
+function decideEnrollment({ observation: { reading }, mode, canSave, last, fields }: Situation): Decision {
+  const skip = reading.choices.find((choice) => choice.agrees_to_nothing === true);
   if (mode === 'unattended')
-    return onward === undefined
+    return skip === undefined
       ? fail('customer_input_required', 'The site asks to set up an authenticator; log in once by hand')
-      : pick(onward, reading.submit);
-  const reason = last?.enrols === true ? 'rejected' : 'missing';
+      : pick(skip, reading.submit);
+  const reason = last?.isEnrollment === true ? 'rejected' : 'missing';
   const asked = identifyFields(nameFields(reading.fields, fields)).map((field) => ({ ...field, reason }) as const);
-  const choices = mayKeep === true ? [NEW_AUTHENTICATOR, ...reading.choices] : reading.choices;
+  const choices = canSave === true ? [NEW_AUTHENTICATOR, ...reading.choices] : reading.choices;
   return {
     do: 'ask',
     question: { fields: asked, choices: identifyChoices(choices), known: [], submit: reading.submit },
   };
 }
 
-/** The choice that the page itself does not have: to have Holdfast be the authenticator. */
+/** A choice added to those of the page: Holdfast becomes the authenticator. */
 const NEW_AUTHENTICATOR: ReadChoice = {
   type: 'other',
   label: 'Let Holdfast keep this authenticator',
-  description: 'Holdfast stores its key encrypted, types the first code now and signs in with its codes from then on',
+  description: 'Holdfast stores its key encrypted, types the first code now and uses its codes to sign in from then on',
   uses: 'new_authenticator',
   selector: '',
   xpath: '',
@@ -186,8 +186,8 @@ function keySource(key: string | null | undefined): FieldEntry['source'] | null 
 }
 
 /**
- * The saved secret, where it may answer a code. A code that nothing says was sent may be the authenticator's: it is tried
- * there once. An authenticator's code that was refused may have come a moment late: the next one is tried, and no third.
+ * The saved secret, if it may answer this code. A code of unknown origin is tried once, as it may be the authenticator's. A
+ * refused authenticator code may have been a moment late: the next one is tried, but not a third.
  */
 function codeSource(field: ReadField, situation: Situation): FieldEntry['source'] | null {
   const { observation, last, refusedCodes, codeRefusals } = situation;
@@ -196,7 +196,7 @@ function codeSource(field: ReadField, situation: Situation): FieldEntry['source'
   const isAuthenticators = field.type === 'totp_code' || (field.channel ?? 'unknown') === 'unknown';
   const isFirst = last === null || (last.certain && !wasRejected(observation, last));
   const isRetry =
-    field.type === 'totp_code' && last?.certain === true && isCodeAlone(last) && codeRefusals < MAX_CODE_REFUSALS;
+    field.type === 'totp_code' && last?.certain === true && isCodeOnly(last) && codeRefusals < MAX_CODE_REFUSALS;
   return isAuthenticators && (isFirst || isRetry) ? { kind: 'totp' } : null;
 }
 
@@ -206,12 +206,12 @@ function decideExternal(situation: Situation): Decision {
   const named = nameFields(reading.fields, situation.fields);
   const [only, ...others] = named;
   const source = only === undefined || others.length > 0 ? null : codeSource(only.field, situation);
-  // A code that nobody need be asked for is sooner there than somebody with a phone.
+  // A code that needs nobody's input is faster than a person with a phone.
   if (only !== undefined && source !== null)
     return { do: 'enter', answer: { entries: [{ ...only, source }], submit: reading.submit, choice: null } };
   const planned = plannedChoice(situation);
   if (planned !== null) return pick(planned, reading.submit);
-  if (mode === 'unattended' && !isLinkThatComes(situation))
+  if (mode === 'unattended' && !isAutomaticLink(situation))
     return fail('external_action_required', 'The site asks for an action elsewhere; log in once by hand');
   const reason = wasRejected(observation, last) && last?.typed.code === true ? 'rejected' : 'missing';
   return {
@@ -226,34 +226,34 @@ function decideExternal(situation: Situation): Decision {
   };
 }
 
-/** True of a page that waits for a mailed link, which comes by itself. */
-function isLinkThatComes({ observation: { reading }, codeChannels }: Situation): boolean {
+/** True for a page that waits for a mailed link, if links arrive automatically. */
+function isAutomaticLink({ observation: { reading }, codeChannels }: Situation): boolean {
   return reading.mailed_link === true && codeChannels.includes('email');
 }
 
-/** True of one code that comes by itself. One that the site refused is not followed by another. */
-function isCodeThatComes(asked: AskedField[], { last, codeChannels }: Situation, rejected: boolean): boolean {
+/** True for a single code that arrives automatically. After a refused one, no other is waited for. */
+function isAutomaticCode(asked: AskedField[], { last, codeChannels }: Situation, rejected: boolean): boolean {
   const [only, ...others] = asked;
   if (only?.field.type !== 'code' || others.length > 0 || rejected || last?.certain === false) return false;
   return codeChannels.includes(only.field.channel ?? 'unknown');
 }
 
 /**
- * A captcha is for the solver, if one is set, and then for a person, who answers it on the page itself; nobody there is no one to ask.
- * It stands in front of the login, or beside the fields of its form.
+ * A captcha, in front of the login or beside its fields, is answered by the solver, if there is one, and then by a person on
+ * the page itself.
  */
 export function decideCaptcha({
   mode,
   observation,
-  mayAskSolver,
-}: Pick<Situation, 'mode' | 'observation' | 'mayAskSolver'>): Extract<Decision, { do: 'solve' | 'wait' | 'fail' }> {
-  if (observation.solvable === true && mayAskSolver === true) return { do: 'solve' };
+  canAskSolver,
+}: Pick<Situation, 'mode' | 'observation' | 'canAskSolver'>): Extract<Decision, { do: 'solve' | 'wait' | 'fail' }> {
+  if (observation.solvable === true && canAskSolver === true) return { do: 'solve' };
   if (mode === 'unattended')
     return fail('captcha_blocked', 'The site shows a captcha; log in once by hand or use a proxy');
   const question = { fields: [], choices: [], known: [], submit: null };
   const message =
     observation.reading.kind === 'form'
-      ? 'The site asks for proof that you are human: do what the box beside the login asks for, the fields are filled in after that'
+      ? 'The site asks for proof that you are human: complete the check beside the login; the fields are filled in after that'
       : 'The site asks for proof that you are human: solve the puzzle it shows';
   return { do: 'wait', message, question };
 }

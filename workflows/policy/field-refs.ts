@@ -2,30 +2,30 @@ import type { CredentialFacts } from '../../contract/activities.ts';
 import type { RequiredField } from '../../contract/login-plan.ts';
 import type { ReadField } from '../../contract/reading.ts';
 
-/** What a field is recognized by. */
-export type KnownField = Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label'>;
+/** What identifies a field. */
+type KnownField = Pick<ReadField, 'type' | 'discovered_type' | 'name' | 'label'>;
 
-/** A field with its `ref`: the name under which its value is kept in a credential. */
+/** A field with its `ref`: the name of its value in a credential. */
 export interface NamedField<Field extends KnownField = ReadField> {
   field: Field;
   ref: string;
 }
 
-/** Fields that got their `ref` before. */
+/** Fields that already have a `ref`. */
 export interface FieldMemory {
-  /** Those that were answered in this flow: another field never gets the `ref` of one of them. */
+  /** Answered in this flow: no other field gets one of their refs. */
   now: readonly RequiredField[];
-  /** Those of earlier logins: a field keeps its `ref` when it is recognized. */
+  /** From earlier logins: a recognized field keeps its `ref`. */
   earlier: readonly RequiredField[];
 }
 
 export const NOTHING_KNOWN: FieldMemory = { now: [], earlier: [] };
 
-/** Names under which callers keep what a person is known by, best first. */
+/** Names under which callers store an identifier, best first. */
 const IDENTIFIER_KEYS = ['username', 'email', 'identifier', 'login', 'user', 'user_name', 'phone', 'tel', 'account'];
 const EMAIL_FIRST = ['email', ...IDENTIFIER_KEYS.filter((key) => key !== 'email')];
 
-/** The `ref` of a field that shares it with no other. */
+/** The default `ref` of a field, if no other field has the same one. */
 export function commonRef(field: KnownField): string {
   switch (field.type) {
     case 'identifier':
@@ -43,9 +43,8 @@ export function commonRef(field: KnownField): string {
 }
 
 /**
- * Gives every field of a page its `ref`, unique in the connection. A field that was answered before keeps the one it had;
- * fields that would share one get names of their own, made of their words, so that none depends on the order of the fields.
- * Pure.
+ * Gives every field of a page its `ref`, unique in the connection. A field that was answered before keeps its own; fields
+ * that would share one are named after their label or name, so that none depends on their order. Pure.
  */
 export function nameFields<Field extends KnownField>(
   fields: readonly Field[],
@@ -73,7 +72,7 @@ export function nameFields<Field extends KnownField>(
   for (const field of unnamed) if (!shared.includes(field)) refs.set(field, commonRef(field));
   const taken = new Set([...used, ...refs.values(), ...earlier.map((each) => each.ref ?? commonRef(each))]);
   for (const field of shared) {
-    const ref = ownRef(field, shared, taken);
+    const ref = uniqueRef(field, shared, taken);
     refs.set(field, ref);
     taken.add(ref);
   }
@@ -81,16 +80,16 @@ export function nameFields<Field extends KnownField>(
 }
 
 /**
- * The keys of a credential that answer the fields of one page, in their order; null for those that none does. A key answers
- * one field: what could belong to several is asked for. One-time codes are never kept, so never answered by a key. Pure.
+ * The keys of a credential that answer the fields of one page, in their order; null for fields without one. A key answers one
+ * field: whatever could belong to several is asked for. One-time codes are never stored, so no key answers them. Pure.
  */
 export function matchKeys(named: readonly NamedField<KnownField>[], credential: CredentialFacts): (string | null)[] {
   const left = new Set(credential.valueKeys);
   const keys = named.map((): string | null => null);
   const take = (index: number, key: string | undefined): void => {
     const type = named[index]?.field.type;
-    const isLasting = type === 'identifier' || type === 'password' || type === 'text';
-    if (isLasting && keys[index] === null && key !== undefined && left.delete(key)) keys[index] = key;
+    const isStored = type === 'identifier' || type === 'password' || type === 'text';
+    if (isStored && keys[index] === null && key !== undefined && left.delete(key)) keys[index] = key;
   };
   named.forEach(({ ref }, index) => take(index, ref));
   named.forEach(({ field }, index) => take(index, field.name));
@@ -109,23 +108,23 @@ export function matchKeys(named: readonly NamedField<KnownField>[], credential: 
   return keys;
 }
 
-/** Most fields that a connection remembers; those that have not been met for longest are forgotten first. */
+/** Most fields that a connection remembers; the least recently used are forgotten first. */
 const MAX_REMEMBERED = 40;
 
-/** What is remembered of fields after a login that answered `answered`. Pure. */
+/** The remembered fields after a login that answered `answered`. Pure. */
 export function rememberFields(before: readonly RequiredField[], answered: readonly RequiredField[]): RequiredField[] {
   const refs = new Set(answered.map(({ ref }) => ref));
   return [...before.filter(({ ref }) => !refs.has(ref)), ...answered].slice(-MAX_REMEMBERED);
 }
 
-/** A name made of the words of a field among those that it shares the common one with; else the common one and a number. */
-function ownRef(field: KnownField, shared: readonly KnownField[], taken: ReadonlySet<string>): string {
-  const isOwn = (words: string, of: (each: KnownField) => string): boolean =>
+/** A ref made of the field's label or name, if it is unique among the fields that share a default; else a numbered default. */
+function uniqueRef(field: KnownField, shared: readonly KnownField[], taken: ReadonlySet<string>): string {
+  const isUnique = (words: string, of: (each: KnownField) => string): boolean =>
     /\p{L}{2}/u.test(words) && !taken.has(words) && shared.every((each) => each === field || slug(of(each)) !== words);
   const label = slug(field.label);
-  if (isOwn(label, (each) => each.label)) return label;
+  if (isUnique(label, (each) => each.label)) return label;
   const name = slug(field.name);
-  if (isOwn(name, (each) => each.name)) return name;
+  if (isUnique(name, (each) => each.name)) return name;
   const common = commonRef(field);
   for (let number = 1; ; number += 1) {
     const numbered = number === 1 ? common : `${common}_${String(number)}`;
@@ -142,18 +141,18 @@ function hasSameWords(a: KnownField, b: KnownField): boolean {
 }
 
 function hasSameLabel(a: KnownField, b: KnownField): boolean {
-  return isOfOneKind(a, b) && slug(a.label) !== '' && slug(a.label) === slug(b.label);
+  return isSameType(a, b) && slug(a.label) !== '' && slug(a.label) === slug(b.label);
 }
 
-/** Names that frameworks count up say nothing of the field. */
+/** Names that frameworks number say nothing about the field. */
 const MEANINGLESS = /^(input|field|value|text|textbox|answer|control)?[\d_]*$/;
 
 function hasSameName(a: KnownField, b: KnownField): boolean {
-  return isOfOneKind(a, b) && a.name === b.name && !MEANINGLESS.test(slug(a.name));
+  return isSameType(a, b) && a.name === b.name && !MEANINGLESS.test(slug(a.name));
 }
 
-/** A code that a saved secret answered is remembered as the authenticator's, whatever its page calls it. */
-function isOfOneKind(a: KnownField, b: KnownField): boolean {
+/** A code that a saved secret answered is remembered as an authenticator code, whatever its page calls it. */
+function isSameType(a: KnownField, b: KnownField): boolean {
   const kindOf = ({ type }: KnownField): string => (type === 'totp_code' ? 'code' : type);
   return kindOf(a) === kindOf(b);
 }

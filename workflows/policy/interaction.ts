@@ -10,24 +10,20 @@ import type {
 import type { ReadChoice, ReadField } from '../../contract/reading.ts';
 import type { NamedField } from './field-refs.ts';
 
-/** A field that waits: its public id and `ref`, what was read, and why it is asked for. */
+/** A pending field: its public id and `ref`, what was read, and why it is asked for. */
 export interface AskedField extends NamedField {
   id: string;
   reason: 'missing' | 'rejected';
 }
 
-/** A choice that waits. */
+/** A pending choice. */
 export interface AskedChoice {
   id: string;
   choice: ReadChoice;
 }
 
 /** Gives every item an id made of its words, so that the same page asks under the same ids again. */
-export function withIds<Item>(
-  prefix: string,
-  items: Item[],
-  words: (item: Item) => string,
-): { id: string; item: Item }[] {
+function withIds<Item>(prefix: string, items: Item[], words: (item: Item) => string): { id: string; item: Item }[] {
   const seen = new Map<string, number>();
   return items.map((item) => {
     const slug =
@@ -42,12 +38,12 @@ export function withIds<Item>(
   });
 }
 
-/** Gives a page's fields their ids, in their order. */
+/** Gives a page's fields their ids, in order. */
 export function identifyFields(named: NamedField[]): (NamedField & { id: string })[] {
   return withIds('field', named, ({ field }) => field.name || field.label).map(({ id, item }) => ({ id, ...item }));
 }
 
-/** Ids of a page's choices. */
+/** Gives a page's choices their ids, in order. */
 export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
   const providers = choices.map(({ provider }) => provider?.toLowerCase());
   return withIds('choice', choices, choiceWords).map(({ id, item: choice }, index) => {
@@ -55,21 +51,21 @@ export function identifyChoices(choices: ReadChoice[]): AskedChoice[] {
     if (choice.uses === 'new_authenticator') return { id: KEEP_AUTHENTICATOR, choice };
     const name = choice.type === 'sso_provider' ? providers[index] : undefined;
     const isPlain = name !== undefined && /^[a-z][a-z0-9_-]*$/.test(name);
-    // Clients show ids of providers to people: the name is what they know it by.
+    // Clients show provider ids to people, who know the provider by its name.
     return { id: isPlain && providers.indexOf(name) === providers.lastIndexOf(name) ? name : id, choice };
   });
 }
 
-const KEEPS_PASSKEY = 'Holdfast keeps the passkey, encrypted, and signs in with it from then on';
+const PASSKEY_DESCRIPTION = 'Holdfast keeps the passkey, encrypted, and signs in with it from then on';
 
-/** What tells a choice from the others of its page, wherever on it the choice stands. */
+/** What distinguishes a choice from the others of its page, regardless of its position. */
 function choiceWords(choice: ReadChoice): string {
   const destination = choice.masked_destination ?? '';
-  const told = choice.label.includes(destination) ? choice.label : `${choice.label} ${destination}`;
-  return `${choice.type} ${choice.provider ?? choice.mfa_type ?? ''} ${told}`;
+  const label = choice.label.includes(destination) ? choice.label : `${choice.label} ${destination}`;
+  return `${choice.type} ${choice.provider ?? choice.mfa_type ?? ''} ${label}`;
 }
 
-/** What callers see at a pause, in the canonical form and in the older ones. */
+/** What callers see during a pause, in the canonical form and the older ones. */
 export function presentInteraction(interactionId: string, fields: AskedField[], choices: AskedChoice[]): Interaction {
   return {
     interaction_id: interactionId,
@@ -127,7 +123,7 @@ function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {
     type: choice.type,
     label: choice.label,
     context: null,
-    description: choice.uses === 'new_passkey' ? KEEPS_PASSKEY : choice.description,
+    description: choice.uses === 'new_passkey' ? PASSKEY_DESCRIPTION : choice.description,
     display_text: choice.label,
     masked_destination: choice.masked_destination,
     observed_selector: choice.selector,
@@ -135,7 +131,7 @@ function presentChoice({ id, choice }: AskedChoice): ManagedAuthChoice {
   };
 }
 
-/** A method that the older form has no type for (a backup code, a security key) is a sign-in option there. */
+/** A method that has no type in the older form (a backup code, a security key) becomes a sign-in option there. */
 function presentMfaOption(choice: ReadChoice): MfaOption[] {
   const { type, mfa_type: method, label, masked_destination: target, description } = choice;
   return type === 'mfa_method' && method !== undefined ? [{ type: method, label, target, description }] : [];

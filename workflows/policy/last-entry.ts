@@ -2,39 +2,39 @@ import type { Observation } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';
 
-/** What the loop remembers of the answer it entered last. */
+/** The answer that a flow entered last. */
 export interface LastEntry {
   by: 'person' | 'credential';
-  /** Names and types of what was typed or picked: tells whether the site asks for the same again. */
+  /** Names and types of what was typed or picked: shows whether the site asks for the same again. */
   fingerprint: string;
-  /** True when a password went in, or a code. */
+  /** Whether a password, a code, or a code of the saved secret was typed. */
   typed: { password: boolean; code: boolean; totp: boolean };
-  /** False when it is not known whether the entering reached the site. */
+  /** False if it is unknown whether the entry reached the site. */
   certain: boolean;
-  /** The second factor that was chosen: the page of its code need not say again how the code is sent. */
+  /** The second factor that was chosen, for code pages that do not say how the code is sent. */
   method?: ReadChoice['mfa_type'];
-  /** The saved passkey was tried in this session: it is not tried again. */
+  /** The saved passkey was tried in this session and is not tried again. */
   passkey?: boolean;
-  /** A new authenticator's first code went in. */
-  enrols?: boolean;
-  /** How many answers of this flow, this one included, a captcha beside the fields was answered for first. Absent for none. */
-  proofs?: number;
+  /** It was the first code of a new authenticator. */
+  isEnrollment?: boolean;
+  /** How many answers of this flow, up to this one, needed a captcha beside the fields. Absent for none. */
+  captchas?: number;
 }
 
-/** So often a flow has a captcha answered and is told that it was not: then that is how the site refuses. */
-const MAX_PROOFS = 2;
+/** A site that still asks for a captcha after this many were answered uses it to reject the answer. */
+const MAX_CAPTCHAS = 2;
 
 const ASKS_FOR_VALUES = new Set<PageReading['kind']>(['form', 'external_action']);
 
-/** True when the page asks again for what was entered last: the site refused it. */
+/** True if the page asks again for what was entered last: the site rejected it. */
 export function wasRejected(observation: Observation, last: LastEntry | null): boolean {
   if (last === null || !last.certain || !ASKS_FOR_VALUES.has(observation.reading.kind)) return false;
-  // The first fields were taken: a code has joined them in the same form.
+  // The first fields were accepted, and a code was added to the same form.
   if (!last.typed.code && observation.reading.fields.some(({ held }) => held === true)) return false;
-  if (wantsMore(observation.reading, last)) return false;
-  // What the site wants is beside the fields now: it has looked at nothing that was typed.
+  if (hasNewField(observation.reading, last)) return false;
+  // The site wants the captcha beside the fields: it has not checked what was typed.
   const { wants_proof: wantsProof } = observation.reading;
-  if (wantsProof === true && observation.unproved === true && (last.proofs ?? 0) < MAX_PROOFS) return false;
+  if (wantsProof === true && observation.unproved === true && (last.captchas ?? 0) < MAX_CAPTCHAS) return false;
   const { fields } = observation.reading;
   if (fields.length > 0 && fingerprintOf(fields) === last.fingerprint) return true;
   return (
@@ -45,45 +45,44 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
 }
 
 /**
- * True of a form that still holds the password that went in with a code, and has grown by a field that must be answered, too: whose
- * devices a site lists, it knows by then, and the code it has not looked at.
+ * True for a form that still holds the password that was submitted with a code, and has a new required field: a site that
+ * lists the account's devices there has accepted the password and not checked the code yet.
  */
-function wantsMore({ fields }: PageReading, { typed, fingerprint }: LastEntry): boolean {
+function hasNewField({ fields }: PageReading, { typed, fingerprint }: LastEntry): boolean {
   if (!typed.password || !typed.code) return false;
   const before = new Set(fingerprint.split('|'));
-  const hasJoined = (field: ReadField): boolean =>
+  const isNew = (field: ReadField): boolean =>
     field.required && field.type === 'text' && !before.has(fingerprintOf([field]));
-  return fields.some(({ type, held }) => type === 'password' && held === true) && fields.some(hasJoined);
+  return fields.some(({ type, held }) => type === 'password' && held === true) && fields.some(isNew);
 }
 
 /**
- * Names and types of fields, in order. A page that refuses a code may say no more whose code it wants: of a code field, the
- * type alone tells nothing new.
+ * Names and types of fields, in order. Both code types count as one, because a page that rejects a code may stop saying
+ * whose code it wants.
  */
 export function fingerprintOf(fields: ReadField[]): string {
   return fields.map(({ type, name }) => `${asksForCode(type) ? 'code' : type}:${name}`).join('|');
 }
 
-/** Identifies the choices of a page, as the memory of a pick. */
+/** Identifies the choices of a page. */
 export function choiceFingerprint(choices: ReadChoice[]): string {
   return `choice:${choices.map((choice) => `${choice.label} ${choice.masked_destination ?? ''}`).join('|')}`;
 }
 
-/** True of an answer that was a code of the saved secret, with no password that may have been what was refused. */
-export function isCodeAlone({ by, typed }: LastEntry): boolean {
+/** True for an answer that was a code of the saved secret without a password, which might be what was rejected instead. */
+export function isCodeOnly({ by, typed }: LastEntry): boolean {
   return by === 'credential' && typed.totp && !typed.password;
 }
 
-/** So many codes of the saved secret in a row that are refused mean that it is the wrong secret. */
+/** This many consecutive rejected codes mean that the saved secret is wrong. */
 export const MAX_CODE_REFUSALS = 2;
 
-/** A flow types secrets into no more sessions than this, one after the other. */
+/** Most sessions of one flow that secrets are typed into. */
 const MAX_SESSIONS_WITH_SECRETS = 3;
 
 /**
- * What is left of the last answer when its session was lost and a new one, the flow's `sessions`th, has opened: nothing, for
- * the new one has seen no key, and where the site shows its empty form there, what is stored is typed. After a few
- * sessions the site may have refused what nobody has read: then it stays unknown.
+ * What remains of the last answer after its session was lost and the flow's `sessions`th was opened: nothing, because the new
+ * one has received no input. After a few sessions the site may have rejected an answer unseen, so its outcome stays unknown.
  */
 export function afterLostSession(last: LastEntry, sessions: number): LastEntry | null {
   const hadSecret = last.typed.password || last.typed.code;

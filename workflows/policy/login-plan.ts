@@ -11,17 +11,17 @@ import type {
 import type { PageReading, ReadChoice } from '../../contract/reading.ts';
 import { commonRef, nameFields, type FieldMemory } from './field-refs.ts';
 
-/** So many failures in a row retire a plan: the site does not work that way any more. */
+/** This many consecutive failures retire a plan: the site no longer works that way. */
 const MAX_FAILURES = 2;
-/** Ways to log in that a connection remembers, the newest first. */
+/** Most plans that a connection remembers, newest first. */
 const MAX_PLANS = 3;
 
-/** True until a plan has failed so often that it is not followed any more. */
+/** True until a plan has failed too often to be followed. */
 export function isViable({ failures }: LoginPlan): boolean {
   return failures.count < MAX_FAILURES;
 }
 
-/** Where a page is, as it stays the same from one login to the next: origin and path, without what looks like an id. Pure. */
+/** The stable part of a page's address: origin and path, with id-like segments replaced. Pure. */
 export function pageShape(url: string): string {
   const [, origin = '', path = ''] = /^([^/]*\/\/[^/?#]*)([^?#]*)/.exec(url) ?? [];
   const segments = path.split('/').map((segment) => (looksLikeId(segment) ? '*' : segment));
@@ -32,24 +32,23 @@ function looksLikeId(segment: string): boolean {
   return /^\d+$/.test(segment) || segment.length > 24 || (/^[\w-]{8,}$/.test(segment) && /\d.*\d/.test(segment));
 }
 
-/** A page that waited for something elsewhere, which led on: nobody else can do that, but for a link that comes by mail. */
+/** The step for a page that waited for an action elsewhere; only a mailed link can be followed unattended. */
 export function externalStep({ url, mailed_link: isLink }: PageReading): PlanStep {
   const step: PlanStep = { page: pageShape(url), fields: [], choice: null, external: true };
   return isLink === true ? { ...step, mailed_link: true } : step;
 }
 
-/** A step of a plan that fits the page in front. */
+/** A step of a plan that fits the current page. */
 export interface PlannedStep {
   planId: string;
   step: PlanStep;
-  /** The choice of the page that the step took. */
+  /** The choice of the page that the step takes. */
   choice: ReadChoice | null;
 }
 
 /**
- * The step of the plans that fits a page: its choice is offered, once, and its fields are there. One of the same page comes
- * first, else one that was met at another address; of several the one that was walked last. Null where the page is to be
- * read as if there were no plan. Pure.
+ * The step of the plans that fits a page: its choice is offered exactly once and its fields are present. A step of the same
+ * page comes before one of another address, and later steps before earlier ones. Null if no plan fits. Pure.
  */
 export function stepFor(plans: readonly LoginPlan[], reading: PageReading, fields: FieldMemory): PlannedStep | null {
   const refs = new Set(nameFields(reading.fields, fields).map(({ ref }) => ref));
@@ -67,7 +66,7 @@ export function stepFor(plans: readonly LoginPlan[], reading: PageReading, field
   );
   const found = fitting.find(({ step }) => step.page === here) ?? fitting[0];
   if (found === undefined) return null;
-  // What was picked beside fields (a device beside its code) comes before what was typed into them.
+  // A choice beside fields (a device beside its code) comes before what was typed into them.
   const picked = fitting.find(
     ({ planId, step, choice, at }) =>
       planId === found.planId && at === found.at - 1 && step.page === found.step.page && choice?.type === 'mfa_method',
@@ -80,15 +79,15 @@ export function stepFor(plans: readonly LoginPlan[], reading: PageReading, field
   }
 }
 
-/** The one of the choices that was taken before; null where none is, or several could be. */
+/** The choice that was taken before; null if it is not offered, or is ambiguous. */
 function choiceOf(choices: readonly ReadChoice[], taken: TakenChoice, isSamePage: boolean): ReadChoice | null {
   const [same, another] = choices.filter((choice) => isSameChoice(taken, choice, isSamePage));
   return another === undefined ? (same ?? null) : null;
 }
 
 /**
- * What agrees to something was agreed to by a person, for that once: it is no choice to take again. A consent is, where the
- * same page asks the same in the same words: who wants what is in its description. Boxes to tick have new terms behind old words.
+ * A person's consent holds for that one time and is not repeated, unless the same page asks for it in the same words: the
+ * description says who wants what. Checkboxes may have new terms behind the same words.
  */
 function isSameChoice(taken: TakenChoice, choice: ReadChoice, isSamePage: boolean): boolean {
   const isSameConsent =
@@ -102,10 +101,7 @@ function isSameChoice(taken: TakenChoice, choice: ReadChoice, isSamePage: boolea
   );
 }
 
-/**
- * The steps of a login after another one. After an answer that the site refused (`again`) the page's next answer takes its
- * place, and keeps what only the first one gave. Pure.
- */
+/** The steps of a login plus another one. An answer that follows a rejected one (`again`) replaces it, but keeps its other fields. Pure. */
 export function addStep(steps: readonly PlanStep[], step: PlanStep, again: boolean): PlanStep[] {
   const last = steps.at(-1);
   const isRepeated = last !== undefined && last.page === step.page && last.choice?.label === step.choice?.label;
@@ -115,37 +111,37 @@ export function addStep(steps: readonly PlanStep[], step: PlanStep, again: boole
   return [...steps.slice(0, -1), { ...step, fields: [...kept, ...step.fields] }];
 }
 
-/** Every field that steps have answered. */
+/** Every field that the steps answered. */
 export function fieldsOf(steps: readonly PlanStep[]): RequiredField[] {
   return steps.flatMap(({ fields }) => fields);
 }
 
 /**
- * The plans after a login that went well. It takes the place of those that began with the same answer: what the site asks
- * after it has changed. A picker that was not shown this time may be shown the next, so its answer is kept. Pure.
+ * The plans after a successful login. It replaces those that began with the same answer, whose later pages have changed. The
+ * answer to a picker that was not shown this time is kept, because it may be shown again. Pure.
  */
 export function rememberPlan(plans: readonly LoginPlan[], walked: Omit<LoginPlan, 'failures'>): LoginPlan[] {
   const { steps } = walked;
-  const sameBeginning = (plan: LoginPlan): boolean => beginning(plan.steps) === beginning(steps);
-  const met = new Set(steps.map(({ choice }) => nameOf(choice)));
-  const unmet = (plans.find(sameBeginning)?.steps ?? []).filter(
-    ({ choice, fields }) => choice !== null && fields.length === 0 && !met.has(nameOf(choice)),
+  const isSameStart = (plan: LoginPlan): boolean => startOf(plan.steps) === startOf(steps);
+  const seen = new Set(steps.map(({ choice }) => pickerOf(choice)));
+  const unseen = (plans.find(isSameStart)?.steps ?? []).filter(
+    ({ choice, fields }) => choice !== null && fields.length === 0 && !seen.has(pickerOf(choice)),
   );
-  const fresh: LoginPlan = { ...walked, steps: [...steps, ...unmet], failures: { count: 0, credential: null } };
-  return [fresh, ...plans.filter((plan) => !sameBeginning(plan))].slice(0, MAX_PLANS);
+  const fresh: LoginPlan = { ...walked, steps: [...steps, ...unseen], failures: { count: 0, credential: null } };
+  return [fresh, ...plans.filter((plan) => !isSameStart(plan))].slice(0, MAX_PLANS);
 }
 
-/** What kind of picker an answer was given to; each consent is one of its own. */
-function nameOf(choice: TakenChoice | null): string {
+/** The kind of picker that a choice was made in; each consent is a kind of its own. */
+function pickerOf(choice: TakenChoice | null): string {
   return `${choice?.type ?? ''} ${choice?.description ?? ''}`;
 }
 
-function beginning([first]: readonly PlanStep[]): string {
+function startOf([first]: readonly PlanStep[]): string {
   const refs = (first?.fields ?? []).map(({ ref }) => ref).join(' ');
   return `${first?.page ?? ''} ${refs} ${first?.choice?.type ?? ''} ${first?.choice?.provider ?? ''}`;
 }
 
-/** The plans after a REAUTH that `id` did not lead through. Pure. */
+/** The plans after a REAUTH that failed with the plan `id`. Pure. */
 export function notePlanFailure(
   plans: readonly LoginPlan[],
   id: string,
@@ -157,8 +153,8 @@ export function notePlanFailure(
 }
 
 /**
- * Ends of a REAUTH that say that the site does not go the way of the plan; the others have reasons of their own. A page that tells of
- * a fault (`website_error`) says nothing of the way: it passes, so it is waited for.
+ * Errors of a REAUTH that mean the site no longer follows the plan; the others have causes of their own. A `website_error`
+ * says nothing about the plan: it is temporary.
  */
 const PLAN_FAILURES: readonly FlowErrorCode[] = [
   'login_form_not_found',
@@ -167,12 +163,12 @@ const PLAN_FAILURES: readonly FlowErrorCode[] = [
   'max_steps_exceeded',
 ];
 
-/** True of an end that counts against the plan. */
+/** True for an error that counts against the plan. */
 export function isPlanFailure(code: FlowErrorCode): boolean {
   return PLAN_FAILURES.includes(code);
 }
 
-/** The plans that a connection's memory holds; what rows hold that are older than plans is made one. */
+/** The plans in a connection's memory; rows older than plans are converted. */
 export function plansOf({ plans, requirements }: Pick<ReauthMemory, 'plans' | 'requirements'>): LoginPlan[] {
   if (plans !== undefined) return plans;
   const steps = requirements === null || requirements === undefined ? [] : stepsOf(requirements);
@@ -181,18 +177,18 @@ export function plansOf({ plans, requirements }: Pick<ReauthMemory, 'plans' | 'r
     : [{ id: 'before_plans', credential_id: null, steps, failures: { count: 0, credential: null } }];
 }
 
-/** Steps made of what older records say of a login. */
+/** Steps converted from older records of a login. */
 export function stepsOf({ fields, choices = [], externalAction }: LoginRequirements): PlanStep[] {
-  const nothing: PlanStep = { page: null, fields: [], choice: null, external: false };
+  const empty: PlanStep = { page: null, fields: [], choice: null, external: false };
   const pages = new Map<number, PlanStep>();
   for (const [index, { step = -index, ...field }] of fields.entries()) {
-    const page = pages.get(step) ?? { ...nothing, fields: [] };
+    const page = pages.get(step) ?? { ...empty, fields: [] };
     page.fields.push({ ...field, ref: field.ref ?? commonRef(field), answered_by: 'person' });
     pages.set(step, page);
   }
   return [
-    ...choices.map((choice): PlanStep => ({ ...nothing, choice: { ...choice, answered_by: 'person' } })),
+    ...choices.map((choice): PlanStep => ({ ...empty, choice: { ...choice, answered_by: 'person' } })),
     ...pages.values(),
-    ...(externalAction ? [{ ...nothing, external: true }] : []),
+    ...(externalAction ? [{ ...empty, external: true }] : []),
   ];
 }

@@ -8,11 +8,11 @@ import { isAtVersion } from './credential-version.ts';
 import { commonRef, matchKeys } from './field-refs.ts';
 import { isViable } from './login-plan.ts';
 
-/** What the gate looks at. */
+/** The input of the gate. */
 export interface GateInput {
   hadLogin: boolean;
   reference: CredentialReference | undefined;
-  /** What the attached credential can answer; null when it is gone, or not read. */
+  /** What the attached credential can answer; null if it is gone or was not read. */
   credential: CredentialFacts | null;
   /** True while the attached credential is still to be read. */
   isUnread: boolean;
@@ -20,12 +20,12 @@ export interface GateInput {
   refusedCodes: CredentialVersion | null;
   obstacle: ReauthObstacle | null;
   plans: readonly LoginPlan[];
-  /** Channels whose codes come by themselves. */
+  /** Channels whose codes arrive automatically. */
   codeChannels: readonly CodeChannel[];
 }
 
-/** Whether Holdfast may log in again by itself, with the interface's word for why. */
-export interface GateVerdict {
+/** Whether Holdfast may log in again unattended, and why. */
+interface GateVerdict {
   canReauth: boolean;
   reason: CanReauthReason;
 }
@@ -64,15 +64,15 @@ export interface GateVerdict {
  * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`              | no  |
  * | … a value that the credential does not hold, or a provider that it is not of  | `requires_customer_input`              | no  |
  *
- * What REAUTH met, and what was refused, counts for the version of the credential that it met it with. A code that comes by itself
- * (`codes` of the connection) counts as one that the credential answers, and so does a mailed link where mails come.
+ * What a REAUTH met and what was refused count for the version of the credential at that time. A code that arrives
+ * automatically (`codes` of the connection) counts as answered by the credential, as does a mailed link if emails arrive.
  */
 export function evaluateReauthGate(input: GateInput): GateVerdict {
   const { credential, obstacle, plans } = input;
   if (!input.hadLogin) return no('no_prior_successful_login');
   if (input.reference === undefined) return no('no_credential');
   const isExternal = input.reference.provider !== undefined;
-  // What an external secret store holds is known once a flow or a check has asked it.
+  // The contents of an external secret store are known once a flow or a check has read them.
   if (isExternal && credential === null) return yes('external_credential');
   if (credential === null && input.isUnread) return yes('has_credential');
   const hasPasskey = credential?.hasPasskey === true;
@@ -91,32 +91,32 @@ export function evaluateReauthGate(input: GateInput): GateVerdict {
     return yes(isReplay(plan, credential) ? 'viable_plans_found' : 'requirements_satisfiable');
   }
   const viable = plans.find(isViable);
-  if (viable !== undefined) return no(lackOf(viable, input, credential) ?? 'requires_customer_input');
+  if (viable !== undefined) return no(blockerOf(viable, input, credential) ?? 'requires_customer_input');
   const failedWith = newest.failures.credential;
   return failedWith === null || isAtVersion(credential, failedWith) ? no('no_viable_plans') : yes('has_credential');
 }
 
-/** The plans that a REAUTH may follow, newest first: those that have not failed, and that what is attached can answer. Pure. */
+/** The plans that a REAUTH may follow, newest first: those that have not failed and that the credential can answer. Pure. */
 export function followablePlans(
   input: Pick<GateInput, 'reference' | 'credential' | 'refusedCodes' | 'plans' | 'codeChannels'>,
 ): LoginPlan[] {
   const { credential } = input;
   return input.plans.filter(
-    (plan) => isViable(plan) && (credential === null || lackOf(plan, input, credential) === null),
+    (plan) => isViable(plan) && (credential === null || blockerOf(plan, input, credential) === null),
   );
 }
 
-/** Why the credential does not lead through a plan; null when it does. */
-function lackOf(
+/** Why the credential cannot answer a plan; null if it can. */
+function blockerOf(
   { steps }: LoginPlan,
   { reference, refusedCodes, codeChannels }: Pick<GateInput, 'reference' | 'refusedCodes' | 'codeChannels'>,
   credential: CredentialFacts,
 ): CanReauthReason | null {
-  const linksCome = codeChannels.includes('email');
-  if (steps.some(({ external, mailed_link: isLink }) => external && !(isLink === true && linksCome)))
+  const hasLinks = codeChannels.includes('email');
+  if (steps.some(({ external, mailed_link: isLink }) => external && !(isLink === true && hasLinks)))
     return 'viable_plans_require_external_action';
   for (const { type, channel = 'unknown' } of steps.flatMap(({ fields }) => fields)) {
-    // Nothing says that such a code is sent: the flow tries the saved secret, once.
+    // Such a code may be the authenticator's: the flow tries the saved secret, once.
     if (type === 'code' && channel === 'unknown' && credential.hasTotpSecret) continue;
     if (type === 'totp_code') {
       if (!credential.hasTotpSecret) return 'requires_totp_without_secret';
@@ -126,8 +126,8 @@ function lackOf(
     }
   }
   const isAnswered = steps.every((step) => answersStep(step, credential));
-  const isOfProvider = reference?.provider !== undefined || providersOf(steps).every(isCredentials);
-  return isAnswered && isOfProvider ? null : 'requires_customer_input';
+  const hasProviders = reference?.provider !== undefined || providersOf(steps).every(isCredentials);
+  return isAnswered && hasProviders ? null : 'requires_customer_input';
 
   function isCredentials(provider: string): boolean {
     return provider.toLowerCase() === credential.ssoProvider?.toLowerCase();
@@ -147,14 +147,14 @@ function originOf(page: string | null): string {
   return page?.split('/', 3).join('/') ?? '';
 }
 
-/** True of a plan whose every answer the credential gave, or was given: to follow it is to do the same again. */
+/** True for a plan whose every answer came from, or was saved to, the credential: following it repeats them. */
 function isReplay({ credential_id: id, steps }: LoginPlan, credential: CredentialFacts): boolean {
   const isTypedCode = ({ type, answered_by: by }: PlanStep['fields'][number]): boolean =>
     by === 'person' && asksForCode(type);
   return id === credential.id && !steps.some(({ fields, external }) => external || fields.some(isTypedCode));
 }
 
-/** Why a code that is sent keeps Holdfast out. A code by phone call has no word of its own in the interface. */
+/** The reason for each kind of delivered code. The interface has none for phone calls. */
 const CODE_REASONS: Record<CodeChannel, CanReauthReason> = {
   sms: 'requires_sms_code',
   email: 'requires_email_code',
@@ -163,10 +163,7 @@ const CODE_REASONS: Record<CodeChannel, CanReauthReason> = {
   unknown: 'requires_customer_input',
 };
 
-/**
- * What a REAUTH that ended with `code` met that nobody but a person (or another credential) gets past; null when another
- * try may well go through. Pure.
- */
+/** The lasting reason behind a failed REAUTH that needs a person or another credential; null if a retry may succeed. Pure. */
 export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
   switch (code) {
     case 'totp_required':
@@ -191,11 +188,11 @@ export function obstacleOf(code: FlowErrorCode): CanReauthReason | null {
   }
 }
 
-/** True when the credential answers every field of a page that is not a code. */
+/** True if the credential answers every field of a page that is not a code. */
 function answersStep({ fields }: PlanStep, credential: CredentialFacts): boolean {
-  const lasting = fields.filter(({ type }) => !asksForCode(type));
+  const stored = fields.filter(({ type }) => !asksForCode(type));
   return matchKeys(
-    lasting.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
+    stored.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
     credential,
   ).every((key) => key !== null);
 }

@@ -15,27 +15,27 @@ export interface Situation {
   refused: CredentialVersion | null;
   /** The credential whose authenticator codes the site refused. */
   refusedCodes: CredentialVersion | null;
-  /** How many codes of the saved secret were refused in this flow, one after the other. */
+  /** How many consecutive codes of the saved secret were refused in this flow. */
   codeRefusals: number;
-  /** How many times a person's answer was refused in this flow. */
+  /** How often a person's answer was refused in this flow. */
   rejections: number;
   /** How many answers were entered in this flow. */
   entered: number;
-  /** What a plan says of this page, for a flow with nobody there. */
+  /** The step of a plan for this page, in an unattended flow. */
   planned: PlannedStep | null;
-  /** What the person agrees to keep is saved. Absent reads as false. */
-  mayKeep?: boolean;
-  /** A passkey that the person agrees to is written to the external secret store, where its item takes it. Absent reads as false. */
-  mayWrite?: boolean;
-  /** Channels whose codes come by themselves. */
+  /** What the person agrees to keep can be saved. Absent reads as false. */
+  canSave?: boolean;
+  /** A passkey that the person agrees to can be saved to the external secret store. Absent reads as false. */
+  canSaveExternally?: boolean;
+  /** Channels whose codes arrive automatically. */
   codeChannels: readonly CodeChannel[];
-  /** The captcha solver has not been asked about this page yet. Absent reads as false. */
-  mayAskSolver?: boolean;
-  /** Fields that have their `ref` already. */
+  /** The captcha solver was not asked about this page yet. Absent reads as false. */
+  canAskSolver?: boolean;
+  /** Fields that already have a `ref`. */
   fields: FieldMemory;
 }
 
-/** A form that waits for answers: who can give them is decided, the values are not here. */
+/** A form that waits for a person's answer. */
 export interface Question {
   fields: AskedField[];
   choices: AskedChoice[];
@@ -53,12 +53,12 @@ export type Decision =
   | { do: 'wait'; message: string; question: Question }
   | { do: 'fail'; code: FlowErrorCode; message: string };
 
-/** The flow ends here, and why. */
+/** Ends the flow with an error. */
 export function fail(code: FlowErrorCode, message: string): Extract<Decision, { do: 'fail' }> {
   return { do: 'fail', code, message };
 }
 
-/** A choice is taken, and nothing is typed. */
+/** Takes a choice, typing nothing. */
 export function pick(choice: ReadChoice, submit: Answer['submit']): Decision {
   return { do: 'enter', answer: { entries: [], submit, choice } };
 }

@@ -1,17 +1,14 @@
 import type { FlowStatus, FlowStep, StepTime } from '../../contract/connections.ts';
 
-/** More than a flow of a whole lifetime takes. Past them the last one goes on until the end. */
+/** More than a flow takes in its lifetime. After them the last step lasts until the end. */
 const MAX_STEPS = 100;
 
-/** The steps of a flow that begins. */
+/** The steps of a flow that starts. */
 export function firstStep(step: FlowStep, nowIso: string): StepTime[] {
   return [{ step, started_at: nowIso, ended_at: null }];
 }
 
-/**
- * The steps of a flow once it has come to `now`: one that it has left has an end. A flow that is over is in none; `COMPLETED`
- * takes no time and is none.
- */
+/** The step times of a flow in its new state `now`: the step it left gets an end. `COMPLETED` takes no time and has no entry. */
 export function stepTimesAfter(
   before: readonly StepTime[],
   now: { flow_step: FlowStep; flow_status: FlowStatus },

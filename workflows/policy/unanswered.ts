@@ -5,7 +5,7 @@ import { isAtVersion } from './credential-version.ts';
 import type { AskedField } from './interaction.ts';
 import { fail, type Decision, type Situation } from './situation.ts';
 
-/** The end of a flow with nobody there, whose page asks for what the credential does not answer. */
+/** The error of an unattended flow whose page asks for what the credential cannot answer. */
 export function failUnanswered(
   asked: AskedField[],
   situation: Situation,
@@ -17,7 +17,7 @@ export function failUnanswered(
     return fail('browser_error', 'The browser was lost while a credential was entered; start a new login');
   const { credential, reading } = situation.observation;
   if (rejected && reading.wants_proof === true)
-    return fail('captcha_blocked', 'The site takes the browser for a program; log in once by hand or use a proxy');
+    return fail('captcha_blocked', 'The site suspects an automated browser; log in once by hand or use a proxy');
   const hasRefusedCodes = credential?.hasTotpSecret === true && isAtVersion(credential, situation.refusedCodes);
   if (
     (rejected && last?.typed.totp === true) ||
@@ -26,16 +26,16 @@ export function failUnanswered(
     return fail('totp_code_rejected', 'The site refused the codes of the saved secret; save the right one');
   if ((rejected && last?.typed.password === true) || (refused && asked.some(({ field }) => field.type === 'password')))
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand');
-  // What came by itself is no credential.
+  // A code that arrived automatically is not a credential.
   if (rejected && last?.by !== 'person')
     return fail('credentials_invalid', 'The site refused the saved credential; change it or log in once by hand');
   const code = asked.find(({ field }) => asksForCode(field.type))?.field;
-  if (code !== undefined) return failOfCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
+  if (code !== undefined) return failForCode(code.type === 'totp_code' ? 'totp' : (code.channel ?? 'unknown'));
   return fail('customer_input_required', 'The credential lacks values that the site asks for; add them');
 }
 
-/** What a code that nobody is there to give ends a flow with. */
-function failOfCode(channel: CodeChannel): Decision {
+/** The error of an unattended flow that needs a code. */
+function failForCode(channel: CodeChannel): Decision {
   switch (channel) {
     case 'totp':
       return fail('totp_required', 'The site asks for an authenticator code; save its TOTP secret');
