@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { AppsClient } from '../client/apps-client.ts';
-import type { AuditExportsClient } from '../client/audit-exports-client.ts';
+import type { AuditExportsClient } from '../client/delivery-clients.ts';
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { AuditExportTest } from '../contract/audit-export.ts';
 import type { Plan } from '../contract/limits.ts';

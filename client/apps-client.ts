@@ -1,19 +1,19 @@
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { deployApp, invokeAction } from '../workflows/index.ts';
 import { TASK_QUEUE, WORKFLOWS } from '../workflows/messages.ts';
-import { translate } from './temporal-errors.ts';
+import { startOnce, translate } from './temporal-errors.ts';
 
-/** The workflows that build and run programs. Each call may be repeated; all throw `unavailable` when Temporal is away. */
+/** The workflows that build and run programs. Calls are idempotent and throw `unavailable` if Temporal does not answer. */
 export interface AppsClient {
   deploy(deploymentId: string): Promise<void>;
   invoke(invocation: { invocationId: string; timeoutMs: number; retries: number }): Promise<void>;
-  /** Has it end, with what it has begun; nothing where it has ended. */
+  /** Cancels it with everything it started; does nothing if it has ended. */
   cancel(kind: 'deployment' | 'invocation', id: string): Promise<void>;
   /** `none`: it was never started. */
   state(kind: 'deployment' | 'invocation', id: string): Promise<'running' | 'ended' | 'none'>;
 }
 
-/** Makes the handle on them, over a Temporal client with Holdfast's data converter. */
+/** Creates the client over a Temporal client with Holdfast's data converter. */
 export function createAppsClient({
   temporal,
   taskQueue = TASK_QUEUE,
@@ -24,7 +24,7 @@ export function createAppsClient({
   const handle = (kind: string, id: string) => temporal.workflow.getHandle(`${kind}-${id}`);
   return {
     deploy: (deploymentId) =>
-      once(() =>
+      startOnce(() =>
         temporal.workflow.start<typeof deployApp>(WORKFLOWS.deploy, {
           workflowId: `deployment-${deploymentId}`,
           taskQueue,
@@ -34,7 +34,7 @@ export function createAppsClient({
         }),
       ),
     invoke: (input) =>
-      once(() =>
+      startOnce(() =>
         temporal.workflow.start<typeof invokeAction>(WORKFLOWS.invoke, {
           workflowId: `invocation-${input.invocationId}`,
           taskQueue,
@@ -60,12 +60,4 @@ export function createAppsClient({
       }
     },
   };
-}
-
-async function once(start: () => Promise<unknown>): Promise<void> {
-  try {
-    await start();
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translate(error);
-  }
 }

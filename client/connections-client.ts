@@ -3,9 +3,9 @@ import type { ConnectionDocument } from '../contract/document.ts';
 import type { TelemetryRequest } from '../contract/telemetry.ts';
 import type { Accepted, ConfigureRequest, ConnectionSeed, CreateResult, SubmitInput } from '../workflows/messages.ts';
 
-/** What a login request may override, for that flow alone. */
+/** Overrides of a login request, for that flow only. */
 export interface LoginOptions {
-  /** Names the request; the same id twice starts one flow. Made up when absent. */
+  /** Identifies the request; the same id twice starts one flow. Generated if absent. */
   loginId?: string;
   browser?: ManagedAuthBrowser;
   browserTelemetry?: TelemetryRequest | null;
@@ -13,38 +13,37 @@ export interface LoginOptions {
 }
 
 /**
- * The workflows of all connections, typed, for anyone who holds a Temporal client.
- * Every method throws a HoldfastError whose code is in contract/errors.ts: `not_found` for a connection that is not
- * there, the refusals of workflows/messages.ts, and `unavailable` when no worker answers in time (may be tried again).
+ * A typed client of all connections' workflows.
+ * Every method throws a HoldfastError with a code of contract/errors.ts: `not_found` for an unknown connection, the rejections
+ * of workflows/messages.ts, and `unavailable` if no worker answers in time (retriable).
  */
 export interface ConnectionsClient {
-  /** Creates the connection, or finds the one that holds the same project, profile and domain (`outcome: 'exists'`). */
+  /** Creates the connection, or finds the one with the same project, profile and domain (`outcome: 'exists'`). */
   create(seed: Omit<ConnectionSeed, 'id'>): Promise<CreateResult>;
-  /** Starts a login flow. `flow_in_progress` when one that has not expired runs. */
+  /** Starts a login flow. Throws `flow_in_progress` while another one is running. */
   login(connectionId: string, options?: LoginOptions): Promise<Accepted>;
-  /** Answers the interaction that waits; resolves when the workflow has accepted it, or throws its refusal. */
+  /** Answers the pending interaction; resolves once the workflow has accepted it. */
   submit(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<Accepted>;
-  /** The same as a signal: not waited for; a refused answer is ignored and the state tells. */
+  /** The same as a signal, without waiting: a rejected answer is ignored. */
   submitBySignal(connectionId: string, input: Omit<SubmitInput, 'connectionId'>): Promise<void>;
   /** Changes settings. */
   configure(connectionId: string, changes: ConfigureRequest['changes']): Promise<Accepted>;
-  /** Tells a connection that its credential holds other values: what it can answer is read again. */
+  /** Tells a connection that its credential has new values, which it then reads again. */
   credentialChanged(connectionId: string): Promise<Accepted>;
-  /** Runs a health check now and answers its outcome; null when it still runs after a minute. `check_in_progress` when one runs. */
+  /** Runs a health check now and returns its outcome; null if it is still running after a minute. Throws `check_in_progress`. */
   check(connectionId: string): Promise<Accepted | null>;
-  /** Ends the workflow: cancels a running flow and closes its browser. Done when the row is gone. */
+  /** Ends the workflow: cancels a running flow and closes its browser. Resolves when the row is gone. */
   remove(connectionId: string): Promise<void>;
   /**
-   * Has a connection go on whose workflow was ended from outside (Temporal's UI, a lost server): true when it was, false when
-   * it runs or was deleted. Changes nothing without `findDocument`.
+   * Restarts a connection whose workflow was terminated externally (Temporal's UI, a lost server). False if it is running or
+   * was deleted. Does nothing without `findDocument`.
    */
   revive(connectionId: string): Promise<boolean>;
   /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
   read(connectionId: string): Promise<ConnectionDocument>;
   /**
-   * The states of the current flow as they happen, until the flow ends or `signal` aborts. It waits for events of the
-   * workflow by a long poll, which costs the workflow nothing: a state that lasted for moments may be skipped, the newest
-   * never is.
+   * The states of the current flow as they happen, until the flow ends or `signal` aborts. Uses a long poll for workflow
+   * events, which costs the workflow nothing: a short-lived state may be skipped, the newest never is.
    */
   follow(connectionId: string, options?: { signal?: AbortSignal }): AsyncIterable<ConnectionDocument>;
 }

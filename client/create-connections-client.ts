@@ -31,21 +31,21 @@ import {
 import type { ConnectionsClient } from './connections-client.ts';
 import { connectionIdFor, workflowIdOf } from './identity.ts';
 import { searchAttributesOf, type SearchOptions } from './search-attributes.ts';
-import { GRPC, grpcCodeOf, metEndOfRun, translate, unavailable } from './temporal-errors.ts';
+import { GRPC, grpcCodeOf, hitEndOfRun, translate, unavailable } from './temporal-errors.ts';
 
-/** What {@link createConnectionsClient} needs. */
+/** Options of {@link createConnectionsClient}. */
 export interface ConnectionsClientOptions {
   /** A Temporal client with Holdfast's data converter. */
   temporal: Client;
-  /** Names connections' workflows without telling what they are for; the same on every process (32 bytes). */
+  /** Key for hashing what a connection is for into its workflow id; the same in every process (32 bytes). */
   identityKey: Buffer;
   taskQueue?: string;
   /**
-   * The connection as it was recorded last. With it, a connection whose workflow was ended from outside (Temporal's UI) goes
-   * on at its next call, or by `revive`; without it, that connection reads `not_found`.
+   * The last recorded document. With it, a connection whose workflow was terminated externally (Temporal's UI) is restarted
+   * by its next call or by `revive`; without it, that connection is `not_found`.
    */
   findDocument?: (connectionId: string) => Promise<ConnectionDocument | null>;
-  /** Puts search attributes on workflows, for a namespace that knows them ({@link hasSearchAttributes}). Default null. */
+  /** Sets search attributes, if the namespace knows them ({@link hasSearchAttributes}). Default null. */
   search?: SearchOptions | null;
   /** How long a message may wait for a worker, in milliseconds. Default 20 seconds. */
   timeoutMs?: number;
@@ -53,42 +53,40 @@ export interface ConnectionsClientOptions {
   checkWaitMs?: number;
 }
 
-/** How long `check` waits for its outcome. */
-const CHECK_WAIT_MS = 60_000;
-/** How long one query waits for a worker, in milliseconds, before it is asked again. */
+/** How long one query waits for a worker, in milliseconds, before it is repeated. */
 const QUERY_WAIT_MS = 2_000;
-/** How often a message is sent again that met its workflow between two runs. */
+/** How often a message is resent that reached its workflow between two runs. */
 const MAX_RESENDS = 5;
-/** How long one wait for events may take, in milliseconds; the server answers sooner. */
+/** Limit of one long poll, in milliseconds; the server answers sooner. */
 const LONG_POLL_MS = 60_000;
 
-/** Makes the typed handle on all connections' workflows. */
+/** Creates the typed client of all connections' workflows. */
 export function createConnectionsClient(options: ConnectionsClientOptions): ConnectionsClient {
   const {
     temporal,
     identityKey,
     taskQueue = TASK_QUEUE,
     timeoutMs = 20_000,
-    checkWaitMs = CHECK_WAIT_MS,
+    checkWaitMs = 60_000,
     findDocument,
     search = null,
   } = options;
   const handleOf = (connectionId: string): WorkflowHandle<typeof authConnection> =>
     temporal.workflow.getHandle<typeof authConnection>(workflowIdOf(connectionId));
 
-  const labels = (place: { organizationId: string; domain: string }) => ({
+  const metadata = (connection: { organizationId: string; domain: string }) => ({
     staticSummary: 'Keeps a browser profile logged in',
-    ...(search === null ? {} : { typedSearchAttributes: searchAttributesOf(identityKey, place, search) }),
+    ...(search === null ? {} : { typedSearchAttributes: searchAttributesOf(identityKey, connection, search) }),
   });
 
-  const goOn = async (connectionId: string): Promise<boolean> => {
+  const restart = async (connectionId: string): Promise<boolean> => {
     const document = (await findDocument?.(connectionId)) ?? null;
     if (document === null) return false;
     await temporal.workflow.start<typeof authConnection>(WORKFLOWS.connection, {
       workflowId: workflowIdOf(connectionId),
       taskQueue,
       args: [{ schemaVersion: 2, begin: { how: 'again', document } }],
-      ...labels({ organizationId: document.organization_id, domain: document.settings.domain }),
+      ...metadata({ organizationId: document.organization_id, domain: document.settings.domain }),
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     });
@@ -107,7 +105,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
     }
   };
 
-  /** Sends a message to a connection's workflow, which may stand between two runs or have been ended from outside. */
+  /** Sends a message to a connection's workflow, which may be between two runs or have been terminated externally. */
   const send = async <Result>(
     connectionId: string,
     message: (handle: WorkflowHandle<typeof authConnection>) => Promise<Result>,
@@ -119,16 +117,17 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       try {
         return await once();
       } catch (error) {
-        const again =
+        const canResend =
           tries < MAX_RESENDS &&
-          (metEndOfRun(error) || (tries === 0 && error instanceof WorkflowNotFoundError && (await goOn(connectionId))));
-        if (!again) throw translate(error);
+          (hitEndOfRun(error) ||
+            (tries === 0 && error instanceof WorkflowNotFoundError && (await restart(connectionId))));
+        if (!canResend) throw translate(error);
       }
     }
   };
 
   const read = async (connectionId: string): Promise<ConnectionDocument> => {
-    // A query that meets the end of a run is lost with it: it is asked again soon.
+    // A query that reaches the end of a run is lost with it and repeated soon.
     const deadline = Date.now() + timeoutMs;
     const ask = (): Promise<ConnectionView> =>
       send(connectionId, (handle) => handle.query(documentQuery), QUERY_WAIT_MS).catch((error: unknown) => {
@@ -142,9 +141,11 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
 
   return {
     create: (seed) =>
-      createOnce({ temporal, identityKey, taskQueue, timeoutMs }, seed, {
-        ...labels({ organizationId: seed.organizationId, domain: seed.settings.domain }),
-      }),
+      createOnce(
+        { temporal, identityKey, taskQueue, timeoutMs },
+        seed,
+        metadata({ organizationId: seed.organizationId, domain: seed.settings.domain }),
+      ),
 
     login: (connectionId, { loginId = randomUUID(), ...overrides } = {}) =>
       send(connectionId, (handle) =>
@@ -172,12 +173,12 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
       ),
 
     check: async (connectionId) => {
-      const begun = await send(connectionId, (handle) =>
+      const update = await send(connectionId, (handle) =>
         handle.startUpdate(checkUpdate, { args: [{ connectionId }], waitForStage: 'ACCEPTED' }),
       );
       const deadline = Date.now() + checkWaitMs;
       try {
-        return await temporal.connection.withDeadline(deadline, () => begun.result());
+        return await temporal.connection.withDeadline(deadline, () => update.result());
       } catch (error) {
         if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || grpcCodeOf(error) === GRPC.deadlineExceeded)
           return null;
@@ -191,7 +192,7 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
 
     revive: async (connectionId) => {
       if (await isRunning(connectionId)) return false;
-      return await goOn(connectionId);
+      return await restart(connectionId);
     },
 
     read,
@@ -214,13 +215,13 @@ export function createConnectionsClient(options: ConnectionsClientOptions): Conn
 }
 
 /**
- * One workflow for each project, profile and domain: its id is made from them, so that fifty creates at once meet at one.
- * The server takes ten updates at a time for a workflow; the others try again until they learn who won.
+ * Creates the one workflow of a project, profile and domain, whose id is derived from them, so that concurrent creates reach
+ * the same one. The server accepts ten updates at a time per workflow; the others are retried.
  */
 async function createOnce(
   options: Required<Omit<ConnectionsClientOptions, 'findDocument' | 'search' | 'checkWaitMs'>>,
   seed: Omit<ConnectionSeed, 'id'>,
-  labels: Pick<WorkflowOptions, 'staticSummary' | 'typedSearchAttributes'>,
+  metadata: Pick<WorkflowOptions, 'staticSummary' | 'typedSearchAttributes'>,
 ): Promise<CreateResult> {
   const { temporal, identityKey, taskQueue, timeoutMs } = options;
   const id = connectionIdFor(identityKey, {
@@ -237,7 +238,7 @@ async function createOnce(
       args: [input],
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      ...labels,
+      ...metadata,
     });
     try {
       const result = await temporal.connection.withDeadline(deadline, () =>
@@ -251,16 +252,16 @@ async function createOnce(
       if (Date.now() > deadline) throw unavailable();
     } catch (error) {
       const code = grpcCodeOf(error);
-      const again = (code === GRPC.resourceExhausted || code === GRPC.aborted) && Date.now() < deadline;
-      if (!again) throw translate(error);
+      const canRetry = (code === GRPC.resourceExhausted || code === GRPC.aborted) && Date.now() < deadline;
+      if (!canRetry) throw translate(error);
     }
     await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 200));
   }
 }
 
 /**
- * Resolves whenever a workflow has worked on something, across its runs: a long poll for events, so that neither the
- * workflow nor a worker is asked before there is news. The first call resolves at once. Ends early when `signal` aborts.
+ * Returns a function that resolves whenever a workflow has completed a task, across its runs. It long-polls for events, so
+ * that no worker is queried before something has changed. The first call resolves at once, as does an aborted one.
  */
 function workflowChanges(temporal: Client, workflowId: string, signal: AbortSignal | undefined): () => Promise<void> {
   const { namespace } = temporal.options;
@@ -278,12 +279,12 @@ function workflowChanges(temporal: Client, workflowId: string, signal: AbortSign
     for (;;) {
       try {
         const page = await (signal === undefined ? poll() : temporal.connection.withAbortSignal(signal, poll));
-        // A run that has ended has no more pages: its successor begins at the beginning.
+        // A run that has ended has no more pages; the next one starts from its first event.
         nextPageToken = page.nextPageToken.length > 0 ? page.nextPageToken : undefined;
-        const isNews = page.history?.events?.some(
+        const hasChanged = page.history?.events?.some(
           (event) => (event.workflowTaskCompletedEventAttributes ?? null) !== null,
         );
-        if (isNews === true || nextPageToken === undefined) return;
+        if (hasChanged === true || nextPageToken === undefined) return;
       } catch (error) {
         if (signal?.aborted === true) return;
         if (grpcCodeOf(error) !== GRPC.deadlineExceeded) throw translate(error);

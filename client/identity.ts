@@ -1,26 +1,22 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** What there is one connection for. */
-export interface ConnectionPlace {
-  projectId: string;
-  profileName: string;
-  domain: string;
-}
-
 /** Length of the part of a connection's id that names its workflow. */
-const PLACE_LENGTH = 32;
+const WORKFLOW_PART_LENGTH = 32;
 
 /**
- * A new connection id: the first part is a keyed hash of the place, so that the same place always meets the same
- * workflow; the second is random, so that a connection made after a deletion has an id of its own.
+ * A new connection id. The first part is a keyed hash of what identifies the connection, so that the same input always leads
+ * to the same workflow; the second is random, so that a connection created after a deletion has a new id.
  */
-export function connectionIdFor(identityKey: Buffer, place: ConnectionPlace): string {
-  const words = JSON.stringify([place.projectId, place.profileName, place.domain]);
-  const named = createHmac('sha256', identityKey).update(words).digest('hex').slice(0, PLACE_LENGTH);
-  return `conn_${named}${randomBytes(8).toString('hex')}`;
+export function connectionIdFor(
+  identityKey: Buffer,
+  { projectId, profileName, domain }: { projectId: string; profileName: string; domain: string },
+): string {
+  const input = JSON.stringify([projectId, profileName, domain]);
+  const hash = createHmac('sha256', identityKey).update(input).digest('hex').slice(0, WORKFLOW_PART_LENGTH);
+  return `conn_${hash}${randomBytes(8).toString('hex')}`;
 }
 
-/** The workflow that holds a connection. Says nothing of profile or domain to who has no key. */
+/** The workflow id of a connection. Without the key it reveals neither profile nor domain. */
 export function workflowIdOf(connectionId: string): string {
-  return `connection-${connectionId.slice('conn_'.length, 'conn_'.length + PLACE_LENGTH)}`;
+  return `connection-${connectionId.slice('conn_'.length, 'conn_'.length + WORKFLOW_PART_LENGTH)}`;
 }

@@ -10,12 +10,12 @@ import {
 
 export { SEARCH_ATTRIBUTES };
 
-/** How connections are found in Temporal's UI: by domains as they are, or by the hash that {@link domainHash} makes. */
+/** Whether the domain attribute holds the domain itself or its {@link domainHash}. */
 export interface SearchOptions {
   domains: 'hashed' | 'clear';
 }
 
-/** True when the namespace knows Holdfast's search attributes; an operator of a server elsewhere registers them. */
+/** True if the namespace knows Holdfast's search attributes; on an external server an operator registers them. */
 export async function hasSearchAttributes(
   connection: Pick<Connection, 'operatorService'>,
   namespace: string,
@@ -24,26 +24,26 @@ export async function hasSearchAttributes(
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     return SEARCH_ATTRIBUTES.every(({ name }) => name in customAttributes);
   } catch {
-    // Temporal Cloud and careful operators do not let everybody ask: connections are kept without them.
+    // Temporal Cloud and some operators deny this call; connections then have no search attributes.
     return false;
   }
 }
 
-/** What a connection's workflow is found by from its start. Its status follows as it changes. */
+/** The initial search attributes of a connection's workflow, which updates its status later. */
 export function searchAttributesOf(
   identityKey: Buffer,
-  place: { organizationId: string; domain: string },
+  connection: { organizationId: string; domain: string },
   { domains }: SearchOptions,
 ): SearchAttributePair[] {
-  const domain = domains === 'clear' ? place.domain : domainHash(identityKey, place.domain);
+  const domain = domains === 'clear' ? connection.domain : domainHash(identityKey, connection.domain);
   return [
-    { key: ORGANIZATION_ATTRIBUTE, value: place.organizationId },
+    { key: ORGANIZATION_ATTRIBUTE, value: connection.organizationId },
     { key: DOMAIN_ATTRIBUTE, value: domain },
     { key: STATUS_ATTRIBUTE, value: 'NEEDS_AUTH' },
   ];
 }
 
-/** A domain as it stands in search attributes: 16 hex digits, the same for the same domain and key. */
+/** The keyed hash of a domain in search attributes: 16 hex digits. */
 export function domainHash(identityKey: Buffer, domain: string): string {
   return createHmac('sha256', identityKey).update(`domain ${domain}`).digest('hex').slice(0, 16);
 }

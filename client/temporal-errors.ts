@@ -1,5 +1,6 @@
 import {
   isGrpcServiceError,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -7,7 +8,7 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import { HoldfastError, isErrorCode } from '../contract/errors.ts';
 
-/** Codes of gRPC that Temporal's server answers with. */
+/** gRPC status codes that Temporal's server returns. */
 export const GRPC = {
   deadlineExceeded: 4,
   resourceExhausted: 8,
@@ -16,14 +17,14 @@ export const GRPC = {
   unavailable: 14,
 } as const;
 
-/** Turns what Temporal throws into the registry's codes. */
+/** Converts an error of Temporal's client into a HoldfastError, if it has a known cause. */
 export function translate(error: unknown): unknown {
   if (error instanceof HoldfastError) return error;
   if (error instanceof WorkflowNotFoundError) return new HoldfastError('not_found', 'No such connection');
   if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
     const { type, message } = error.cause;
     if (typeof type === 'string' && isErrorCode(type)) return new HoldfastError(type, message);
-    // The workflow ended while the update was under way: the connection is gone.
+    // The workflow ended during the update: the connection is gone.
     return new HoldfastError('not_found', 'No such connection');
   }
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return unavailable();
@@ -37,11 +38,11 @@ export function translate(error: unknown): unknown {
 }
 
 /**
- * True when a message met a run that was handing over. Every message may be sent again: what was applied is known. Where something
- * else arrives while the last task of a run is under way, the server has that task done again, and says of an update in it, which
- * was not accepted then, that a precondition failed.
+ * True if a message reached a run that was continuing as new; messages are idempotent, so it can be sent again. If another
+ * message arrives during the last task of a run, the server repeats that task and fails an update in it, which was not
+ * accepted yet, with a failed precondition.
  */
-export function metEndOfRun(error: unknown): boolean {
+export function hitEndOfRun(error: unknown): boolean {
   if (!(error instanceof WorkflowUpdateFailedError)) {
     const code = grpcCodeOf(error);
     return code === GRPC.aborted || code === GRPC.failedPrecondition;
@@ -49,15 +50,24 @@ export function metEndOfRun(error: unknown): boolean {
   return !(error.cause instanceof ApplicationFailure) || error.cause.type === 'AcceptedUpdateCompletedWorkflow';
 }
 
-/** The code of the gRPC error behind what Temporal's client threw; null where there is none. */
+/** The status code of the underlying gRPC error; null if there is none. */
 export function grpcCodeOf(error: unknown): number | null {
   for (let at: unknown = error; at instanceof Error; at = at.cause) if (isGrpcServiceError(at)) return at.code;
   return null;
 }
 
-/** What a caller gets when no worker answered in time; it may try again. */
+/** The error if no worker answered in time; retriable. */
 export function unavailable(): HoldfastError {
   return new HoldfastError('unavailable', 'No worker or no Temporal server answered in time; try again', {
     retryAfterSeconds: 2,
   });
+}
+
+/** Starts a workflow unless it was started before. */
+export async function startOnce(start: () => Promise<unknown>): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw translate(error);
+  }
 }

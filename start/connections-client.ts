@@ -3,8 +3,12 @@ import type { ConnectionsClient } from '../client/connections-client.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { hasSearchAttributes } from '../client/search-attributes.ts';
 import { createAppsClient, type AppsClient } from '../client/apps-client.ts';
-import { createAuditExportsClient, type AuditExportsClient } from '../client/audit-exports-client.ts';
-import { createWebhookLanes, type WebhookLanes } from '../client/webhook-lanes.ts';
+import {
+  createAuditExportsClient,
+  createWebhookLanes,
+  type AuditExportsClient,
+  type WebhookLanes,
+} from '../client/delivery-clients.ts';
 import type { Store } from '../store/store.ts';
 import { createDataConverter } from '../workers/data-converter/data-converter.ts';
 import type { SharedKeys } from './keys.ts';

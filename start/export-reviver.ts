@@ -1,4 +1,4 @@
-import type { AuditExportsClient } from '../client/audit-exports-client.ts';
+import type { AuditExportsClient } from '../client/delivery-clients.ts';
 import type { Store } from '../store/store.ts';
 import { repeat, type PeriodicTask } from './sweeper.ts';
 

@@ -1,6 +1,6 @@
 import type { ConnectionsClient } from '../client/connections-client.ts';
 import type { CodeInbox } from '../codes/inbox.ts';
-import type { WebhookLanes } from '../client/webhook-lanes.ts';
+import type { WebhookLanes } from '../client/delivery-clients.ts';
 import type { Store } from '../store/store.ts';
 
 /** How often expired submissions, codes and states are deleted, in milliseconds. */

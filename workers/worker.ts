@@ -38,49 +38,49 @@ import {
 import { createDataConverter } from './data-converter/data-converter.ts';
 import type { PayloadKeySource } from './data-converter/payload-codec.ts';
 
-/** What a worker needs. */
+/** Options of {@link startWorker}. */
 export interface WorkerOptions {
   connection: NativeConnection;
   namespace: string;
   store: Store;
   browserService: BrowserServiceSettings;
   egress: EgressPolicy;
-  /** Where programs of users reach the API, as the browser service sees it. */
+  /** API URL for users' programs, as seen from the browser service. */
   apiUrl: string;
-  /** The same on every worker and client: one key of 32 bytes, or where to find them. */
+  /** The same on every worker and client: one 32-byte key, or where to find the keys. */
   payloadKey: Buffer | PayloadKeySource;
   taskQueue?: string;
-  /** A bundle made before; else it is made at start. */
+  /** A prebuilt bundle; without one it is built at start. */
   workflowBundle?: WorkflowBundleWithSourceMap;
   /**
-   * The version of this worker in a deployment. Such a worker gets work only after its version was made the current one;
-   * connections move on to it by themselves, and a flow that is open ends on the version that it began on.
+   * The version of this worker in a deployment. It gets work once its version is the current one; connections move to it by
+   * themselves, and an open flow ends on the version it started on.
    */
   version?: { deploymentName: string; buildId: string };
   /** How many workflows are kept in memory; about 250 kB each. Default 1,000. */
   maxCachedWorkflows?: number;
   concurrency?: Partial<Concurrency>;
-  /** A model that is asked between login forms which look alike; without one the rules decide alone. */
+  /** A model that chooses between similar login forms; without one the rules decide alone. */
   model?: FormModelSettings | undefined;
-  /** A solver that is asked about captchas before a person is; without one a person alone solves them. */
+  /** A solver that is asked about captchas first; without one a person solves them. */
   captchaSolver?: CaptchaSolverSettings | undefined;
-  /** How export destinations are reached; by default as AWS's own are. */
+  /** How export destinations are reached; by default like AWS's own. */
   exportStore?: ExportStoreSettings | undefined;
 }
 
-/** How much this process does at once, by whom it is done for. */
+/** Maximum concurrent activities of this process, by kind. */
 export interface Concurrency {
   /** Browser steps of logins with a person. Default 8. */
   people: number;
   /** Health checks and re-authentications. Default 4. */
   checks: number;
-  /** Writes to the store that are tried again after a failure. Default 50. */
+  /** Regular (not local) store writes. Default 50. */
   records: number;
   /** Deliveries to webhooks. Default 20. */
   webhooks: number;
   /** Builds and runs of programs. Default 10. */
   apps: number;
-  /** Objects of the audit log on their way to destinations, some 10 MB of memory each. Default 4. */
+  /** Uploads of audit log objects, some 10 MB of memory each. Default 4. */
   exports: number;
 }
 
@@ -88,13 +88,13 @@ const CONCURRENCY: Concurrency = { people: 8, checks: 4, records: 50, webhooks: 
 
 /** A running worker. */
 export interface RunningWorker {
-  /** Settles when the worker has ended; rejects when it failed. */
+  /** Resolves when the worker has stopped; rejects if it failed. */
   ended: Promise<void>;
-  /** Stops taking work, lets running activities end or be cancelled, then closes what the worker opened. */
+  /** Stops polling, lets running activities finish or be canceled, then closes what the worker opened. */
   close(): Promise<void>;
 }
 
-/** Bundles the workflow code: deterministic code alone, without zod (temporal.md). */
+/** Bundles the workflow code, which is deterministic and free of zod. */
 export function bundleWorkflows(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../workflows/index.ts', import.meta.url)),
@@ -110,7 +110,7 @@ export function versioned(version: WorkerOptions['version']): Pick<TemporalWorke
   };
 }
 
-/** Starts the workers of this process: workflows and records, logins of people, checks, deliveries to webhooks, programs and exports, each on a queue of its own. */
+/** Starts all workers of this process. */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const service = createBrowserService(options.browserService);
   const pages = createPages(service);
@@ -150,7 +150,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   };
 }
 
-/** What {@link startWorkers} needs: the options of a worker, with its activities made. */
+/** Options of {@link startWorkers}: those of a worker, with its activities created. */
 export interface WorkersOptions extends Pick<
   WorkerOptions,
   'connection' | 'namespace' | 'payloadKey' | 'taskQueue' | 'version' | 'maxCachedWorkflows' | 'concurrency'
@@ -166,7 +166,7 @@ export interface WorkersOptions extends Pick<
   auditExports?: AuditExportActivities;
 }
 
-/** Starts one Temporal worker for each queue. They end together: one that fails takes the others with it. */
+/** Starts one Temporal worker per queue. They stop together: if one fails, the others shut down. */
 export async function startWorkers(options: WorkersOptions): Promise<RunningWorker> {
   const taskQueue = options.taskQueue ?? TASK_QUEUE;
   const concurrency = { ...CONCURRENCY, ...options.concurrency };
@@ -226,7 +226,7 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
   };
   const runs = workers.map((worker) => worker.run().finally(stop));
   const ended = Promise.all(runs).then(() => undefined);
-  // Whoever closes the worker hears of its failure there; nobody may be listening before.
+  // `close` reports a failure; nobody may be listening before.
   ended.catch(() => undefined);
   return {
     ended,

@@ -6,7 +6,7 @@ import { deployApp, invokeAction } from './apps/app-workflows.ts';
 import { exportAuditLog } from './audit-export/export-audit-log.ts';
 import { deliverWebhooks } from './webhooks/deliver-webhooks.ts';
 
-/** The workflows that a worker bundles; names are those of messages.ts. */
+/** The workflows that a worker bundles, under the names of messages.ts. */
 export { authConnection, login, reauth, deliverWebhooks, deployApp, exportAuditLog, invokeAction };
 
 // A flow lives for minutes: it ends on the code that it began on. The entity lives for years and moves on, and what
@@ -19,7 +19,7 @@ setWorkflowOptions(movesBetweenVersions('PINNED'), reauth);
 setWorkflowOptions(movesBetweenVersions('PINNED'), deployApp);
 setWorkflowOptions(movesBetweenVersions('PINNED'), invokeAction);
 
-/** How a workflow moves between worker versions; nothing where workers have none, for then the server refuses to hear of it. */
+/** Workflows declare a versioning behavior only on versioned workers: the server rejects it elsewhere. */
 function movesBetweenVersions(
   versioningBehavior: NonNullable<WorkflowDefinitionOptions['versioningBehavior']>,
 ): () => WorkflowDefinitionOptions {

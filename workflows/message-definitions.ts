@@ -13,7 +13,7 @@ import {
   type SubmitInput,
 } from './messages.ts';
 
-/** Definitions of the messages, for handlers here and for the client. */
+/** Definitions of the messages, for handlers and clients. */
 export const createUpdate = defineUpdate<CreateResult, [Addressed]>(UPDATES.create);
 export const loginUpdate = defineUpdate<Accepted, [LoginRequest]>(UPDATES.login);
 export const submitUpdate = defineUpdate<Accepted, [SubmitInput]>(UPDATES.submitInput);
@@ -29,25 +29,25 @@ export const webhookWokenSignal = defineSignal(SIGNALS.webhookWoken);
 export const exportWokenSignal = defineSignal(SIGNALS.exportWoken);
 export const documentQuery = defineQuery<ConnectionView>(QUERIES.document);
 
-/** What a flow tells the entity of its steps. */
+/** A flow reports its steps to the entity. */
 export interface FlowProgress {
   flowId: string;
   patch: FlowPatch;
 }
 
-/** The interaction of a flow that is no longer to be answered. */
+/** An interaction of a flow that no longer accepts an answer. */
 export interface FlowInteraction {
   flowId: string;
   interactionId: string;
 }
 
-/** How a flow ended: the last that it tells the entity. */
+/** A flow reports its end to the entity. */
 export interface FlowEnded {
   flowId: string;
   end: FlowEnd;
 }
 
-/** What the entity tells a flow that waits: the accepted answer, or null when the interaction was withdrawn unanswered. */
+/** The entity sends a waiting flow the accepted answer, or null if the interaction was withdrawn unanswered. */
 export interface AnswerToFlow extends FlowInteraction {
   input: SubmitInput | null;
 }

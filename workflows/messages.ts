@@ -2,7 +2,7 @@ import type { ManagedAuthBrowser } from '../contract/connections.ts';
 import type { ConnectionDocument, ConnectionSettings } from '../contract/document.ts';
 import type { TelemetryRequest } from '../contract/telemetry.ts';
 
-/** Names of workflows: the entity of a connection; its children, the flows that log in with and without a person; deliveries; programs; exports. */
+/** Workflow types: the entity of a connection, its child flows with and without a person, deliveries, programs and exports. */
 export const WORKFLOWS = {
   connection: 'authConnection',
   login: 'login',
@@ -13,7 +13,7 @@ export const WORKFLOWS = {
   auditExport: 'exportAuditLog',
 } as const;
 
-/** Names of messages. Both `submitInput` messages carry a {@link SubmitInput}; `flow*` and `answer` are between entity and flow. */
+/** Message names. Both `submitInput` messages carry a {@link SubmitInput}; `flow*` and `answer` go between entity and flow. */
 export const UPDATES = {
   create: 'create',
   login: 'login',
@@ -33,34 +33,34 @@ export const SIGNALS = {
 } as const;
 export const QUERIES = { document: 'document' } as const;
 
-/** The task queue of workflows and of writes to the store, unless a deployment names another. */
+/** The default task queue of workflows and of store writes. */
 export const TASK_QUEUE = 'holdfast';
 
-/** Who a browser is driven for. Each kind has a task queue of its own, so that a person never waits behind checks. */
+/** Kinds of browser work, each with its own task queue, so that a person never waits behind checks. */
 export const BROWSER_QUEUES = ['people', 'checks'] as const;
 export type BrowserQueue = (typeof BROWSER_QUEUES)[number];
 
-/** The task queue of one kind of browser work, beside the one of the workflows. */
+/** The task queue of one kind of browser work. */
 export function browserQueue(taskQueue: string, queue: BrowserQueue): string {
   return `${taskQueue}-${queue}`;
 }
 
-/** The task queue of deliveries to webhooks: an endpoint that is slow holds up nobody who logs in. */
+/** The task queue of webhook deliveries: a slow endpoint delays no login. */
 export function webhookQueue(taskQueue: string): string {
   return `${taskQueue}-webhooks`;
 }
 
-/** The task queue of programs: what they do holds up no login. */
+/** The task queue of programs, which delay no login. */
 export function appQueue(taskQueue: string): string {
   return `${taskQueue}-apps`;
 }
 
-/** The task queue of exports of the audit log: a large object holds up no login. */
+/** The task queue of audit log exports: a large object delays no login. */
 export function exportQueue(taskQueue: string): string {
   return `${taskQueue}-exports`;
 }
 
-/** Types of the failures a message is refused with; each is a code of contract/errors.ts. */
+/** Failure types of rejected messages; each is a code of contract/errors.ts. */
 export type RefusalCode =
   | 'not_found'
   | 'stale_interaction'
@@ -74,7 +74,7 @@ export type RefusalCode =
   | 'limit_reached'
   | 'internal_error';
 
-/** What a new connection starts with. */
+/** The input of a new connection. */
 export interface ConnectionSeed {
   id: string;
   organizationId: string;
@@ -82,18 +82,18 @@ export interface ConnectionSeed {
   settings: ConnectionSettings;
 }
 
-/** Every message names the connection it is for: a workflow id is used again after a connection is deleted. */
+/** Every message names its connection, because a workflow id is reused after a connection is deleted. */
 export interface Addressed {
   connectionId: string;
 }
 
-/** `ending`: a connection that was just deleted still closes its browser; ask again in a moment. */
+/** `ending`: a connection that was just deleted is still closing its browser; try again in a moment. */
 export interface CreateResult {
   outcome: 'created' | 'exists' | 'ending';
   document: ConnectionDocument;
 }
 
-/** `loginId` names the request: the same request twice starts one flow. */
+/** `loginId` identifies the request: the same request sent twice starts one flow. */
 export interface LoginRequest extends Addressed {
   loginId: string;
   browser?: ManagedAuthBrowser;
@@ -101,33 +101,33 @@ export interface LoginRequest extends Addressed {
   recordSession?: boolean;
 }
 
-/** An answer to the interaction that waits. Values never travel: `submissionId` names where they are sealed. */
+/** An answer to the pending interaction. Values never travel: `submissionId` names where they are sealed. */
 export interface SubmitInput extends Addressed {
-  /** Null when only a choice is picked. */
+  /** Null if only a choice is picked. */
   submissionId: string | null;
   interactionId: string;
   /** Ids of the fields that the sealed submission has values for. */
   fieldIds: string[];
   selectedChoiceId: string | null;
-  /** True when nothing is answered because the form is not the right one: the next is shown. */
+  /** True if the form is the wrong one and is not answered: the next is shown. */
   wrongForm?: boolean;
 }
 
-/** Changed settings; a property that is absent stays, null clears. `credentialChanged`: the attached one holds other values. */
+/** Changed settings: an absent property is kept, null clears it. `credentialChanged`: the attached credential has new values. */
 export interface ConfigureRequest extends Addressed {
   changes: { [K in keyof ConnectionSettings]?: ConnectionSettings[K] | null };
   credentialChanged?: boolean;
 }
 
-/** What login, submit, configure and check answer: the document as the handler left it. */
+/** The result of login, submit, configure and check: the document after the handler. */
 export interface Accepted {
   revision: number;
   document: ConnectionDocument;
 }
 
-/** What the query answers: the document as the workflow holds it. */
+/** The result of the query: the document as the workflow holds it. */
 export interface ConnectionView {
-  /** True when the connection was deleted: a workflow can be asked after its end, too. */
+  /** True if the connection was deleted: a closed workflow still answers queries. */
   removed: boolean;
   document: ConnectionDocument;
 }

@@ -15,20 +15,20 @@ const brief = proxyLocalActivities<RecordActivities>({
 const patient = proxyActivities<RecordActivities>({
   startToCloseTimeout: '10 seconds',
   scheduleToCloseTimeout: '1 day',
-  // A store that is back is written to within half a minute.
+  // Once the store is back, pending writes arrive within half a minute.
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
 /**
- * Writes to the store: tried for moments as local activities, which cost one event of history, then as ordinary ones for up
- * to a day, so that a store that is away holds no workflow task. A fault that no retry mends comes out as ActivityFailure.
+ * Writes to the store: first as brief local activities, which cost one history event, then as regular ones for up to a day,
+ * so that an unavailable store blocks no workflow task. Throws ActivityFailure for an error that no retry can fix.
  */
 export const records: RecordActivities = {
   insertConnection: (document) => persist((store) => store.insertConnection(document)),
   recordConnection: (record) => persist((store) => store.recordConnection(record)),
   abandonEntry: (input) => persist((store) => store.abandonEntry(input)),
   readCredential: (input) => persist((store) => store.readCredential(input)),
-  // A check at a time that others have, too, is better than none: nobody waits a day for a place.
+  // A check at a shared time is better than none: nobody waits a day for a slot.
   takeCheckSlot: (input) => brief.takeCheckSlot(input),
   readRecorded: (input) => persist((store) => store.readRecorded(input)),
   removeConnection: (address) => persist((store) => store.removeConnection(address)),

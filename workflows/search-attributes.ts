@@ -1,12 +1,12 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 /**
- * What an operator finds workflows by in Temporal's UI. They stand there in the clear: opaque ids, a closed list of words, and
- * for the domain a keyed hash, unless the deployment says that domains may be read.
+ * Search attributes for operators in Temporal's UI. They are not encrypted: opaque ids, values of a closed list and, for the
+ * domain, a keyed hash unless the deployment allows clear domains.
  */
 export const DOMAIN_ATTRIBUTE = defineSearchAttributeKey('HoldfastDomain', 'KEYWORD');
 export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HoldfastStatus', 'KEYWORD');
 export const ORGANIZATION_ATTRIBUTE = defineSearchAttributeKey('HoldfastOrganization', 'KEYWORD');
 
-/** All of them: a server must know them before a workflow may carry them. */
+/** All of them: the server must know them before a workflow may use them. */
 export const SEARCH_ATTRIBUTES = [DOMAIN_ATTRIBUTE, STATUS_ATTRIBUTE, ORGANIZATION_ATTRIBUTE] as const;

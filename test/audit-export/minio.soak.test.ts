@@ -2,7 +2,7 @@ import { CreateBucketCommand, GetObjectCommand, paginateListObjectsV2, S3Client 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createExportDelivery, testDelivery } from '../../activities/audit-export/delivery.ts';
 import { createAuditExportActivities } from '../../activities/audit-export/export-activities.ts';
-import { createAuditExportsClient } from '../../client/audit-exports-client.ts';
+import { createAuditExportsClient } from '../../client/delivery-clients.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { DEFAULT_ORGANIZATION_ID, type Store } from '../../store/store.ts';
 import { startMinio, type Minio } from '../setup/minio.ts';

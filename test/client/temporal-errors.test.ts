@@ -1,7 +1,7 @@
 import { ServiceError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { GRPC, metEndOfRun } from '../../client/temporal-errors.ts';
+import { GRPC, hitEndOfRun } from '../../client/temporal-errors.ts';
 
 /** What the client throws for an answer of the server with this code. */
 function refused(code: number): ServiceError {
@@ -20,5 +20,5 @@ it.each([
     true,
   ],
 ])('of a message that was %s it is known whether it met the end of a run', (_how, error, met) => {
-  expect(metEndOfRun(error)).toBe(met);
+  expect(hitEndOfRun(error)).toBe(met);
 });

@@ -13,7 +13,7 @@ import type { BrowserServiceSettings } from '../../browser-client/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
-import { createWebhookLanes } from '../../client/webhook-lanes.ts';
+import { createWebhookLanes } from '../../client/delivery-clients.ts';
 import { createCodeInbox } from '../../codes/inbox.ts';
 import { startCodeDelivery, startWebhookDispatcher } from '../../start/sweeper.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';

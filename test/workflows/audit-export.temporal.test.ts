@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { createExportDelivery } from '../../activities/audit-export/delivery.ts';
 import { createAuditExportActivities } from '../../activities/audit-export/export-activities.ts';
-import { createAuditExportsClient, type AuditExportsClient } from '../../client/audit-exports-client.ts';
+import { createAuditExportsClient, type AuditExportsClient } from '../../client/delivery-clients.ts';
 import { EXPORT_HOLD_MS, EXPORT_WINDOW_MS } from '../../contract/audit-export.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import type { ExportDestinationPatch } from '../../store/queries/audit-export-destinations.ts';

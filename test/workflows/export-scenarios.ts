@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditExportsClient } from '../../client/audit-exports-client.ts';
+import type { AuditExportsClient } from '../../client/delivery-clients.ts';
 import type { AuditExportActivities, ExportStep } from '../../contract/audit-export.ts';
 import type { WorkflowTests } from './environment.ts';
 

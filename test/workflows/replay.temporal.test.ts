@@ -4,7 +4,7 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createAuditExportsClient } from '../../client/audit-exports-client.ts';
+import { createAuditExportsClient } from '../../client/delivery-clients.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import { workflowIdOf } from '../../client/identity.ts';
 import { workflowBundle } from '../setup/workflow-bundle.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createWebhookActivities } from '../../activities/webhooks/deliver.ts';
-import { createWebhookLanes, type WebhookLanes } from '../../client/webhook-lanes.ts';
+import { createWebhookLanes, type WebhookLanes } from '../../client/delivery-clients.ts';
 import { WEBHOOK_RETRY_DELAYS_S } from '../../contract/limits.ts';
 import { WebhookEventType, type WebhookPayload } from '../../contract/webhooks.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';

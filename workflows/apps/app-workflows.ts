@@ -11,18 +11,18 @@ import {
 import type { AppActivities, InvocationFault } from '../../contract/apps.ts';
 import { appQueue } from '../messages.ts';
 
-/** A worker that says nothing for so long is lost. */
+/** A worker without a heartbeat for this long is considered lost. */
 const HEARTBEAT = '20 seconds';
-/** Shortest and longest pause before an action is run again, in milliseconds. */
+/** Shortest and longest pause before an action is retried, in milliseconds. */
 const PAUSE_MS = { first: 1000, longest: 60_000 };
-/** What is cleaned up is tried for so long. */
+/** How long cleanup is retried. */
 const CLEAN_UP = { startToCloseTimeout: '1 minute', scheduleToCloseTimeout: '1 day' } as const;
 
 export interface DeployInput {
   deploymentId: string;
 }
 
-/** Builds a deployment. A worker that is lost has the build begun anew by another. */
+/** Builds a deployment. If its worker is lost, another one starts the build over. */
 export async function deployApp({ deploymentId }: DeployInput): Promise<void> {
   const taskQueue = appQueue(workflowInfo().taskQueue);
   const { buildDeployment } = proxyActivities<AppActivities>({
@@ -40,7 +40,7 @@ export async function deployApp({ deploymentId }: DeployInput): Promise<void> {
   }
 }
 
-/** `timeoutMs`: how long all runs together may take, from the start of the workflow. */
+/** `timeoutMs`: limit for all runs together, from the start of the workflow. */
 export interface InvokeInput {
   invocationId: string;
   timeoutMs: number;
@@ -48,8 +48,8 @@ export interface InvokeInput {
 }
 
 /**
- * Runs an action of a user's program, again after each failure for as often as its caller allows, until its time is over. A
- * run whose worker was lost counts as one that failed; one that could not begin is tried again and counts for nothing.
+ * Runs an action of a user's program, with as many retries after failures as its caller allows, until its timeout. A run whose
+ * worker was lost counts as a failure; one that could not start is retried and does not count.
  */
 export async function invokeAction({ invocationId, timeoutMs, retries }: InvokeInput): Promise<void> {
   const taskQueue = appQueue(workflowInfo().taskQueue);
@@ -77,7 +77,7 @@ async function runToItsEnd(
       taskQueue,
       scheduleToCloseTimeout: left,
       heartbeatTimeout: HEARTBEAT,
-      // What may be done again is decided here.
+      // Retries are decided here.
       retry: { maximumAttempts: 1 },
     });
     try {

@@ -3,18 +3,18 @@ import type { AuditExportActivities } from '../../contract/audit-export.ts';
 import { exportWokenSignal } from '../message-definitions.ts';
 import { exportQueue } from '../messages.ts';
 
-/** What the workflow of a destination is started with. */
+/** The input of a destination's workflow. */
 export interface AuditExportInput {
   destinationId: string;
 }
 
-/** A run continues as new at this many events: some forty objects, or three hours without any. */
+/** A run continues as new after this many events: some forty objects, or three hours without any. */
 const MAX_EVENTS = 300;
 
 /**
- * Delivers the audit log to one destination for as long as it is active: each object when its window commits, again after ever
- * longer pauses where it fails. How far it has come, and when it tries again, stands in the store, so that nothing is lost with
- * a run. A signal says that the destination has changed.
+ * Delivers the audit log to one destination while it is active: each object when its window commits, with ever longer pauses
+ * after failures. Its position and next attempt are in the store, so nothing is lost with a run. A signal reports changes of
+ * the destination.
  */
 export async function exportAuditLog({ destinationId }: AuditExportInput): Promise<void> {
   const { exportNext } = proxyActivities<AuditExportActivities>({
@@ -22,7 +22,7 @@ export async function exportAuditLog({ destinationId }: AuditExportInput): Promi
     priority: { fairnessKey: destinationId },
     startToCloseTimeout: '10 minutes',
     heartbeatTimeout: '20 seconds',
-    // What a destination refuses is a result; a try fails when our store is away or its worker was lost.
+    // A rejection by the destination is a result; an attempt fails if our store is unavailable or its worker was lost.
     retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   });
   let wakes = 0;

@@ -11,15 +11,15 @@ import { runHealthChecks } from './health.ts';
 import { insertRow, recordChanges, removeRow } from './recorder.ts';
 import { carriedState, initialState, type ConnectionInput, type ConnectionState } from './state.ts';
 
-/** A run continues as new at this many events, two dozen health checks in a browser, however many the server would allow. */
+/** A run continues as new after this many events (two dozen health checks in a browser), whatever the server allows. */
 const MAX_EVENTS = 300;
 /** How long a deleted connection waits for its flow to close its browser. */
 const CLOSE_WITHIN = '2 minutes';
 
 /**
- * The entity of one connection, for its whole life: settings, status, the reauth gate, the health timer, and who may start a
- * flow. Flows are children; what they meet reaches callers through the entity's document. It ends when the connection is
- * deleted, and only then: cancelled from outside it cancels its flow and lives on.
+ * The entity of one connection: settings, status, reauth gate, health timer, and who may start a flow. Flows are children
+ * whose results reach callers through the entity's document. It ends only when the connection is deleted: if canceled
+ * externally it cancels its flow and keeps running.
  */
 export async function authConnection(input: ConnectionInput): Promise<void> {
   const state = initialState(input, new Date().toISOString());
@@ -47,14 +47,14 @@ async function runEntity(state: ConnectionState, input: ConnectionInput): Promis
   }
   work.cancel();
   await Promise.allSettled(loops);
-  // The row goes first: closing a browser may take a while, and the caller waits for the row alone.
+  // The row goes first: it is all the caller waits for, and closing a browser may take a while.
   await removeRow(state);
-  // Whoever creates the connection again meets a profile that no browser holds any more.
+  // A connection that is created again must find its profile free.
   await condition(() => state.running === null, CLOSE_WITHIN);
   await condition(allHandlersFinished);
 }
 
-/** Continues as new, with what operators find the workflow by. */
+/** Continues as new with the current search attributes and memo. */
 async function continueRun(input: ConnectionInput): Promise<never> {
   const { typedSearchAttributes, memo } = workflowInfo();
   const options = { typedSearchAttributes, ...(memo === undefined ? {} : { memo }) };
@@ -62,8 +62,8 @@ async function continueRun(input: ConnectionInput): Promise<never> {
 }
 
 /**
- * True when a run may end and hand over: with nothing in flight that belongs to this run, after a flow or many checks. Under
- * `continueAlways` it hands over whenever something was recorded, flows in progress included.
+ * True if a run may continue as new: nothing of it is in flight, and it has ended a flow or made many checks. Under
+ * `continueAlways` it does so whenever something was recorded, also during flows.
  */
 function canContinueAsNew(state: ConnectionState, { continueAlways = false }: ConnectionInput): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();

@@ -2,7 +2,7 @@ import { ActivityCancellationType, proxyActivities, workflowInfo, type ActivityO
 import type { LoginActivities } from '../../contract/activities.ts';
 import { browserQueue, type BrowserQueue } from '../messages.ts';
 
-/** Failures that another try cannot mend. */
+/** Failures that no retry can fix. */
 const FINAL = [
   'session_gone',
   'domain_not_allowed',
@@ -13,10 +13,10 @@ const FINAL = [
   'invalid_request',
 ];
 
-/** A lost worker is noticed by a missing heartbeat within seconds, not at the end of a long time-out. */
+/** A lost worker is detected by a missing heartbeat within seconds, not after a long timeout. */
 const HEARTBEAT = '8 seconds';
 
-/** A browser service that is down is waited for; faults that stay are made final by the activities themselves. */
+/** Waits for a browser service that is down; the activities mark permanent errors as final themselves. */
 const RETRY = {
   initialInterval: '500 milliseconds',
   backoffCoefficient: 2,
@@ -24,14 +24,8 @@ const RETRY = {
   nonRetryableErrorTypes: FINAL,
 } as const;
 
-/** The browser activities as a workflow calls them. */
-export type BrowserActivities = LoginActivities;
-
-/**
- * The browser activities on the queue of who waits for them. Under the fairness key an organization's thousand checks hold
- * up nobody else's, on servers that know it.
- */
-export function createBrowserActivities(queue: BrowserQueue, organizationId: string): BrowserActivities {
+/** The browser activities on a queue. The fairness key keeps one organization's checks from delaying others'. */
+export function createBrowserActivities(queue: BrowserQueue, organizationId: string): LoginActivities {
   const common: ActivityOptions = {
     taskQueue: browserQueue(workflowInfo().taskQueue, queue),
     priority: { fairnessKey: organizationId },
@@ -41,17 +35,17 @@ export function createBrowserActivities(queue: BrowserQueue, organizationId: str
     retry: RETRY,
   };
   const reading = proxyActivities<LoginActivities>(common);
-  // A look that nobody waits for any more is not waited for either.
+  // Nobody waits for the result of a canceled reading.
   const looking = proxyActivities<LoginActivities>({
     ...common,
     cancellationType: ActivityCancellationType.TRY_CANCEL,
   });
-  // The ledger has it typed at most once, whatever is lost when; that an entering which has not claimed it is tried again
-  // spares the person the question.
+  // The ledger guarantees at most one entry, so a lost attempt that has not claimed it can be retried without asking the
+  // person again.
   const typing = proxyActivities<LoginActivities>({ ...common, scheduleToCloseTimeout: '20 minutes' });
-  // There is somebody else to ask, or another login later: a fault that stays is not worked against for long.
+  // A person or a later login can take over, so a persistent error is not retried for long.
   const solving = proxyActivities<LoginActivities>({ ...common, scheduleToCloseTimeout: '3 minutes' });
-  // Closing gives up after a while: the browser service ends what nobody uses.
+  // Closing gives up after a while: the browser service ends unused sessions.
   const closing = proxyActivities<LoginActivities>({
     ...common,
     startToCloseTimeout: '30 seconds',

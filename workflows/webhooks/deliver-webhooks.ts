@@ -3,20 +3,20 @@ import type { WebhookActivities } from '../../contract/webhooks.ts';
 import { webhookWokenSignal } from '../message-definitions.ts';
 import { webhookQueue } from '../messages.ts';
 
-/** What a lane's workflow is started with. `isDue`: the delivery that waited for its next attempt has waited enough. */
+/** The input of a lane's workflow. `isDue`: the pending delivery has waited long enough for its next attempt. */
 export interface WebhookLaneInput {
   webhookId: string;
   lane: string;
   isDue?: boolean;
 }
 
-/** A run continues as new at this many events, some thirty attempts. */
+/** A run continues as new after this many events, some thirty attempts. */
 const MAX_EVENTS = 300;
 
 /**
- * Delivers the events of one connection to one webhook, in their order: the next one goes out when the one before it was taken,
- * or given up after three days. It ends when nothing is left, and is started again by the next event. What is sent, and how
- * often it was, stands in the store, so that nothing is lost with a run.
+ * Delivers the events of one connection to one webhook in order: each after the one before was accepted, or was given up after
+ * three days. It ends when nothing is left; the next event starts it again. Events and attempts are in the store, so nothing
+ * is lost with a run.
  */
 export async function deliverWebhooks(input: WebhookLaneInput): Promise<void> {
   const { webhookId, lane } = input;
@@ -25,7 +25,7 @@ export async function deliverWebhooks(input: WebhookLaneInput): Promise<void> {
     priority: { fairnessKey: webhookId },
     startToCloseTimeout: '20 seconds',
     scheduleToCloseTimeout: '1 day',
-    // What an endpoint answers is a result; a try fails when the store is away or its worker was lost.
+    // An endpoint's response is a result; an attempt fails if the store is unavailable or its worker was lost.
     retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
   });
   let { isDue = false } = input;
