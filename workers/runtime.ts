@@ -1,7 +1,7 @@
-import { makeTelemetryFilterString, Runtime, type LogLevel, type LogMetadata } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogMetadata } from '@temporalio/worker';
 import { pino, type Logger } from 'pino';
 
-/** Fields of the SDK's log entries that name things by opaque ids and codes. All others are left out. */
+/** Fields of the SDK's log entries that hold opaque ids and codes. All others are dropped. */
 const FIELDS = [
   'activityId',
   'activityType',
@@ -17,45 +17,25 @@ const FIELDS = [
   'workflowType',
 ] as const;
 
-/** What {@link installRuntime} needs. */
+/** Options of {@link installRuntime}. */
 export interface RuntimeSettings {
   host: string;
-  /** Prometheus metrics are offered at `/metrics` on this port; undefined offers none. */
+  /** Port that serves Prometheus metrics at `/metrics`; undefined for none. */
   metricsPort: number | undefined;
-  /** Where entries go; standard output by default. */
+  /** Where log entries go; standard output by default. */
   logger?: Logger;
 }
 
 /**
- * Sets up Temporal's SDK for this process, once and before any of its connections: entries of the SDK and of its core as JSON
- * lines without anything that a site or a person said, and metrics.
+ * Sets up Temporal's SDK for this process, once and before any of its connections: metrics, and log entries of the SDK and
+ * its core as JSON lines without any text from a site or a person.
  */
 export function installRuntime({ host, metricsPort, logger }: RuntimeSettings): void {
   const out = logger ?? pino({ name: 'worker', base: null, level: 'warn' });
-  const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error', message: string, meta?: LogMetadata): void => {
-    out[level](allowed(meta), message);
-  };
   Runtime.install({
-    logger: {
-      log: (level: LogLevel, message: string, meta?: LogMetadata) => {
-        write(LEVELS[level], message, meta);
-      },
-      trace: (message, meta) => {
-        write('trace', message, meta);
-      },
-      debug: (message, meta) => {
-        write('debug', message, meta);
-      },
-      info: (message, meta) => {
-        write('info', message, meta);
-      },
-      warn: (message, meta) => {
-        write('warn', message, meta);
-      },
-      error: (message, meta) => {
-        write('error', message, meta);
-      },
-    },
+    logger: new DefaultLogger('TRACE', ({ level, message, meta }) => {
+      out[LEVELS[level]](allowedFields(meta), message);
+    }),
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
       ...(metricsPort === undefined ? {} : { metrics: { prometheus: { bindAddress: addressOf(host, metricsPort) } } }),
@@ -65,8 +45,8 @@ export function installRuntime({ host, metricsPort, logger }: RuntimeSettings): 
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The fields of an entry that may be written; of an error its type alone, for its words may be those of a page. */
-function allowed(meta: LogMetadata = {}): Record<string, unknown> {
+/** The fields of an entry that may be logged; of an error only its type, because its message may quote a page. */
+function allowedFields(meta: LogMetadata = {}): Record<string, unknown> {
   const kept = FIELDS.flatMap((name) => {
     const value: unknown = meta[name];
     return typeof value === 'string' || typeof value === 'number' ? [[name, value] as const] : [];

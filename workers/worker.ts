@@ -178,48 +178,26 @@ export async function startWorkers(options: WorkersOptions): Promise<RunningWork
     shutdownGraceTime: '5 seconds',
     shutdownForceTime: '15 seconds',
   } as const;
+  const activityWorker = (queue: string, activities: object, limit: number): Promise<Worker> =>
+    Worker.create({ ...common, taskQueue: queue, activities, maxConcurrentActivityTaskExecutions: limit });
+  const { apps, auditExports, quickChecks } = options;
+  const browsing = {
+    ...options.browsing,
+    watchSession: (input: WatchInput) => quickChecks.watchSession(input),
+  };
   const workers = await Promise.all([
     Worker.create({
       ...common,
       taskQueue,
       workflowBundle: options.workflowBundle,
-      activities: { ...options.records, ...options.quickChecks },
+      activities: { ...options.records, ...quickChecks },
       maxCachedWorkflows: options.maxCachedWorkflows ?? 1000,
       maxConcurrentActivityTaskExecutions: concurrency.records,
     }),
-    ...BROWSER_QUEUES.map((queue) =>
-      Worker.create({
-        ...common,
-        taskQueue: browserQueue(taskQueue, queue),
-        activities: {
-          ...options.browsing,
-          watchSession: (input: WatchInput) => options.quickChecks.watchSession(input),
-        },
-        maxConcurrentActivityTaskExecutions: concurrency[queue],
-      }),
-    ),
-    Worker.create({
-      ...common,
-      taskQueue: webhookQueue(taskQueue),
-      activities: { ...options.webhooks },
-      maxConcurrentActivityTaskExecutions: concurrency.webhooks,
-    }),
-    ...(options.apps === undefined ? [] : [options.apps]).map((activities) =>
-      Worker.create({
-        ...common,
-        taskQueue: appQueue(taskQueue),
-        activities: { ...activities },
-        maxConcurrentActivityTaskExecutions: concurrency.apps,
-      }),
-    ),
-    ...(options.auditExports === undefined ? [] : [options.auditExports]).map((activities) =>
-      Worker.create({
-        ...common,
-        taskQueue: exportQueue(taskQueue),
-        activities: { ...activities },
-        maxConcurrentActivityTaskExecutions: concurrency.exports,
-      }),
-    ),
+    ...BROWSER_QUEUES.map((queue) => activityWorker(browserQueue(taskQueue, queue), browsing, concurrency[queue])),
+    activityWorker(webhookQueue(taskQueue), options.webhooks, concurrency.webhooks),
+    ...(apps === undefined ? [] : [activityWorker(appQueue(taskQueue), apps, concurrency.apps)]),
+    ...(auditExports === undefined ? [] : [activityWorker(exportQueue(taskQueue), auditExports, concurrency.exports)]),
   ]);
   const stop = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -78,7 +78,7 @@ describe('the codec server', () => {
     const broken = { ...encrypted, data: Buffer.alloc(60).toString('base64') };
     const answer = await post('decode', [broken]);
     expect(answer.statusCode).toBe(422);
-    expect(answer.json()).toEqual({ message: 'A payload cannot be decoded; check HOLDFAST_MASTER_KEY' });
+    expect(answer.json()).toEqual({ message: 'The payload could not be decoded; check HOLDFAST_MASTER_KEY' });
     expect((await post('decode', 'nonsense')).statusCode).toBe(400);
   });
 });

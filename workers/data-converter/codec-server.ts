@@ -7,19 +7,19 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { isEncrypted } from './payload-codec.ts';
 
-/** What {@link createCodecServer} needs. */
+/** Options of {@link createCodecServer}. */
 export interface CodecServerOptions {
   codec: PayloadCodec;
-  /** Whether the holder of an API key may see what workflows hold. */
+  /** Whether an API key may read payloads. */
   mayRead: (apiKey: string) => Promise<boolean>;
-  /** Origins of Temporal's UI, whose pages may ask. */
+  /** Origins of Temporal's UI, for CORS. */
   uiOrigins: readonly string[];
 }
 
-/** Where Temporal's UI and command line find the codec: their "codec endpoint" ends so. */
+/** Path of the "codec endpoint" in Temporal's UI and command line. */
 export const CODEC_PATH = '/codec';
 
-/** Base64, as Temporal's JSON carries bytes. */
+/** Base64, as in Temporal's JSON. */
 const Bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
 const Payloads = z.object({
   payloads: z.array(
@@ -32,21 +32,21 @@ const COOKIE = 'holdfast_codec';
 /** How long a browser stays signed in, in milliseconds. */
 const SIGNED_IN_MS = 8 * 60 * 60_000;
 const MAX_SIGNED_IN = 1_000;
-/** Largest request: a page of a workflow's history. */
+/** Largest request: one page of a workflow's history. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
-const PAGE = `<!doctype html><html lang="en"><title>Payloads of Holdfast</title>
+const PAGE = `<!doctype html><html lang="en"><title>Holdfast payloads</title>
 <h1>Show payloads in Temporal's UI</h1>
 <form method="post" action="${CODEC_PATH}/sign-in">
 <label>API key of the whole organization <input name="api_key" type="password" required autocomplete="off"></label>
 <button>Sign in</button></form>`;
-const SIGNED_IN_PAGE = `<!doctype html><html lang="en"><title>Payloads of Holdfast</title>
+const SIGNED_IN_PAGE = `<!doctype html><html lang="en"><title>Holdfast payloads</title>
 <p>Signed in. Temporal's UI shows payloads in this browser for eight hours.`;
 
 /**
- * Temporal's remote codec: `POST /codec/encode` and `/codec/decode`, by which its UI and command line show payloads. A request
- * carries an API key as its bearer token, or the cookie of a browser that signed in at `/codec`. Payloads that Holdfast did
- * not encrypt pass through as they are.
+ * Temporal's remote codec, with which its UI and command line show payloads: `POST /codec/encode` and `/codec/decode`. A request
+ * needs an API key as its bearer token, or the cookie of a browser that signed in at `/codec`. Payloads that Holdfast did not
+ * encrypt pass through unchanged.
  */
 export async function createCodecServer({ codec, mayRead, uiOrigins }: CodecServerOptions): Promise<FastifyInstance> {
   const app = Fastify({ bodyLimit: MAX_BODY_BYTES });
@@ -80,8 +80,8 @@ export async function createCodecServer({ codec, mayRead, uiOrigins }: CodecServ
   });
   app.setErrorHandler((error, _request, reply) =>
     error instanceof z.ZodError || (error instanceof Error && 'statusCode' in error)
-      ? reply.code(400).send({ message: 'The body is not what is expected here' })
-      : reply.code(422).send({ message: 'A payload cannot be decoded; check HOLDFAST_MASTER_KEY' }),
+      ? reply.code(400).send({ message: 'The body is malformed; send payloads as Temporal does' })
+      : reply.code(422).send({ message: 'The payload could not be decoded; check HOLDFAST_MASTER_KEY' }),
   );
 
   const converters = {

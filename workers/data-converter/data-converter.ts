@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
 import { createPayloadCodec, type PayloadKeySource } from './payload-codec.ts';
 
-/** The data converter that every worker and every client of Holdfast's workflows must use. A key has 32 bytes. */
+/** The data converter of every worker and client of Holdfast's workflows. Keys have 32 bytes. */
 export function createDataConverter(payloadKeys: Buffer | PayloadKeySource): DataConverter {
   return {
     payloadCodecs: [createPayloadCodec(payloadKeys)],

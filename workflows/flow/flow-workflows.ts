@@ -25,7 +25,7 @@ export async function reauth(input: FlowInput): Promise<void> {
 
 async function runAsChild(input: FlowInput, mode: FlowContext['mode']): Promise<void> {
   const scope = new CancellationScope();
-  const { reportEnd, ...link } = connectToEntity(input.flowId, () => {
+  const link = connectToEntity(input.flowId, () => {
     scope.cancel();
   });
   const queue = mode === 'attended' ? 'people' : 'checks';
@@ -40,7 +40,7 @@ async function runAsChild(input: FlowInput, mode: FlowContext['mode']): Promise<
     if (Date.now() >= Date.parse(input.expiresAt)) end = { status: 'EXPIRED', result: null };
     else end = { status: isCancellation(error) ? 'CANCELED' : 'FAILED', result: null };
   }
-  await CancellationScope.nonCancellable(() => reportEnd(end));
+  await CancellationScope.nonCancellable(() => link.reportEnd(end));
 }
 
 /** A flow's messages to and from the entity that started it, whichever run of it is current. */
