@@ -12,7 +12,7 @@ import type {
   TypeText,
 } from '../contract/computer.ts';
 import { MousePosition, PAGE_HEADER } from '../contract/computer.ts';
-import { FocusedControl, type Pick } from '../contract/screencast.ts';
+import { FocusedControl, type PickedValue } from '../contract/screencast.ts';
 import { readWhole } from './answers.ts';
 import type { BrowserService, ServiceCall } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
@@ -116,7 +116,7 @@ export function focusedControl(service: BrowserService, target: SessionTarget): 
 }
 
 /** Chooses in the list or picker that has the keyboard. Fails with `browser_error` where the value fits none. */
-export function pickInFocusedControl(service: BrowserService, target: SessionTarget, body: Pick): Promise<null> {
+export function pickInFocusedControl(service: BrowserService, target: SessionTarget, body: PickedValue): Promise<null> {
   return act(service, target, 'pick', body);
 }
 

@@ -4,7 +4,7 @@ import type { ConnectionDocument, ConnectionRecord, KnownAccount, RequestCheck }
 import type { ProxyFault } from './proxies.ts';
 import type { FormChoice, PageKind, PageReading, ReadChoice, ReadField } from './reading.ts';
 
-/** Which connection, in which project: what every activity needs to find its row. Opaque ids only. */
+/** Identifies a connection's row. Opaque ids only. */
 export interface ConnectionAddress {
   connectionId: string;
   organizationId: string;
@@ -18,62 +18,65 @@ export interface LoginTarget extends ConnectionAddress {
   loginUrl: string | null;
   /** Where the last login landed: a health check looks there first. */
   postLoginUrl: string | null;
-  /** Where the last login found the login page. Absent before that, and in histories that are older than it. */
+  /** Where the last login found the login page. Absent before that, and in older histories. */
   loginPageUrl?: string;
   /** Empty: a credential may be typed on any site the flow leads to. */
   allowedDomains: string[];
   browser: ManagedAuthBrowser | null;
   /** Name of the attached credential, or null. */
   credentialName: string | null;
-  /** The attached item of an external secret store. Absent without one, and in histories that are older than it. */
+  /** The attached item of an external secret store. Absent without one, and in older histories. */
   externalCredential?: Pick<CredentialReference, 'provider' | 'path' | 'auto'>;
-  /** The account that earlier logins led to. Absent where none is known, and in histories that are older than it. */
+  /** The account of earlier logins. Absent if unknown, and in older histories. */
   account?: KnownAccount;
-  /** What a person has said of the forms that earlier readings took. Absent where nobody has. */
+  /** A person's correction of which form is the login. Absent without one. */
   forms?: FormChoice;
-  /** The request that may check in a browser's place; null when none does. Absent until one was looked for. */
+  /** The request that can replace a browser check; null if there is none. Absent until one was looked for. */
   requestCheck?: RequestCheck | null;
-  /** Whether its browser sessions are recorded. Absent in histories that are older than it. */
+  /** Whether its browser sessions are recorded. Absent in older histories. */
   recordSession?: boolean;
 }
 
-/** What is known of the attached credential: names of values, never a value. */
+/** What is known about the attached credential: names of values, never a value. */
 export interface CredentialFacts {
   id: string;
-  /** Grows when a value changes: a refused password may be tried again only under a new version. */
+  /** Grows when a value changes: a refused password is only tried again under a new version. */
   version: number;
   valueKeys: string[];
   hasTotpSecret: boolean;
-  /** Whether it holds a passkey; of a page, one that the page's site takes. Absent without one. */
+  /** Whether it holds a passkey (within an observation: one for the page's site). Absent without one. */
   hasPasskey?: boolean;
-  /** True for an item of an external secret store that a new passkey can be written to. Absent reads as false. */
+  /** True for an item of an external secret store to which a new passkey can be written. Absent reads as false. */
   takesPasskeys?: boolean;
   ssoProvider: string | null;
 }
 
-/** A running browser session of a flow. */
-export interface FlowSession {
-  sessionId: string;
-  liveViewUrl: string | null;
-  /** Whether telemetry of it is captured. Absent in histories that are older than it. */
+/** Telemetry and recording of a browser session. All absent in older histories. */
+interface SessionCapture {
   telemetryCaptured?: boolean;
-  /** Its recording; null when there is none. Absent in histories that are older than it. */
+  /** Its recording; null if there is none. */
   replayId?: string | null;
-  /** Why there is none though one was asked for. Absent in histories that are older than it. */
+  /** Why there is none although one was requested. */
   replayError?: string | null;
 }
 
-/** A page as it was read, with what the attached credential can answer at that moment. */
+/** A running browser session of a flow. */
+export interface FlowSession extends SessionCapture {
+  sessionId: string;
+  liveViewUrl: string | null;
+}
+
+/** A reading of a page, with what the attached credential can answer at that moment. */
 export interface Observation {
   reading: PageReading;
   credential: CredentialFacts | null;
-  /** The captcha that stands in the way is one that a solver may be asked about. Absent without one, and without a solver. */
+  /** The captcha in front of the site can be given to a solver. Absent without one, and without a solver. */
   solvable?: true;
-  /** A captcha beside the fields of a form can be seen and has no answer yet. Absent where there is none. */
+  /** A visible captcha beside the fields of a form is unanswered. Absent without one. */
   unproved?: true;
 }
 
-/** A task that a captcha solver has taken, by the solver's own name. */
+/** A task at a captcha solver, by the solver's id. */
 export interface SolverTask {
   id: string | number;
 }
@@ -82,22 +85,22 @@ export interface TakeSolutionInput {
   target: LoginTarget;
   sessionId: string;
   task: SolverTask;
-  /** Nobody asks again: a task that is not done by now has taken too long. */
+  /** The last poll: a task that is not done by now has timed out. */
   isLast: boolean;
 }
 
-/** How far a solver is; `answered`: the page has its answer, and shows this. */
+/** Progress of a solver; `answered`: its answer was put into the page, which now shows this. */
 export type SolutionOutcome = { state: 'waiting' | 'failed' } | { state: 'answered'; observation: Observation };
 
-/** Where the value of one field comes from. */
+/** Where the value of a field comes from. */
 export type ValueSource =
   | { kind: 'submission'; fieldId: string }
   | { kind: 'credential'; key: string }
   | { kind: 'totp' }
-  /** The first code of the new authenticator that the page shows; its secret is kept for the credential. */
+  /** The first code of the new authenticator on the page; its secret is kept for the credential. */
   | { kind: 'enrolment' };
 
-/** One field to type into. `ref` names the value in the credential that a good login is saved to. */
+/** One field to type into. `ref` is the name of its value in the credential that a successful login is saved to. */
 export interface FieldEntry {
   field: ReadField;
   ref: string;
@@ -111,97 +114,89 @@ export interface Answer {
   choice: ReadChoice | null;
 }
 
-export interface EnterInput {
+/** A session of a flow. */
+interface SessionInput {
   target: LoginTarget;
   flowId: string;
   sessionId: string;
-  /** Names this entering in the ledger: it is typed at most once. */
+}
+
+export interface EnterInput extends SessionInput {
+  /** Id of this entry in the ledger: it is typed at most once. */
   entryId: string;
   answer: Answer;
   submissionId: string | null;
   credentialId: string | null;
-  /** Where values typed earlier in this flow are kept, sealed, until the login proves good. */
+  /** Id of the sealed values typed earlier in this flow, which are saved once the login succeeds. */
   keptId: string | null;
   keepUntil: string;
 }
 
-/** How an entering ended. `keptId` replaces the earlier one. */
+/** Outcome of an entry. `keptId` replaces the earlier one. */
 export interface EnterOutcome extends Observation {
   keptId: string | null;
 }
 
-export interface OpenLinkInput {
-  target: LoginTarget;
-  flowId: string;
-  sessionId: string;
-  /** Names this opening in the ledger: it is done at most once. */
+export interface OpenLinkInput extends SessionInput {
+  /** Id of this entry in the ledger: the link is opened at most once. */
   entryId: string;
-  /** Where the link lies, sealed. */
+  /** Where the link is sealed. */
   submissionId: string;
-  /** What the page is that waits for it. */
+  /** The kind of the page that waits for it. */
   from: PageKind;
 }
 
-/** How far an entering had come when it was lost: nothing was typed, something was, or the button was pressed too. */
+/** How far a lost entry got: nothing was typed, something was, or the button was pressed too. */
 export type EntryReach = 'nothing' | 'keys' | 'press';
 
-export interface FinishInput {
-  target: LoginTarget;
-  flowId: string;
-  sessionId: string;
+export interface FinishInput extends SessionInput {
   keptId: string | null;
   saveCredentials: boolean;
-  /** The provider that was chosen, and the address of the page that offered it. Absent in histories that are older than it. */
+  /** The chosen provider and the address of the page that offered it. Absent in older histories. */
   provider?: ChosenProvider | null;
-  /** The profile was logged in as it was opened: it needs no proof. Absent in histories that are older than it. */
+  /** The profile was already logged in and needs no verification. Absent in older histories. */
   wasLoggedIn?: boolean;
-  /** False when the site refused the code of a new authenticator: its secret is not saved. Absent reads as true. */
+  /** False if the site rejected the code of a new authenticator: its secret is not saved. Absent reads as true. */
   keepsAuthenticator?: boolean;
 }
 
-/** An identity provider that a flow has taken. */
+/** An identity provider chosen in a flow. */
 export interface ChosenProvider {
   provider: string;
   at: string;
 }
 
-/** `credentialName` is the credential that the typed values were saved to, when they were. */
+/** `credentialName` is the credential that the typed values were saved to, if any. */
 export interface FinishOutcome {
   postLoginUrl: string;
   credentialName: string | null;
   credential: CredentialFacts | null;
-  /** The account that the page names; null when it names none. Absent in histories that are older than it. */
+  /** The account named on the page; null if none is. Absent in older histories. */
   account?: KnownAccount | null;
 }
 
-/** Outcome of a health check; `inconclusive` when the site is down or answers nonsense. */
-export interface HealthOutcome {
+/** Outcome of a health check; `inconclusive` if the site is down or its response is unusable. */
+export interface HealthOutcome extends SessionCapture {
   outcome: 'authenticated' | 'expired' | 'inconclusive';
-  /** The session it looked through. Absent in histories that are older than it. */
+  /** The browser session of the check. Absent in older histories. */
   browserSessionId?: string;
-  /** How it was looked, and what decided. Absent in histories that are older than it. */
+  /** How the check was made and decided. Absent in older histories. */
   check?: CheckMethod;
-  /** The request to check by from now on; null when none tells. Absent when nothing was learned. */
+  /** The request to check with from now on; null if none works. Absent if nothing was learned. */
   requestCheck?: RequestCheck | null;
-  /** Why, for the timeline, when it is not `authenticated`. */
+  /** Why it is not `authenticated`, for the timeline. */
   errorCode: FlowErrorCode | null;
-  /** Whether telemetry of its browser session was captured. Absent in histories that are older than it. */
-  telemetryCaptured?: boolean;
-  /** Its recording; null when there is none. Absent in histories that are older than it. */
-  replayId?: string | null;
-  /** Why there is none though one was asked for. Absent in histories that are older than it. */
-  replayError?: string | null;
   credential: CredentialFacts | null;
 }
 
 /**
- * Failure types that activities end with, beside time-outs: `session_gone` (the browser session is not there any more:
- * the flow starts over), `project_gone` (it was archived or deleted), `limit_reached` (the organization has as many connections as it may have), `domain_not_allowed` (a field sits on a site that may not be typed into), `entry_uncertain`
- * (typing was claimed and its outcome is unknown: read the page, never type again), `captcha_unanswered` (a captcha beside the fields
- * has no answer: nothing went to the site, and the same entering may be tried again once it has), `element_not_found`,
- * `address_refused` (the login page lies where the egress rules let nobody go), `session_not_persistent` (a good login is
- * gone when its saved profile is opened again), `account_mismatch` (the page names another account than it did after earlier logins), `network_error`, `service_unavailable` (the browser service or the store is down or full: worth waiting for), `browser_error`,
- * `internal_error`, those of {@link ProxyFailure}, and those of {@link CredentialProviderFault}.
+ * Failure types of activities, besides timeouts. `session_gone`: the browser session has ended, the flow starts over.
+ * `project_gone`: archived or deleted. `limit_reached`: the organization has its maximum of connections. `domain_not_allowed`:
+ * a field is on a site that must not be typed into. `entry_uncertain`: the entry was claimed and its outcome is unknown; read
+ * the page, never type again. `captcha_unanswered`: a captcha beside the fields is unanswered and nothing was sent; the same
+ * entry may be retried once it is. `address_refused`: the egress rules forbid the login page's address.
+ * `session_not_persistent`: the login was gone when its saved profile was reopened. `account_mismatch`: the page names another
+ * account than after earlier logins. `service_unavailable`: the browser service or the store is down or full; worth retrying.
  */
 export type ActivityFailure =
   | 'session_gone'
@@ -222,66 +217,46 @@ export type ActivityFailure =
   | CredentialProviderFault
   | ProxyFailure;
 
-/**
- * Failures of the connection's proxy, which another try cannot mend: it is not there any more, or a {@link ProxyFault} that
- * holds for every site.
- */
+/** Permanent failures of the connection's proxy: it no longer exists, or has a {@link ProxyFault} that affects every site. */
 export type ProxyFailure = 'proxy_unknown' | `proxy_${Exclude<ProxyFault, 'target_unreached'>}`;
 
-/** Activities that need a browser. They heartbeat, stop on cancellation, and return no secret. */
+/** Activities that need a browser. They heartbeat, stop on cancellation and return no secret. All are retriable. */
 export interface LoginActivities {
-  /** Opens (or finds, by `attempt`) the flow's browser session on its profile. May be retried. */
+  /** Opens (or finds, by `attempt`) the flow's browser session on its profile. */
   openSession(input: { target: LoginTarget; flowId: string; attempt: number }): Promise<FlowSession>;
-  /** Leads the session to the login page and reads it. May be retried. */
+  /** Navigates the session to the login page and reads it. */
   discoverLogin(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
-  /**
-   * Reads the page as it is. With `submitted` (an answer was sent to the site, and who waited for its outcome is gone)
-   * the site is given the time that a slow answer takes. May be retried.
-   */
+  /** Reads the page as it is. With `submitted` (an answer was sent, but its waiter is lost) a slow site is given time to respond. */
   readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
   /**
-   * Types and presses, then reads the next page. At most once: what it types is claimed first, and a try that finds it
-   * claimed ends with `entry_uncertain`. Hence it may be retried. With `captcha_unanswered` it has sent nothing, keeps no claim, and
-   * the submission is still there.
+   * Types and presses, then reads the next page. At most once: it claims the entry first, and a retry that finds it claimed
+   * ends with `entry_uncertain`. With `captcha_unanswered` nothing was sent, no claim is kept and the submission still exists.
    */
   enterAnswer(input: EnterInput): Promise<EnterOutcome>;
-  /**
-   * Opens a mailed sign-in link in the session and reads the page that goes on. At most once, as `enterAnswer` is; hence it may be
-   * retried.
-   */
+  /** Opens a mailed sign-in link in the session and reads the page it leads to. At most once, like `enterAnswer`. */
   openLink(input: OpenLinkInput): Promise<Observation>;
-  /** Has the operator's captcha solver begin with the page's captcha; null where it does not. May be retried: a task of a lost try is left. */
+  /** Gives the page's captcha to the operator's solver; null if it is not taken. The task of a lost attempt is abandoned. */
   askSolver(input: { target: LoginTarget; sessionId: string }): Promise<SolverTask | null>;
-  /**
-   * Looks once how far the solver is. What it has found is put into the page, and is in no result; the page is read again. May be
-   * retried.
-   */
+  /** Polls the solver once. A solution is put into the page, never into the result, and the page is read again. */
   takeSolution(input: TakeSolutionInput): Promise<SolutionOutcome>;
   /**
-   * Saves the session to the profile and ends it; opens the profile afresh to see that it is logged in; then saves the values
-   * to the credential. Fails with `session_not_persistent` when the login did not last, and with `account_mismatch` before anything is saved. May be
-   * retried.
+   * Saves the session to the profile and ends it, verifies that the reopened profile is logged in, then saves the values to
+   * the credential. Fails with `session_not_persistent`, or with `account_mismatch` before anything is saved.
    */
   finishLogin(input: FinishInput): Promise<FinishOutcome>;
-  /** Ends the session without saving and destroys what was kept. May be retried; done when the session is gone. */
+  /** Ends the session without saving and destroys the kept values. Succeeds if the session is already gone. */
   abandonLogin(input: { target: LoginTarget; sessionId: string | null; keptId: string | null }): Promise<void>;
-  /**
-   * Looks whether the profile is logged in, by the request that is known to tell, else in a browser, and saves what the site
-   * refreshed. May be retried.
-   */
+  /** Checks whether the profile is logged in, by the known request or else in a browser, and saves refreshed cookies. */
   checkHealth(input: { target: LoginTarget; checkId: string }): Promise<HealthOutcome>;
 }
 
-/** Activities that only touch the store. All may be retried. */
+/** Activities that only use the store. All are retriable. */
 export interface RecordActivities {
-  /** Inserts the row of a new connection; `existingId` when its place is taken. `project_gone` when it has no project any more, `limit_reached` when it is one too many. */
+  /** Inserts the row of a new connection; `existingId` if there already is one. Fails with `project_gone` or `limit_reached`. */
   insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
-  /** Writes a document that is newer than the stored one. */
+  /** Writes a document if it is newer than the stored one. */
   recordConnection(record: ConnectionRecord): Promise<void>;
-  /**
-   * Ends an entering that was lost: nobody types for it any more, and its submission is destroyed. Answers how far it
-   * came, and where it has kept values for the credential (null when it has not).
-   */
+  /** Ends a lost entry: nothing more is typed for it, and its submission is destroyed. Returns how far it got and the kept values. */
   abandonEntry(input: {
     connectionId: string;
     flowId: string;
@@ -294,12 +269,9 @@ export interface RecordActivities {
     projectId: string;
     credentialName: string | null;
   }): Promise<CredentialFacts | null>;
-  /**
-   * The connection's place among all that are checked at this interval, the same whenever it is asked; with another interval
-   * it gives up the one that it had. Null when the connection is gone.
-   */
+  /** The connection's stable slot among all that are checked at this interval; another interval frees it. Null if it is gone. */
   takeCheckSlot(input: { connectionId: string; intervalSeconds: number }): Promise<{ slot: number | null }>;
-  /** How far the row has come, for whoever has not written it alone; null when it is gone. */
+  /** The state of a row that others may have written; null if it is gone. */
   readRecorded(input: { connectionId: string }): Promise<{ revision: number; lastCheckAt: string | null } | null>;
   /** Removes the connection with everything that belongs to it. */
   removeConnection(address: ConnectionAddress): Promise<void>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A hostname with an optional port, lower case, as `domain` of a connection: `example.com`, `localhost:8081`,
- * `xn--…` for names beyond ASCII (they are converted). No scheme, path or user.
+ * A hostname with an optional port, lower case: `example.com`, `localhost:8081`. Names beyond ASCII are converted to
+ * `xn--…`. No scheme, path or user.
  */
 export const DomainName = z
   .string()
@@ -30,7 +30,7 @@ export const HttpUrl = z
     return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
   }, 'must be an absolute http(s) URL without user or password');
 
-/** `host[:port]` in its one spelling, or null when it is none. */
+/** `host[:port]` in its normalized spelling, or null if it is not one. */
 export function normalizeDomain(value: string): string | null {
   if (/[\s/\\?#@]/.test(value) || value.includes('://')) return null;
   const text = `http://${value}/`;
@@ -43,7 +43,7 @@ export function normalizeDomain(value: string): string | null {
   return port === '' ? host : `${host}:${port}`;
 }
 
-/** An entry of `allowed_domains` in its one spelling: leading `www.` and `*.` labels are dropped (interface.md). */
+/** An entry of `allowed_domains` in its normalized spelling: leading `www.` and `*.` labels are dropped (interface.md). */
 export function normalizeAllowedDomain(value: string): string | null {
   let rest = value.trim().toLowerCase();
   while (rest.startsWith('*.') || rest.startsWith('www.')) rest = rest.slice(rest.indexOf('.') + 1);

@@ -1,31 +1,31 @@
 import type { Interaction } from './interaction.ts';
 
-/** Id of the choice to have the site create a passkey, which Holdfast keeps: callers may put it in words of their own. */
+/** Id of the choice to have the site create a passkey, which Holdfast keeps; callers may word it themselves. */
 export const CREATE_PASSKEY = 'create_passkey';
 
-/** Id of the choice to have Holdfast keep the authenticator that a page offers: callers may put it in words of their own. */
+/** Id of the choice to have Holdfast keep the authenticator that a page offers; callers may word it themselves. */
 export const KEEP_AUTHENTICATOR = 'keep_authenticator';
 
-/** Under this name a mailed sign-in link is handed to the flow. No field has it, and no caller can give it. */
+/** Name under which a mailed sign-in link is passed to the flow. No field has it, and no caller can submit it. */
 export const MAILED_LINK = 'mailed_link';
 
-/** Which fields an answer has values for, and which choice it picks. The values themselves are not needed. */
-export interface AnswerOutline {
+/** Which fields an answer has values for and which choice it picks; no values. */
+interface AnswerOutline {
   fieldIds: readonly string[];
-  /** Those of `fieldIds` whose value is empty. */
+  /** Those of `fieldIds` with an empty value. */
   emptyIds?: readonly string[];
   choiceId: string | null;
 }
 
-/** What is wrong with an answer, and the ids of the fields or the choice that it is about. */
+/** What is wrong with an answer, and the ids of the fields or the choice concerned. */
 export interface AnswerFault {
   code: 'unknown_field' | 'unknown_choice' | 'missing_field' | 'invalid_input';
   ids: string[];
 }
 
 /**
- * Why an answer does not fit the interaction, or null when it does. Pure, and the only place that knows: the API asks it
- * before anything is sealed, the workflow asks it again of its own state, which may be newer.
+ * Why an answer does not fit the interaction, or null if it does. Pure. The API checks it before anything is sealed, and the
+ * workflow again against its own state, which may be newer.
  */
 export function checkAnswer(
   { fields, choices }: Pick<Interaction, 'fields' | 'choices'>,
@@ -34,7 +34,7 @@ export function checkAnswer(
   const unknown = fieldIds.filter((given) => fields.every(({ id }) => id !== given));
   if (unknown.length > 0) return { code: 'unknown_field', ids: unknown };
   if (choiceId !== null) {
-    // A choice leads away from the form beside it, so the form need not be complete.
+    // A choice leaves the form beside it, so the form need not be complete.
     const isOffered = choices.some(({ id }) => id === choiceId);
     return isOffered ? null : { code: 'unknown_choice', ids: [choiceId] };
   }

@@ -1,41 +1,38 @@
 import { z } from 'zod';
 
 const Name = z.string().trim().min(1).max(255);
-/** Longest life of a key, in days. */
+/** Longest lifetime of a key, in days. */
 export const MAX_KEY_DAYS = 3650;
 const Days = z.int().min(1).max(MAX_KEY_DAYS);
 
-/** How long a rotated key goes on working when the caller does not say, in days: time to change over. */
+/** How long a rotated key keeps working by default, in days. */
 export const DEFAULT_ROTATION_GRACE_DAYS = 7;
 
-/**
- * Body of `POST /org/api_keys`. `project_id` null or absent: organization-wide; `days_to_expire` and `expires_at`, of which one
- * may be given, likewise: never.
- */
+/** Body of `POST /org/api_keys`. Without `project_id`: organization-wide; without `days_to_expire` and `expires_at`: no expiry. */
 export const ApiKeyCreate = z
   .strictObject({
     name: Name,
     days_to_expire: Days.nullable().optional(),
     expires_at: z.iso.datetime({ offset: true }).nullable().optional(),
     project_id: z.string().min(1).max(200).nullable().optional(),
-    // Newer clients send it. A key that may do more than its maker meant would be worse than none.
+    // Sent by newer clients. A key that may do more than its creator intended would be worse than none.
     policy: z
       .null({
-        error: 'this installation has no keys of single actions; bound the key by `project_id` and leave it out',
+        error: 'per-action keys are not supported here; limit the key by `project_id` and leave `policy` out',
       })
       .optional(),
   })
   .refine(({ days_to_expire: days, expires_at: at }) => (days ?? null) === null || (at ?? null) === null, {
     path: ['expires_at'],
-    message: 'give it or `days_to_expire`',
+    message: 'give either `expires_at` or `days_to_expire`',
   });
 
 /** Body of `PATCH /org/api_keys/{id}`. */
 export const ApiKeyUpdate = z.strictObject({ name: Name });
 
 /**
- * Body of `POST /org/api_keys/{id}/rotate`; may be absent. `days_to_expire` is the new key's lifetime (absent: that of the
- * rotated key), `expire_in_days` how long the rotated key goes on working (0: not at all).
+ * Body of `POST /org/api_keys/{id}/rotate`; may be absent. `days_to_expire` is the new key's lifetime (default: that of the
+ * rotated key), `expire_in_days` how long the rotated key keeps working (0: not at all).
  */
 export const ApiKeyRotate = z
   .strictObject({
@@ -44,7 +41,7 @@ export const ApiKeyRotate = z
   })
   .nullish();
 
-/** An API key without the key (interface.md, "API key"). */
+/** An API key without its secret (interface.md, "API key"). */
 export const ApiKey = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -58,5 +55,5 @@ export const ApiKey = z.strictObject({
 });
 export type ApiKey = z.infer<typeof ApiKey>;
 
-/** Answer of create and rotate: the only ones that hold the key itself. */
+/** Response of create and rotate: the only ones with the key itself. */
 export const CreatedApiKey = z.strictObject({ ...ApiKey.shape, key: z.string() });

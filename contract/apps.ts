@@ -1,37 +1,37 @@
 import { z } from 'zod';
 
-/** The one region there is; the interface's word for it. */
+/** The only region; the interface's name for it. */
 export const APP_REGION = 'aws.us-east-1a';
-/** Version of a deployment that names none; each such deployment takes the place of the one before. */
+/** Version of a deployment that names none; each such deployment replaces the previous one. */
 export const DEFAULT_APP_VERSION = 'latest';
 
-/** Largest archive of a deployment, and what it may unpack to, in bytes. */
+/** Largest archive of a deployment, packed and unpacked, in bytes. */
 export const MAX_SOURCE_BYTES = 50 * 1024 * 1024;
 export const MAX_UNPACKED_BYTES = 500 * 1024 * 1024;
 /** Longest payload and output of an invocation, in characters of JSON. */
-export const MAX_PAYLOAD = 512 * 1024;
+const MAX_PAYLOAD = 512 * 1024;
 export const MAX_OUTPUT = 512 * 1024;
-/** How much of what a program says is kept, in characters, and in how many lines. */
+/** How much of a program's output is kept, in characters and in lines. */
 export const MAX_LOG = 4 * 1024 * 1024;
 export const MAX_LOG_LINES = 10_000;
-/** How long a synchronous invocation may take, and an asynchronous one whose caller names no time, in seconds. */
+/** Time limit of a synchronous invocation, and the default one of an asynchronous invocation, in seconds. */
 export const SYNC_TIMEOUT_S = 100;
 export const ASYNC_TIMEOUT_S = 900;
-/** How long a build may take, in seconds. */
+/** Time limit of a build, in seconds. */
 export const BUILD_TIMEOUT_S = 600;
 
-/** Where the entrypoint of a program is, inside of its archive or of a repository's folder. */
+/** Path of a program's entrypoint within its archive or its repository folder. */
 export const Entrypoint = z
   .string()
   .min(1)
   .max(1024)
   .refine(
     (place) => !place.startsWith('/') && !place.split(/[/\\]/).includes('..'),
-    'must be a path inside of the archive',
+    'must be a path inside the archive',
   )
   .refine((place) => /\.([cm]?[jt]s|tsx|py)$/.test(place), 'must end in .js, .mjs, .cjs, .ts, .mts, .cts, .tsx or .py');
 
-/** A program in a repository of GitHub. `auth` holds a secret: it is used for one download and kept nowhere. */
+/** A program in a GitHub repository. `auth` holds a secret: it is used for one download and not stored. */
 export const GithubSource = z.strictObject({
   type: z.literal('github', 'must be github'),
   url: z.string().max(2048).describe('Base URL of the repository: https://github.com/owner/name'),
@@ -56,7 +56,7 @@ export const GithubSource = z.strictObject({
 });
 export type GithubSource = z.infer<typeof GithubSource>;
 
-/** What was fetched: the program's ZIP archive, and the SHA-256 of what GitHub sent, in hex. */
+/** A downloaded program: its ZIP archive, and the SHA-256 of what GitHub sent, in hex. */
 export interface FetchedSource {
   archive: Buffer;
   checksum: string;
@@ -64,7 +64,7 @@ export interface FetchedSource {
 
 const JsonSchema = z.record(z.string(), z.unknown()).nullable();
 
-/** App action of interface.md: schemas are JSON Schema draft-07, null where none could be made. */
+/** App action of interface.md: schemas are JSON Schema draft-07, null if there is none. */
 export const AppAction = z.strictObject({
   name: z.string(),
   input_schema: JsonSchema.optional(),
@@ -72,7 +72,7 @@ export const AppAction = z.strictObject({
 });
 export type AppAction = z.infer<typeof AppAction>;
 
-/** App version summary of interface.md. `env_vars` has every name, each with an empty value but for people in the console. */
+/** App version summary of interface.md. `env_vars` has every name; only the console sees the values. */
 export const AppVersion = z.strictObject({
   id: z.string(),
   app_name: z.string(),
@@ -87,7 +87,7 @@ export type AppVersion = z.infer<typeof AppVersion>;
 export const DeploymentStatus = z.enum(['queued', 'in_progress', 'running', 'failed', 'stopped']);
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
 
-/** A deployment, as it is answered. `env_vars` as in {@link AppVersion}. */
+/** A deployment. `env_vars` as in {@link AppVersion}. */
 export const Deployment = z.strictObject({
   id: z.string(),
   created_at: z.string(),
@@ -98,9 +98,9 @@ export const Deployment = z.strictObject({
   entrypoint_rel_path: z.string(),
   env_vars: z.record(z.string(), z.string()),
   source_type: z.enum(['file', 'github']),
-  source_checksum: z.string().describe('SHA-256 of the archive that was sent, or that GitHub sent, in hex'),
+  source_checksum: z.string().describe('SHA-256 of the uploaded or downloaded archive, in hex'),
   source_url: z.string().optional(),
-  source_ref: z.string().optional().describe('As it was asked for; not resolved to a commit'),
+  source_ref: z.string().optional().describe('As requested; not resolved to a commit'),
   source_path: z.string().optional(),
 });
 export type Deployment = z.infer<typeof Deployment>;
@@ -108,19 +108,15 @@ export type Deployment = z.infer<typeof Deployment>;
 export const InvocationStatus = z.enum(['queued', 'running', 'succeeded', 'failed']);
 export type InvocationStatus = z.infer<typeof InvocationStatus>;
 
-/** Whether an invocation that says so has ended, for good. */
+/** True for the final statuses of an invocation. */
 export function isEnded(status: string): boolean {
   return status === 'succeeded' || status === 'failed';
 }
 
-/** JSON as a text. */
-const JsonText = (limit: number) =>
-  z
-    .string()
-    .max(limit)
-    .refine((text) => isJson(text), 'must be JSON, as a string');
+/** JSON in a string. */
+const JsonText = (limit: number) => z.string().max(limit).refine(isJson, 'must be JSON, as a string');
 
-/** Body of `POST /invocations`. `retries`: how often the action is run again after it failed or was lost; ours. */
+/** Body of `POST /invocations`. `retries`: how often the action is retried after it failed or was lost; ours. */
 export const InvocationCreate = z.object({
   app_name: z.string().min(1).max(255),
   action_name: z.string().min(1).max(255),
@@ -132,13 +128,13 @@ export const InvocationCreate = z.object({
 });
 export type InvocationCreate = z.infer<typeof InvocationCreate>;
 
-/** Body of `PATCH /invocations/{id}`: ends one that runs, with this output. */
+/** Body of `PATCH /invocations/{id}`: ends a running invocation with this output. */
 export const InvocationUpdate = z.object({
   status: z.enum(['succeeded', 'failed']),
   output: JsonText(MAX_OUTPUT).optional(),
 });
 
-/** An invocation, as it is answered. Payload and output are JSON, as strings. */
+/** An invocation. Payload and output are JSON, as strings. */
 export const Invocation = z.strictObject({
   id: z.string(),
   app_name: z.string(),
@@ -153,7 +149,7 @@ export const Invocation = z.strictObject({
 });
 export type Invocation = z.infer<typeof Invocation>;
 
-/** Answer of `POST /invocations`. */
+/** Response of `POST /invocations`. */
 export const CreatedInvocation = Invocation.pick({
   id: true,
   action_name: true,
@@ -171,20 +167,20 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Why an invocation ended that its program has not ended: its time was over, its worker was lost, or somebody ended it. */
+/** Why an invocation ended without its program: timeout, lost worker, cancellation, or no capacity. */
 export type InvocationFault = 'timed_out' | 'lost' | 'canceled' | 'unavailable';
 
-/** Activities that build and run the programs of users. Sources, values, payloads and outputs stay in the store. */
+/** Activities that build and run users' programs. Sources, values, payloads and outputs stay in the store. */
 export interface AppActivities {
-  /** Builds a deployment, learns its actions and gives them a version. May be retried; what is wrong with it ends it. */
+  /** Builds a deployment, reads its actions and gives them a version. Retriable; a faulty program ends it. */
   buildDeployment(input: { deploymentId: string }): Promise<void>;
-  /** Ends a deployment whose build has failed for no fault of its own. */
+  /** Ends a deployment whose build failed through no fault of its own. */
   endDeployment(input: { deploymentId: string }): Promise<void>;
   /**
-   * Runs the action once. False when it failed and may be run again; with `isLast`, a failure is the end. Fails with
-   * `service_unavailable` when nothing has begun. Whether a run that was lost did anything is not known.
+   * Runs the action once. False if it failed and may be retried; with `isLast` a failure is final. Fails with
+   * `service_unavailable` if nothing was started. A lost run may have had effects.
    */
   runInvocation(input: { invocationId: string; isLast: boolean }): Promise<boolean>;
-  /** Ends what is left of an invocation: itself, where it has no end yet; the key of its program; its browsers. */
+  /** Cleans up after an invocation: ends it if it has no end yet, revokes its program's key and closes its browsers. */
   endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** Bounds of a destination's fields, in characters (interface.md, "Limits"). */
-export const EXPORT_LIMITS = {
+const EXPORT_LIMITS = {
   region: { min: 1, max: 128 },
   bucket: { min: 3, max: 63 },
   prefix: { max: 512 },
@@ -10,7 +10,7 @@ export const EXPORT_LIMITS = {
 } as const;
 
 const settings = {
-  // Both become part of a host name, so that neither may hold what ends one.
+  // Both become part of a host name, so neither may contain what ends one.
   region: z
     .string()
     .min(EXPORT_LIMITS.region.min)
@@ -24,12 +24,12 @@ const settings = {
       /^(?:[a-z0-9][a-z0-9.-]*[a-z0-9])?$/,
       'must be the name of a bucket: lower-case letters, digits, dots, dashes',
     ),
-  prefix: z.string().max(EXPORT_LIMITS.prefix.max).describe('What the names of all objects begin with; may be empty'),
+  prefix: z.string().max(EXPORT_LIMITS.prefix.max).describe('Prefix of all object names; may be empty'),
   role_arn: z
     .string()
     .min(EXPORT_LIMITS.roleArn.min)
     .max(EXPORT_LIMITS.roleArn.max)
-    .describe('The role in your account that is assumed for delivery'),
+    .describe('The role in your account to assume for delivery'),
 };
 const KmsKeyId = z.string().max(EXPORT_LIMITS.kmsKeyId.max);
 const Status = z.enum(['active', 'paused']);
@@ -39,7 +39,7 @@ export const AuditExportDestinationCreate = z.strictObject({
   type: z.literal('s3'),
   format: z.literal('jsonl.gz'),
   ...settings,
-  kms_key_id: KmsKeyId.optional().describe('The key that the store encrypts objects with; its own without one'),
+  kms_key_id: KmsKeyId.optional().describe("The key to encrypt objects with; the store's own by default"),
 });
 export type AuditExportDestinationCreate = z.infer<typeof AuditExportDestinationCreate>;
 
@@ -49,11 +49,11 @@ export const AuditExportDestinationUpdate = z.strictObject({
   bucket: settings.bucket.optional(),
   prefix: settings.prefix.optional(),
   role_arn: settings.role_arn.optional(),
-  kms_key_id: KmsKeyId.nullish().describe('Empty removes it; null or absent leaves it'),
-  status: Status.optional().describe('`paused` stops delivery; `active` begins it anew from that moment'),
+  kms_key_id: KmsKeyId.nullish().describe('Empty removes it; null or absent keeps it'),
+  status: Status.optional().describe('`paused` stops delivery; `active` resumes it from that moment'),
 });
 
-/** A destination as it is answered (interface.md, "Audit log export destination"). */
+/** A destination (interface.md, "Audit log export destination"). */
 export const AuditExportDestination = z.strictObject({
   id: z.string().max(128),
   type: z.literal('s3'),
@@ -67,11 +67,11 @@ export const AuditExportDestination = z.strictObject({
   kms_key_id: z.string().optional(),
   status: Status,
   consecutive_failures: z.int().min(0),
-  last_error: z.string().optional().describe('The latest failure, in our words'),
+  last_error: z.string().optional().describe('The latest failure, as described by Holdfast'),
   last_error_at: z.iso.datetime().optional(),
   last_success_at: z.iso.datetime().optional(),
   next_attempt_at: z.iso.datetime().optional(),
-  last_exported_cursor: z.string().optional().describe('How far delivery has come; no page token of the list'),
+  last_exported_cursor: z.string().optional().describe('Position of delivery; not a page token of the list'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -81,7 +81,7 @@ export type AuditExportDestination = z.infer<typeof AuditExportDestination>;
 export const ExportFailureCode = z.enum(['assume_role_failed', 'put_object_failed']);
 export type ExportFailureCode = z.infer<typeof ExportFailureCode>;
 
-/** Answer of `POST /audit-logs/export/destinations/{id}/test`; `stage` is the step that it ended at. */
+/** Response of `POST /audit-logs/export/destinations/{id}/test`; `stage` is the step it ended at. */
 export const AuditExportTest = z.strictObject({
   success: z.boolean(),
   stage: z.enum(['assume_role', 'put_object', 'complete']),
@@ -89,19 +89,19 @@ export const AuditExportTest = z.strictObject({
 });
 export type AuditExportTest = z.infer<typeof AuditExportTest>;
 
-/** Events are delivered in windows of event time that begin at multiples of this, in milliseconds; an hour holds whole ones. */
+/** Length of the windows of event time that are delivered, in milliseconds; an hour holds a whole number of them. */
 export const EXPORT_WINDOW_MS = 5 * 60_000;
-/** How long a window is held after its end before it commits, in milliseconds: rows of slow requests come later. */
+/** How long a window is held open after its end, in milliseconds: rows of slow requests arrive late. */
 export const EXPORT_HOLD_MS = 10 * 60_000;
 
-/** What the export to a destination does next: `none` when it is paused or gone, `wait` until a window commits or after a failure. */
+/** The next step of an export: `none` if it is paused or deleted, `wait` until a window commits or after a failure. */
 export type ExportStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
 
 /** Activities that deliver the audit log to export destinations. */
 export interface AuditExportActivities {
   /**
-   * Delivers the next object of a destination and writes down how far it has come; `now` in milliseconds since 1970. When it runs
-   * again after a lost worker, the same object is written again. What the store or the role refuses is written down and waited for.
+   * Delivers the next object of a destination and records the position; `now` in epoch milliseconds. A retry after a lost
+   * worker writes the same object again. Rejections by the store or the role are recorded and waited out.
    */
   exportNext(input: { destinationId: string; now: number }): Promise<ExportStep>;
 }

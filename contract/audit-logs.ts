@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-/** Longest time that one query of the audit log spans, in milliseconds. */
+/** Longest time span of one audit log query, in milliseconds. */
 const LONGEST_SPAN_MS = 30 * 24 * 60 * 60_000;
-/** Most rows of a page, and of a chunk of an export: its reader takes no more. */
+/** Most rows of a page, and of a chunk of an export. */
 const MAX_PAGE_ROWS = 100;
 const MAX_CHUNK_ROWS = 50_000;
 
@@ -24,11 +24,11 @@ export const AuditLogEntry = z.strictObject({
 export type AuditLogEntry = z.infer<typeof AuditLogEntry>;
 
 const Moment = z.iso.datetime({ offset: true, abort: true }).transform((text) => new Date(text));
-/** A parameter that may be repeated, or hold several words with commas between. */
-const Several = z
+/** A parameter that may be repeated, or hold comma-separated values. */
+export const CommaSeparated = z
   .union([z.string(), z.array(z.string())])
-  .transform((value) => [value].flat().flatMap((text) => text.split(',')))
-  .pipe(z.array(z.string().min(1).max(255)).max(100));
+  .transform((value) => [value].flat().flatMap((text) => text.split(',')));
+const Several = CommaSeparated.pipe(z.array(z.string().min(1).max(255)).max(100));
 const wholeNumberUpTo = (most: number) =>
   z
     .string()
@@ -42,12 +42,12 @@ const filters = {
   method: z.string().max(20).optional(),
   exclude_method: Several.optional(),
   auth_strategy: z.string().max(50).optional(),
-  service: z.string().max(50).describe('`browser` for browser sessions and pools, `api` for all else').optional(),
-  search: z.string().max(255).describe('Part of the path, user id, e-mail, client address or status').optional(),
-  search_user_id: Several.describe('User ids that match beside `search`').optional(),
+  service: z.string().max(50).describe('`browser` for browser sessions and pools, else `api`').optional(),
+  search: z.string().max(255).describe('Part of the path, user id, email, client address or status').optional(),
+  search_user_id: Several.describe('User ids that also match `search`').optional(),
 };
 
-/** What rows of the audit log are asked for, as a query string says it. */
+/** Filters of audit log rows, as query parameters. */
 export type AuditLogFilters = z.infer<z.ZodObject<typeof filters>>;
 
 const endsAfterStart = ({ start, end }: AuditLogFilters): boolean => end > start;
@@ -59,10 +59,10 @@ export const AuditLogQuery = z
   .refine(endsAfterStart, ORDER)
   .refine(({ start, end }) => end.getTime() - start.getTime() <= LONGEST_SPAN_MS, {
     path: ['end'],
-    message: 'must be at most 30 days after `start`; ask again for the rest, or use the export',
+    message: 'must be at most 30 days after `start`; send several queries, or use the export',
   });
 
-/** Query of `GET /audit-logs/export/chunk`: of any length, newest rows first. */
+/** Query of `GET /audit-logs/export/chunk`: any time span, newest rows first. */
 export const AuditLogExportQuery = z
   .object({
     ...filters,

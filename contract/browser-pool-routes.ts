@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Browser } from './browsers.ts';
 import {
-  AcquiredBrowser,
   BrowserPool,
   BrowserPoolAcquire,
   BrowserPoolCreate,
@@ -15,7 +15,7 @@ const POOL = '/browser_pools/:id_or_name';
 const OF_POOLS = { query: NOTHING, body: NOTHING, answer: BrowserPool, status: 200, opens: 'key' } as const;
 const OF_POOL = { ...OF_POOLS, params: z.object({ id_or_name: z.string().min(1).max(255) }) } as const;
 
-/** Every operation on browser pools by its operation id. The pool in a path is called by its id or its name. */
+/** Every operation on browser pools by its operation id. A path names the pool by its id or its name. */
 export const BROWSER_POOL_ROUTES = {
   createBrowserPool: {
     ...OF_POOLS,
@@ -41,7 +41,7 @@ export const BROWSER_POOL_ROUTES = {
     ...OF_POOL,
     method: 'PATCH',
     url: POOL,
-    summary: 'Change what a pool’s browsers are started with',
+    summary: 'Change the configuration of a pool’s browsers',
     body: BrowserPoolUpdate.nullish(),
     refusals: [400, 404, 409, 422],
   },
@@ -59,9 +59,9 @@ export const BROWSER_POOL_ROUTES = {
     ...OF_POOL,
     method: 'POST',
     url: `${POOL}/acquire`,
-    summary: 'Take a browser; 204 when none came free in time',
+    summary: 'Acquire a browser; 204 if none became available in time',
     body: BrowserPoolAcquire.nullish(),
-    answer: AcquiredBrowser,
+    answer: Browser,
     emptyStatus: 204,
     refusals: [400, 404, 409, 422, 529],
   },
@@ -69,7 +69,7 @@ export const BROWSER_POOL_ROUTES = {
     ...OF_POOL,
     method: 'POST',
     url: `${POOL}/release`,
-    summary: 'Give a browser back',
+    summary: 'Release a browser',
     body: BrowserPoolRelease,
     status: 204,
     answer: NO_ANSWER,
@@ -79,7 +79,7 @@ export const BROWSER_POOL_ROUTES = {
     ...OF_POOL,
     method: 'POST',
     url: `${POOL}/flush`,
-    summary: 'Replace the browsers that wait',
+    summary: 'Replace the idle browsers',
     status: 204,
     answer: NO_ANSWER,
     refusals: [404],

@@ -7,11 +7,11 @@ import { LogStreamQuery } from './logs.ts';
 import { PlaywrightExecute, PlaywrightResult } from './playwright.ts';
 import * as processes from './processes.ts';
 import { Replay, ReplayStart } from './replays.ts';
-import { FocusedControl, Pick } from './screencast.ts';
+import { FocusedControl, PickedValue } from './screencast.ts';
 import { TelemetryEnvelope } from './telemetry-events.ts';
 import { TelemetryEventsQuery, TelemetryStreamQuery } from './telemetry-queries.ts';
 
-/** One operation on browser sessions. The API's document describes it, and the browser service serves it, from here. */
+/** One operation on browser sessions: the API documents it and the browser service serves it from here. */
 export interface BrowserRoute<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -21,20 +21,20 @@ export interface BrowserRoute<
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `:name` is a parameter of the path. */
   url: string;
-  /** One line for the document. */
+  /** One line for the API document. */
   summary: string;
   params: Params;
   query: Query;
-  /** What is sent as JSON. */
+  /** The JSON body. */
   body: Body;
-  /** What is sent otherwise: its handler reads it, the document describes it. */
+  /** A body that is not JSON: the handler reads it, the API document describes it. */
   content?: { type: 'multipart/form-data' | 'application/octet-stream'; schema: z.ZodType };
   /** Status of success. */
   status: 200 | 201 | 204;
   answer: Answer;
-  /** Status where there is nothing to answer, and that is no fault. */
+  /** Status of a success without a result. */
   emptyStatus?: 204;
-  /** Media type of the answer where it is not JSON. */
+  /** Media type of a response that is not JSON. */
   produces?:
     | 'text/event-stream'
     | 'image/png'
@@ -42,22 +42,22 @@ export interface BrowserRoute<
     | 'application/zip'
     | 'application/octet-stream'
     | 'text/html';
-  /** Statuses of refusals that not every operation has. */
+  /** Error statuses that not every operation has. */
   refusals: readonly number[];
   /**
-   * What opens it: the service's key; or the key or the token of the session in the path (that in its `cdp_ws_url`), as
-   * `jwt` in the query; or a token made for this link alone.
+   * The authorization: the service's key; or the key or the token of the session in the path (from its `cdp_ws_url`), as
+   * `jwt` in the query; or a token made for this link only.
    */
   opens: 'key' | 'session' | 'link';
 }
 
-/** Stands where an operation takes no query, or no body. */
+/** Of an operation without a query or body. */
 export const NOTHING = z.unknown();
-/** Stands where a success has nothing to say. */
+/** Of a success without a body. */
 export const NO_ANSWER = z.void();
 
 const Name = z.string().min(1).max(255);
-/** The session in a path: its id, or its name. */
+/** The session in a path, by id or name. */
 const SessionParams = z.object({ id: Name });
 const ProcessParams = SessionParams.extend({ processId: Name });
 const WatchParams = SessionParams.extend({ watchId: Name });
@@ -70,7 +70,7 @@ const FileUpload = z.object({ files: z.array(z.object({ file: Binary, dest_path:
 const ArchiveUpload = z.object({ zip_file: Binary, dest_path: z.string() });
 const ExtensionUpload = z.object({ extensions: z.array(z.object({ zip_file: Binary, name: z.string() })) });
 
-/** A body that may be left out, or be `null`: its members have defaults, or are optional. */
+/** A body that may be absent or `null`: its members have defaults or are optional. */
 const optional = <Body extends z.ZodType>(body: Body) => body.nullish();
 
 const OF_SESSIONS = { query: NOTHING, body: NOTHING, answer: Browser, status: 200, opens: 'key' } as const;
@@ -121,13 +121,13 @@ const curlRaw = <Method extends BrowserRoute['method']>(method: Method) =>
     answer: Binary,
     produces: 'application/octet-stream',
     ...(method === 'GET' ? {} : { content: BYTES }),
-    summary: `Pass a ${method} request on by the session’s browser`,
+    summary: `Forward a ${method} request through the session’s browser`,
     refusals: [400, 403, 404, 413, 422],
   }) as const;
 
 /**
- * Every operation on browser sessions by its operation id: the name that telemetry tells it by, too. Websockets (`cdp`,
- * `bidi`, `live`) are not HTTP operations; their URLs come from the session.
+ * Every operation on browser sessions by its operation id, which telemetry uses too. WebSockets (`cdp`, `bidi`, `live`) are not
+ * HTTP operations; their URLs come from the session.
  */
 export const BROWSER_ROUTES = {
   createBrowser: {
@@ -199,18 +199,18 @@ export const BROWSER_ROUTES = {
   },
   getMousePosition: post('computer/get_mouse_position', 'Read where the mouse is', NOTHING, computer.MousePosition),
   streamScreencast: {
-    ...stream('computer/screencast', 'Follow the page as pictures, one whenever it has changed', NOTHING),
+    ...stream('computer/screencast', 'Follow the page as pictures, one per change', NOTHING),
     refusals: [400, 404, 422, 429],
   },
-  getFocusedControl: post('computer/get_focused_control', 'Read what has the keyboard', NOTHING, FocusedControl),
-  pickInFocusedControl: post('computer/pick', 'Choose in the list or date that has the keyboard', Pick, NO_ANSWER),
+  getFocusedControl: post('computer/get_focused_control', 'Read the focused control', NOTHING, FocusedControl),
+  pickInFocusedControl: post('computer/pick', 'Set the focused list or date control', PickedValue, NO_ANSWER),
   setCursor: post('computer/cursor', 'Hide or show the pointer', computer.SetCursor, processes.Ok),
 
   executePlaywrightCode: {
     ...post('playwright/execute', 'Run Playwright code in the session', PlaywrightExecute, PlaywrightResult),
     refusals: [400, 403, 404, 422],
   },
-  curl: post('curl', 'Make a request by the session’s browser', Curl, CurlResult),
+  curl: post('curl', 'Make a request from the session’s browser', Curl, CurlResult),
   curlRawGet: curlRaw('GET'),
   curlRawPost: curlRaw('POST'),
   curlRawPut: curlRaw('PUT'),
@@ -226,7 +226,7 @@ export const BROWSER_ROUTES = {
     refusals: [400, 403, 404, 422],
   },
   processStatus: {
-    ...get('process/:processId/status', 'Read how a process does', NOTHING, processes.ProcessStatus),
+    ...get('process/:processId/status', 'Read the status of a process', NOTHING, processes.ProcessStatus),
     params: ProcessParams,
   },
   processKill: {
@@ -242,12 +242,12 @@ export const BROWSER_ROUTES = {
     params: ProcessParams,
   },
   processStdoutStream: {
-    ...stream('process/:processId/stdout/stream', 'Follow what a process says', NOTHING),
+    ...stream('process/:processId/stdout/stream', 'Follow the output of a process', NOTHING),
     params: ProcessParams,
   },
 
   listFiles: get('fs/list_files', 'List a directory', files.FilePathQuery, z.array(files.FileInfo)),
-  fileInfo: get('fs/file_info', 'Read what a file is', files.FilePathQuery, files.FileInfo),
+  fileInfo: get('fs/file_info', 'Read file metadata', files.FilePathQuery, files.FileInfo),
   readFile: {
     ...get('fs/read_file', 'Download a file', files.FilePathQuery, Binary),
     produces: 'application/octet-stream',
@@ -271,7 +271,7 @@ export const BROWSER_ROUTES = {
   setFilePermissions: put('fs/set_file_permissions', 'Change permissions', files.SetFilePermissions),
   startFsWatch: post('fs/watch', 'Watch a directory', files.WatchFolder, files.FileWatch),
   streamFsEvents: {
-    ...stream('fs/watch/:watchId/events', 'Follow what changes in a watched directory', NOTHING),
+    ...stream('fs/watch/:watchId/events', 'Follow changes in a watched directory', NOTHING),
     params: WatchParams,
   },
   stopFsWatch: {
@@ -309,7 +309,7 @@ export const BROWSER_ROUTES = {
   streamTelemetry: stream('telemetry/stream', 'Follow telemetry events', TelemetryStreamQuery),
   listTelemetryEvents: get(
     'telemetry/events',
-    'Read kept telemetry events',
+    'Read stored telemetry events',
     TelemetryEventsQuery,
     z.array(TelemetryEnvelope),
   ),

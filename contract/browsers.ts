@@ -3,19 +3,19 @@ import { HttpUrl } from './addresses.ts';
 import { BrowserProxy, BrowserProxyConfig } from './proxies.ts';
 import { TelemetryConfig, TelemetryRequest } from './telemetry.ts';
 
-/** Bounds of a session's inactivity time-out, in seconds, and the one that applies when none is given. */
+/** Bounds and default of a session's inactivity timeout, in seconds. */
 export const SESSION_TIMEOUT = { min: 10, max: 259_200, default: 60 } as const;
-/** The one region there is: what sessions and pools answer. */
+/** The only region, as sessions and pools report it. */
 export const REGION = 'us-east';
-/** Names by which clients choose it: the one that is answered, and the one that deployments have. */
-export const BrowserRegion = z.enum([REGION, 'aws.us-east-1a']);
+/** Region names that clients may send: the reported one, and the one of deployments. */
+const BrowserRegion = z.enum([REGION, 'aws.us-east-1a']);
 
-/** Whether a list that is asked for one region has anything: all that there is runs in the one region. */
+/** False for a list filtered by a region that does not exist here. */
 export function isOurRegion(region: string | undefined): boolean {
   return region === undefined || BrowserRegion.safeParse(region).success;
 }
 
-/** BrowserMemory: sizes that clients choose from. Kept and echoed; nothing is set aside, and no session is bounded by it. */
+/** BrowserMemory: sizes that clients choose from. Stored and echoed; nothing is reserved or limited. */
 export const BrowserMemory = z.enum(['1GiB', '2GiB', '4GiB', '8GiB', '16GiB']);
 export type BrowserMemory = z.infer<typeof BrowserMemory>;
 
@@ -23,21 +23,21 @@ export type BrowserMemory = z.infer<typeof BrowserMemory>;
 export function defaultMemory(headless: boolean): BrowserMemory {
   return headless ? '1GiB' : '8GiB';
 }
-/** Viewport of a session that asks for none, in CSS pixels. */
+/** Default viewport of a session, in CSS pixels. */
 export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
 
 /**
- * Header of `POST /browsers` that says `true` for a session which a person's secrets are typed into. The session's answer
- * confirms it by `managed_auth`; a service that knows neither captures what its telemetry categories say.
+ * Header of `POST /browsers`: `true` for a session in which a person's secrets are typed. The response confirms it by
+ * `managed_auth`; a service that does not know it captures whatever its telemetry categories say.
  */
 export const MANAGED_AUTH_HEADER = 'x-holdfast-managed-auth';
 
-/** Header by which the API says which projects' sessions a request may see, with commas between. Absent: its own alone. */
+/** Header by which the API lists the projects whose sessions a request may see, comma-separated. Default: its own only. */
 export const PROJECTS_HEADER = 'x-holdfast-projects';
-/** Header by which the API names the invocation whose program asks: the browsers that it opens end with it. */
+/** Header by which the API names the calling program's invocation: the browsers it opens end with it. */
 export const INVOCATION_HEADER = 'x-holdfast-invocation';
 
-/** BrowserViewport. The refresh rate is kept and echoed; without a screen it has no effect. */
+/** BrowserViewport. The refresh rate is stored and echoed; without a screen it has no effect. */
 export const BrowserViewport = z.strictObject({
   width: z.int().min(1).max(16_384),
   height: z.int().min(1).max(16_384),
@@ -45,15 +45,15 @@ export const BrowserViewport = z.strictObject({
 });
 export type BrowserViewport = z.infer<typeof BrowserViewport>;
 
-/** Which profile a session opens, and whether its end saves to it. Exactly one of `id` and `name`. */
-export const BrowserProfileRef = z
+/** The profile a session opens, and whether it saves to it at its end. Exactly one of `id` and `name`. */
+const BrowserProfileRef = z
   .strictObject({
     id: z.string().min(1).max(255).optional(),
     name: z.string().min(1).max(255).optional(),
     save_changes: z.boolean().optional(),
   })
   .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
-export type BrowserProfileRef = z.infer<typeof BrowserProfileRef>;
+type BrowserProfileRef = z.infer<typeof BrowserProfileRef>;
 
 /** Tags of a session: up to 50 pairs of strings. */
 export const Tags = z
@@ -90,22 +90,21 @@ export const browserCreateMembers = {
 };
 
 /**
- * Body of `POST /browsers`. Without `headless` there is a window where the service can have one. Absent, empty and `null` mean
- * a session with the defaults. Unknown members are ignored, and named in the session's log (`service`): clients send ones that
- * are newer than this service.
+ * Body of `POST /browsers`. Without `headless` the browser has a window if the service supports one. Absent, empty and `null`
+ * mean the defaults. Unknown members are ignored and listed in the session's log (`service`): newer clients send them.
  */
 export const BrowserCreate = z.looseObject(browserCreateMembers);
 export type BrowserCreate = z.infer<z.ZodObject<typeof browserCreateMembers>>;
 
-/** Members of a body of `POST /browsers` that mean nothing here. */
+/** Members of a body of `POST /browsers` that are unknown here. */
 export function unknownMembers(body: BrowserCreate): string[] {
   return Object.keys(body).filter((member) => !Object.hasOwn(browserCreateMembers, member));
 }
 
 /**
- * Body of `PATCH /browsers/{id}`. What is left out stays. `name: ""` or null clears the name; `tags` replaces all tags.
- * `profile` attaches one to a session that has none; naming the one it has only changes `save_changes`. `proxy_id: ""` or
- * null takes the proxy away. `start_url` is opened after everything else is applied, without waiting for it.
+ * Body of `PATCH /browsers/{id}`. Absent members are kept. `name: ""` or null clears the name; `tags` replaces all tags.
+ * `profile` attaches one to a session without; naming the current one only changes `save_changes`. `proxy_id: ""` or null
+ * removes the proxy. `start_url` is opened after everything else is applied, without waiting for it.
  */
 export const BrowserUpdate = z.strictObject({
   name: z
@@ -124,10 +123,10 @@ export const BrowserUpdate = z.strictObject({
 });
 export type BrowserUpdate = z.infer<typeof BrowserUpdate>;
 
-/** A query's `true` or `false`. */
+/** `true` or `false` in a query. */
 export const QueryFlag = z.enum(['true', 'false']).transform((text) => text === 'true');
 
-/** Query of `GET /browsers`. Tags come as `tags[key]=value`, one for each; a session must match them all. */
+/** Query of `GET /browsers`. Tags are sent as `tags[key]=value`, one each; a session must match all of them. */
 export const BrowserListQuery = z.looseObject({
   status: z.enum(['active', 'deleted', 'all']).optional(),
   include_deleted: QueryFlag.optional(),
@@ -141,8 +140,8 @@ export type BrowserListQuery = z.infer<typeof BrowserListQuery>;
 /** Query of `GET /browsers/{id}`. */
 export const BrowserRetrieveQuery = z.object({ include_deleted: QueryFlag.optional() });
 
-/** Profile metadata as a session shows it. */
-export const BrowserProfile = z.object({
+/** Profile metadata of a session. */
+const BrowserProfile = z.object({
   id: z.string(),
   name: z.string().nullable(),
   created_at: z.iso.datetime(),
@@ -154,7 +153,7 @@ export const BrowserProfile = z.object({
 export const BrowserPoolRef = z.object({ id: z.string(), name: z.string().optional() });
 export type BrowserPoolRef = z.infer<typeof BrowserPoolRef>;
 
-/** A browser session as the interface shows it. The URLs carry their own token, good for this session alone. */
+/** A browser session of the interface. Its URLs carry a token that is valid for this session only. */
 export const Browser = z.object({
   session_id: z.string(),
   created_at: z.iso.datetime(),
@@ -162,7 +161,7 @@ export const Browser = z.object({
   cdp_ws_url: z.string(),
   webdriver_ws_url: z.string(),
   browser_live_view_url: z.string().optional(),
-  /** What lies below it is open to the token in `cdp_ws_url`, as `jwt` in the query, in place of a key. */
+  /** Paths below it accept the token in `cdp_ws_url`, as `jwt` in the query, instead of a key. */
   base_url: z.string(),
   region: z.literal(REGION),
   stealth: z.boolean(),
@@ -175,14 +174,13 @@ export const Browser = z.object({
   start_url: z.string().optional(),
   chrome_policy: z.record(z.string(), z.unknown()).optional(),
   tags: z.record(z.string(), z.string()).optional(),
-  /** The pool that it was acquired from. */
   pool: BrowserPoolRef.optional(),
   profile: BrowserProfile.optional(),
   profile_save_changes: z.boolean().optional(),
   proxy: BrowserProxy.optional(),
   proxy_id: z.string().optional(),
   telemetry: TelemetryConfig.nullable(),
-  /** True where telemetry keeps clear of what is typed, whatever it captures. */
+  /** True if telemetry never captures typed text, whatever its categories. */
   managed_auth: z.literal(true).optional(),
   usage: z.object({ uptime_ms: z.int() }),
   viewport: BrowserViewport,

@@ -1,17 +1,14 @@
 import { z } from 'zod';
 import { CAPTCHA_TYPES } from './telemetry-events.ts';
 
-/**
- * What a worker tells the browser service of a captcha that a solver works on, for the session's telemetry: between these two
- * alone, no part of the interface.
- */
+/** Reports from a worker to the browser service about captchas given to a solver, for telemetry. Not part of the interface. */
 
-/** A solver's own name for a task: solvers number them or name them, and want back what they gave. */
+/** A solver's id of a task: a number or a name, which it expects back as it was. */
 export const SolverTaskId = z.union([z.int(), z.string().min(1).max(200)]);
 
 const TaskName = z.string().min(1).max(200);
 
-/** Body of `POST /captcha_solves/{session id}`: a solver has taken a task, or it is over. */
+/** Body of `POST /captcha_solves/{session id}`: a solver has taken a task or finished it. */
 export const CaptchaSolve = z.discriminatedUnion('state', [
   z.strictObject({
     state: z.literal('started'),

@@ -1,28 +1,28 @@
-/** Share of the interval that a check may come late, and that at least lies between whatever told of the session and a check. */
+/** Share of the interval that a check may come late, and the smallest distance from a previous check or login. */
 export const JITTER = 0.1;
 
-/** The part of an interval by which neighbouring places lie apart: by the golden ratio any number of them is spread evenly. */
+/** Golden ratio: slots at this distance are spread evenly over the interval, however many there are. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
-/** How far from it a step is looked for, either way. */
+/** How far from it a step is searched, in both directions. */
 const STEPS_TRIED = 40;
 
-/** A place in the schedule of checks, among all that are checked at one interval. */
+/** A slot in the check schedule, among all connections with the same interval. */
 export interface CheckSlot {
   slot: number;
   intervalSeconds: number;
 }
 
 /**
- * The second of the interval that belongs to a place. Any so many places in a row as the interval has seconds have each
- * their own, so that of `n` connections at most ⌈n / interval⌉ share one; the first few lie far from each other. Pure.
+ * The second of the interval that a slot is assigned. As many consecutive slots as the interval has seconds get different
+ * ones, so at most ⌈n / interval⌉ of `n` connections share one; the first few are far apart. Pure.
  */
 export function phaseOf(slot: number, intervalSeconds: number): number {
   return (slot * stepOf(intervalSeconds)) % intervalSeconds;
 }
 
 /**
- * When the connection of a place is checked next, in milliseconds since the epoch: at the first of its own seconds that
- * leaves a tenth of the interval free, so at most 1.1 intervals from now, and from then on once an interval. Pure.
+ * When a connection is checked next, in epoch milliseconds: at the first of its own seconds that is at least a tenth of the
+ * interval away, so at most 1.1 intervals from now and then once per interval. Pure.
  */
 export function nextCheckAtMs(nowMs: number, place: CheckSlot): number {
   const { slot, intervalSeconds } = place;
@@ -30,19 +30,19 @@ export function nextCheckAtMs(nowMs: number, place: CheckSlot): number {
 }
 
 /**
- * The number of the check that is made at a time: one more than that of the check before which {@link nextCheckAtMs} tells
- * it, however late it comes, and the same when it is made again within most of the interval. Pure.
+ * The number of the check at a time. {@link nextCheckAtMs} gives the time of the next number, however late a check is; a repeated
+ * check within most of the interval has the same number. Pure.
  */
 export function checkNumberAt(nowMs: number, { slot, intervalSeconds }: CheckSlot): number {
   return Math.floor((nowMs / 1000 - phaseOf(slot, intervalSeconds)) / intervalSeconds + JITTER);
 }
 
-/** Milliseconds until the next check of a connection without a place: the interval, moved by up to ±10 %. `random` is in [0, 1). */
+/** Milliseconds until the next check of a connection without a slot: the interval ±10 %. `random` is in [0, 1). */
 export function randomDelayMs(intervalSeconds: number, random: number): number {
   return Math.round(intervalSeconds * 1000 * (1 - JITTER + 2 * JITTER * random));
 }
 
-/** Steps by interval: each takes hundreds of divisions, and a connection asks for its own at every check. */
+/** Steps by interval: each takes hundreds of divisions, and every check needs one. */
 const stepsFound = new Map<number, number>();
 
 function stepOf(intervalSeconds: number): number {
@@ -52,8 +52,8 @@ function stepOf(intervalSeconds: number): number {
 }
 
 /**
- * The step from one place to the next: without a common divisor with the interval, and of those near its golden part the
- * one that is least like a fraction of small numbers. By a step near 3/5, say, every fifth place would lie beside another.
+ * The step from one slot to the next: coprime to the interval and, of those near its golden section, the one least close to a
+ * simple fraction. With a step near 3/5, for example, every fifth slot would be next to another.
  */
 function findStep(intervalSeconds: number): number {
   const golden = Math.round(intervalSeconds * GOLDEN);
@@ -67,7 +67,7 @@ function findStep(intervalSeconds: number): number {
   return best.step;
 }
 
-/** The largest term of the continued fraction of `part / whole`; infinite when the two have a common divisor. */
+/** The largest term of the continued fraction of `part / whole`; infinite if they have a common divisor. */
 function likenessToFraction(part: number, whole: number): number {
   let largest = 1;
   let [a, b] = [whole, part];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Who passes on the messages that arrive at numbers and addresses of connections. */
+/** Services that forward the messages sent to numbers and addresses of connections. */
 export const CodeSourceType = z.enum(['twilio', 'mailgun']);
 export type CodeSourceType = z.infer<typeof CodeSourceType>;
 
@@ -10,11 +10,11 @@ export const CodeSourceCreate = z.strictObject({
   secret: z.string().min(8).max(500).describe('Write-only. Twilio: the auth token; Mailgun: the webhook signing key'),
 });
 
-/** A code source as it is answered: never its secret. */
+/** A code source, without its secret. */
 export const CodeSource = z.strictObject({
   id: z.string(),
   type: CodeSourceType,
-  url: z.string().describe('What the provider is to post messages to'),
+  url: z.string().describe('Where the provider must post messages'),
   created_at: z.string(),
 });
 export type CodeSource = z.infer<typeof CodeSource>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
 /** Longest pause of a batch's `sleep`, in milliseconds. */
-export const MAX_SLEEP_MS = 30_000;
-/** Longest a key or button may be held, and longest pause between two keystrokes or steps of a drag, in milliseconds. */
+const MAX_SLEEP_MS = 30_000;
+/** Longest hold of a key or button, and longest pause between two keystrokes or drag steps, in milliseconds. */
 export const MAX_HOLD_MS = 30_000;
-/** Longest text of a clipboard, in characters; a body holds no more of plain ones. */
+/** Longest clipboard text, in characters. */
 export const MAX_CLIPBOARD_TEXT = 1_000_000;
 
 const Coordinate = z.number().min(0).max(100_000);
@@ -32,8 +32,8 @@ export const MoveMouse = z.strictObject({
 export type MoveMouse = z.infer<typeof MoveMouse>;
 
 /**
- * Header of input that is meant for one page alone, by its target id: where another page is in front, or comes there meanwhile, it is
- * refused instead of going there. A service that does not know the header ignores it.
+ * Header with the target id of the only page that the input is meant for: it is rejected if another page is in front or comes
+ * to the front meanwhile. A service that does not know the header ignores it.
  */
 export const PAGE_HEADER = 'x-holdfast-page';
 
@@ -99,7 +99,7 @@ export const Screenshot = z.strictObject({
 export type Screenshot = z.infer<typeof Screenshot>;
 
 /** A pause inside a batch, in milliseconds. */
-export const Sleep = z.strictObject({ duration_ms: z.int().min(0).max(MAX_SLEEP_MS) });
+const Sleep = z.strictObject({ duration_ms: z.int().min(0).max(MAX_SLEEP_MS) });
 
 /** One action of a batch: `type` names the property that holds its body. */
 export const ComputerAction = z.discriminatedUnion('type', [
@@ -114,7 +114,7 @@ export const ComputerAction = z.discriminatedUnion('type', [
 ]);
 export type ComputerAction = z.infer<typeof ComputerAction>;
 
-/** Body of `batch`: executed in order, ends at the first failure. */
+/** Body of `batch`: executed in order until the first failure. */
 export const Batch = z.strictObject({ actions: z.array(ComputerAction).min(1).max(100) });
 export type Batch = z.infer<typeof Batch>;
 
@@ -122,6 +122,6 @@ export type Batch = z.infer<typeof Batch>;
 export const MousePosition = z.object({ x: z.number(), y: z.number() });
 export type MousePosition = z.infer<typeof MousePosition>;
 
-/** Body of `clipboard/write`, and answer of `clipboard/read`: plain text. */
+/** Body of `clipboard/write` and response of `clipboard/read`: plain text. */
 export const ClipboardText = z.strictObject({ text: z.string().max(MAX_CLIPBOARD_TEXT) });
 export type ClipboardText = z.infer<typeof ClipboardText>;

@@ -4,31 +4,31 @@ import { CanReauthReason } from './connections.ts';
 /** Most entries of each list of a summary. */
 export const SUMMARY_ENTRIES = 10;
 
-/** What happened within one hour. */
+/** Activity within one hour. */
 const ActivityHour = z.strictObject({
-  hour: z.iso.datetime().describe('Its beginning'),
+  hour: z.iso.datetime().describe('Start of the hour'),
   checks: z.int().describe('Health checks'),
-  expired: z.int().describe('Of these, how many found the session gone'),
-  logins: z.int().describe('Logins and re-authentications that ended well'),
-  failed_logins: z.int().describe('Those that did not'),
+  expired: z.int().describe('Health checks that found the session expired'),
+  logins: z.int().describe('Successful logins and re-authentications'),
+  failed_logins: z.int().describe('Failed logins and re-authentications'),
 });
 
-/** `GET /auth/connections/summary`: how the connections of the caller's scope are. Ours. */
+/** `GET /auth/connections/summary`: the state of the connections in the caller's scope. Ours. */
 export const ConnectionSummary = z.strictObject({
   total: z.int(),
   authenticated: z.int(),
-  will_log_in: z.int().describe('Logged out, and will log in again with nobody there'),
-  needs_person: z.int().describe('Logged out, and somebody has to log in'),
-  waiting: z.int().describe('Logins that wait for somebody now'),
+  will_log_in: z.int().describe('Logged out; will log in again unattended'),
+  needs_person: z.int().describe('Logged out; a person must log in'),
+  waiting: z.int().describe('Logins waiting for a person now'),
   reasons: z
     .array(z.strictObject({ reason: CanReauthReason, count: z.int() }))
-    .describe('Why those that need a person do, most frequent first'),
+    .describe('Why connections need a person, most frequent first'),
   domains: z
     .array(z.strictObject({ domain: z.string(), count: z.int() }))
-    .describe('The sites of most of those that need a person'),
-  activity: z.array(ActivityHour).describe('Hour by hour, oldest first; hours in which nothing happened are left out'),
+    .describe('The sites of most connections that need a person'),
+  activity: z.array(ActivityHour).describe('Hour by hour, oldest first; hours without activity are left out'),
   slowest: z
     .array(z.strictObject({ domain: z.string(), seconds: z.number(), logins: z.int() }))
-    .describe('Sites by how long a login of theirs takes (the median of those that ended well in that time)'),
+    .describe('Sites by login duration (median of successful logins in that time)'),
 });
 export type ConnectionSummary = z.infer<typeof ConnectionSummary>;

@@ -3,7 +3,6 @@ import { DomainName, HttpUrl } from './addresses.ts';
 import { CREDENTIAL_PROVIDER_FAULTS } from './credential-provider-faults.ts';
 import {
   DiscoveredField,
-  Interaction,
   ManagedAuthChoice,
   ManagedAuthField,
   MfaOption,
@@ -42,8 +41,8 @@ export const ManagedAuthBrowser = z.strictObject({
 export type ManagedAuthBrowser = z.infer<typeof ManagedAuthBrowser>;
 
 /**
- * Where the one-time codes of a connection come from by themselves, so that a login that asks for one needs nobody there: texts to
- * a number, mails to an address (each is received as docs/codes.md says), or your own program, for the channels it names. Ours.
+ * Where the one-time codes of a connection arrive automatically, so that logins need no person for them: text messages to a
+ * number, emails to an address (both set up as in docs/codes.md), or the caller's own program, for the named channels. Ours.
  */
 export const CodeSettings = z.strictObject({
   phone_number: z
@@ -79,7 +78,7 @@ const settings = {
   save_credentials: z.boolean().optional(),
 };
 
-/** Body of `POST /auth/connections`. The plan's minimum interval and private hosts are checked where they are known. */
+/** Body of `POST /auth/connections`. The plan's minimum interval and private hosts are checked by the API. */
 export const ConnectionCreate = z.strictObject({
   domain: DomainName,
   profile_name: z.string().min(1).max(255),
@@ -88,7 +87,7 @@ export const ConnectionCreate = z.strictObject({
 });
 export type ConnectionCreate = z.infer<typeof ConnectionCreate>;
 
-/** Body of `PATCH /auth/connections/{id}`: `login_url: ""` clears it, `allowed_domains` replaces the list, `credential: null` detaches, `codes: null` clears. */
+/** Body of `PATCH /auth/connections/{id}`. `login_url: ""`, `credential: null` and `codes: null` clear; `allowed_domains` replaces the list. */
 export const ConnectionUpdate = z.strictObject({
   ...settings,
   codes: CodeSettings.nullable().optional(),
@@ -109,15 +108,15 @@ export const ConnectionLogin = z
 export type ConnectionLogin = z.infer<typeof ConnectionLogin>;
 
 /**
- * Body of `POST …/codes`: the code itself, or the text of the message that holds it or a sign-in link. It answers the step of the
- * flow in progress that waits for it, or waits shortly for that step.
+ * Body of `POST …/codes`: the code itself, or the text of a message with a code or a sign-in link. It answers the step of the
+ * flow in progress that waits for it, or waits briefly for that step.
  */
 export const ConnectionCode = z
   .strictObject({ code: z.string().trim().min(1).max(100).optional(), text: z.string().min(1).max(100_000).optional() })
   .refine(({ code, text }) => (code === undefined) !== (text === undefined), 'give either `code` or `text`');
 export type ConnectionCode = z.infer<typeof ConnectionCode>;
 
-/** Body of `POST …/submit` before its mode is chosen: canonical, or one of the older forms (wire.md). */
+/** Body of `POST …/submit`: canonical, or one of the older forms (wire.md). */
 export const ConnectionSubmit = z.strictObject({
   interaction_id: z.string().min(1).max(200).optional(),
   field_values: z.record(z.string(), z.string().max(MAX_FIELD_VALUE_LENGTH)).optional(),
@@ -127,7 +126,7 @@ export const ConnectionSubmit = z.strictObject({
   sign_in_option_id: z.string().min(1).max(200).optional(),
   sso_button_selector: z.string().min(1).max(4096).optional(),
   sso_provider: z.string().min(1).max(200).optional(),
-  /** Ours: no answer, but word that the form is not the right one. The flow goes on with the next that the site has. */
+  /** Ours: the form is the wrong one and is not answered. The flow moves on to the next form of the site. */
   wrong_form: z.literal(true).optional(),
 });
 export type ConnectionSubmit = z.infer<typeof ConnectionSubmit>;
@@ -199,7 +198,7 @@ export const CanReauthReason = z.enum([
 ]);
 export type CanReauthReason = z.infer<typeof CanReauthReason>;
 
-/** The auth connection of interface.md: what create, retrieve, update, list and check answer. */
+/** The auth connection of interface.md, as returned by create, retrieve, update, list and check. */
 export const ManagedAuth = z.strictObject({
   id: z.string(),
   profile_name: z.string(),
@@ -222,7 +221,7 @@ export const ManagedAuth = z.strictObject({
   can_reauth_reason: CanReauthReason.optional(),
   last_auth_check_at: z.string().optional(),
   last_auth_at: z.string().optional(),
-  /** Tells this login from an earlier or a later one. Ours. */
+  /** Distinguishes this login from earlier and later ones. Ours. */
   flow_id: z.string().nullable().optional(),
   flow_type: FlowType.nullable().optional(),
   flow_status: FlowStatus.nullable().optional(),
@@ -246,10 +245,10 @@ export const ManagedAuth = z.strictObject({
 });
 export type ManagedAuth = z.infer<typeof ManagedAuth>;
 
-/** Answer of `POST …/login`. */
+/** Response of `POST …/login`. */
 export const LoginResponse = z.strictObject({
   id: z.string(),
-  /** The flow that this call has started, or had started already. Ours. */
+  /** The flow that this call started, or had already started. Ours. */
   flow_id: z.string(),
   flow_type: FlowType,
   hosted_url: z.string(),
@@ -259,20 +258,20 @@ export const LoginResponse = z.strictObject({
 });
 export type LoginResponse = z.infer<typeof LoginResponse>;
 
-/** How a health check was made, and what decided. Ours. */
+/** How a health check was made and decided. Ours. */
 export const CheckMethod = z.strictObject({
   /** `request`: one HTTP request with the profile's cookies, no browser. */
   method: z.enum(['browser', 'request']),
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status: z.int().optional(),
-  /** What was looked at: an address without its query. */
+  /** The address that was checked, without its query. */
   address: z.string().optional(),
-  /** What the page was (a browser), or what told it apart: `status`, `redirect` or `content` (a request). */
+  /** The kind of page (browser), or `status`, `redirect` or `content` (request). */
   decided_by: z.string(),
 });
 export type CheckMethod = z.infer<typeof CheckMethod>;
 
-/** A step of a login, and from when to when it was in it; `ended_at` is null while it is. Ours. */
+/** A step of a login with its start and end; `ended_at` is null for the current one. Ours. */
 export const StepTime = z.strictObject({ step: FlowStep, started_at: z.string(), ended_at: z.string().nullable() });
 export type StepTime = z.infer<typeof StepTime>;
 
@@ -283,7 +282,7 @@ export const TimelineEvent = z.strictObject({
   status: z.union([FlowStatus, AuthStatus]),
   timestamp: z.string(),
   updated_at: z.string().optional(),
-  /** Of a login or a re-authentication: the flow that it tells of. Ours. */
+  /** The flow of a login or re-authentication. Ours. */
   flow_id: z.string().optional(),
   step: z.union([FlowStep, z.enum(['INITIALIZED', 'EXPIRED'])]).optional(),
   previous_status: AuthStatus.optional(),
@@ -292,17 +291,15 @@ export const TimelineEvent = z.strictObject({
   website_error: z.string().optional(),
   browser_session_id: z.string().optional(),
   replay_id: z.string().optional(),
-  /** Why there is no replay though the connection asks for one. Ours. */
+  /** Why there is no replay although one was requested. Ours. */
   replay_error: z.string().optional(),
   telemetry_captured: z.boolean().optional(),
-  /** Why the last page was read as it was, when a flow failed for it. Ours. */
+  /** Why the last page was read the way it was, if the flow failed because of it. Ours. */
   evidence: z.string().optional(),
   check: CheckMethod.optional(),
-  /** Of a login or a re-authentication: how often a password was typed, at most. Ours. */
+  /** How often a login or re-authentication typed a password, at most. Ours. */
   passwords_typed: z.int().optional(),
-  /** Of a login or a re-authentication: its steps in their order. Absent in events that are older than it. Ours. */
+  /** The steps of a login or re-authentication, in order. Absent in older events. Ours. */
   steps: z.array(StepTime).optional(),
 });
 export type TimelineEvent = z.infer<typeof TimelineEvent>;
-
-export { Interaction };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { HttpUrl } from './addresses.ts';
 
-/** External secret stores that logins can take credentials from. */
+/** External secret stores for credentials. */
 export const CredentialProviderType = z.enum(['onepassword', 'vault', 'bitwarden', 'aws_secrets_manager']);
 export type CredentialProviderType = z.infer<typeof CredentialProviderType>;
 
-/** How long lists of items are remembered where nothing else is said, in seconds. */
+/** How long lists of items are cached by default, in seconds. */
 const DEFAULT_CACHE_TTL_S = 300;
 
 const ProviderName = z
@@ -16,9 +16,9 @@ const ProviderName = z
   .refine((name) => !name.includes('/') && name !== '.' && name !== '..', 'must not hold a slash, nor be `.` or `..`');
 const Token = z.string().min(1).max(16_384).describe('Write-only');
 const CacheTtl = z.int().min(0).max(86_400);
-/** Where the secret store is and which part of it is meant; which of these counts depends on its type. */
+/** Location of the secret store; which members apply depends on its type. */
 const place = {
-  address: HttpUrl.describe('Base URL of the secret store; AWS Secrets Manager has one for each region'),
+  address: HttpUrl.describe('Base URL of the secret store; AWS Secrets Manager has one per region'),
   mount: z.string().min(1).max(255).describe('Vault: where the KV v2 engine is mounted (default `secret`)'),
   namespace: z.string().min(1).max(255).describe('Vault: the namespace'),
   region: z
@@ -33,10 +33,7 @@ export const CredentialProviderCreate = z.strictObject({
   provider_type: CredentialProviderType,
   token: Token,
   cache_ttl_seconds: CacheTtl.default(DEFAULT_CACHE_TTL_S),
-  address: place.address.optional(),
-  mount: place.mount.optional(),
-  namespace: place.namespace.optional(),
-  region: place.region.optional(),
+  ...z.object(place).partial().shape,
 });
 export type CredentialProviderCreate = z.infer<typeof CredentialProviderCreate>;
 
@@ -54,7 +51,7 @@ export const CredentialProviderUpdate = z.strictObject({
 });
 export type CredentialProviderUpdate = z.infer<typeof CredentialProviderUpdate>;
 
-/** An external credential provider as it is answered: never its token. */
+/** An external credential provider, without its token. */
 export const CredentialProvider = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -79,10 +76,10 @@ export const CredentialProviderTest = z.strictObject({
 });
 export type CredentialProviderTest = z.infer<typeof CredentialProviderTest>;
 
-/** One entry of an external secret store: what leads to it, never a value. */
+/** One entry of an external secret store, without its values. */
 export const CredentialProviderItem = z.strictObject({
   id: z.string(),
-  path: z.string().describe('What `credential.path` of a connection takes'),
+  path: z.string().describe('The value for `credential.path` of a connection'),
   title: z.string(),
   vault_id: z.string(),
   vault_name: z.string(),

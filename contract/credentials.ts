@@ -8,7 +8,7 @@ import { readTotpSecret, TOTP_ALGORITHMS, TOTP_BOUNDS } from './totp-secret.ts';
 /** Most values that one credential holds. */
 const MAX_VALUES = 100;
 
-/** Values of a credential by their names (the `ref` of a field). Write-only: no answer holds one. */
+/** Values of a credential by name (the `ref` of a field). Write-only: no response holds one. */
 const Values = z
   .record(z.string().min(1).max(200), z.string().max(MAX_FIELD_VALUE_LENGTH))
   .refine((values) => Object.keys(values).length <= MAX_VALUES, `must hold ${MAX_VALUES} values or fewer`);
@@ -24,14 +24,14 @@ const MaybeTotpSecret = z
 /** Base32 in any spacing and case, or an `otpauth://totp/` address with its period, digits and algorithm. */
 const TotpSecret = MaybeTotpSecret.refine((text) => text !== '', 'must not be empty');
 
-/** What an `otpauth://totp/` address says, for a secret that is given without one; what an address says itself counts. */
+/** The settings of an `otpauth://totp/` address, for a plain secret; an address overrides them. */
 const totpSettings = {
   totp_algorithm: z.enum(TOTP_ALGORITHMS).optional(),
   totp_digits: z.int().min(TOTP_BOUNDS.digits.min).max(TOTP_BOUNDS.digits.max).optional(),
   totp_period: z.int().min(TOTP_BOUNDS.period.min).max(TOTP_BOUNDS.period.max).optional().describe('Seconds'),
 };
 
-/** The settings mean nothing without the secret that they come with. */
+/** The settings have no meaning without the secret they come with. */
 function hasSecretForSettings(body: {
   totp_secret?: string | undefined;
   totp_algorithm?: unknown;
@@ -43,7 +43,7 @@ function hasSecretForSettings(body: {
 }
 const SECRET_NEEDED = {
   path: ['totp_secret'],
-  message: 'required beside `totp_algorithm`, `totp_digits` and `totp_period`',
+  message: 'required with `totp_algorithm`, `totp_digits` and `totp_period`',
 };
 
 /** Body of `POST /credentials`. */
@@ -60,10 +60,7 @@ export const CredentialCreate = z
   .refine(hasSecretForSettings, SECRET_NEEDED);
 export type CredentialCreate = z.infer<typeof CredentialCreate>;
 
-/**
- * Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` merged (a passkey by its
- * `credential_id`); `totp_secret: ""` removes it.
- */
+/** Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` are merged (the latter by `credential_id`). */
 export const CredentialUpdate = z
   .strictObject({
     name: ResourceName.optional(),
@@ -78,7 +75,7 @@ export const CredentialUpdate = z
   .refine(hasSecretForSettings, SECRET_NEEDED);
 export type CredentialUpdate = z.infer<typeof CredentialUpdate>;
 
-/** A credential as it is answered. `value_keys` and `passkeys` on single reads alone. */
+/** A credential without its values. `value_keys` and `passkeys` only when read individually. */
 export const Credential = z.strictObject({
   id: z.string(),
   name: z.string(),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** Longest that a request may take, in milliseconds. */
+/** Longest timeout of a request, in milliseconds. */
 const MAX_TIMEOUT_MS = 300_000;
 
-/** Headers that belong to the connection, which is the browser's. */
+/** Headers of the connection, which the browser sets. */
 export const CONNECTION_HEADERS =
   /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|proxy-.*)$/i;
 
@@ -13,8 +13,8 @@ const Headers = z
     z
       .string()
       .max(256)
-      .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be names of headers')
-      .refine((name) => !CONNECTION_HEADERS.test(name), 'must not be headers of the connection: the browser sets them'),
+      .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be header names')
+      .refine((name) => !CONNECTION_HEADERS.test(name), 'must not be connection headers: the browser sets them'),
     z
       .string()
       .max(16_384)
@@ -22,12 +22,12 @@ const Headers = z
   )
   .refine((headers) => Object.keys(headers).length <= 100, 'must be at most 100');
 
-/** How long it may take when nobody says, in milliseconds. */
+/** Default timeout, in milliseconds. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const Timeout = z.int().min(1).max(MAX_TIMEOUT_MS);
 
-/** Body of `curl`: one request that the session's browser makes. */
+/** Body of `curl`: one request by the session's browser. */
 export const Curl = z.strictObject({
   url: Url,
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']).default('GET'),
@@ -38,7 +38,7 @@ export const Curl = z.strictObject({
 });
 export type Curl = z.infer<typeof Curl>;
 
-/** Answer of `curl`: what came at the end of all redirects. Names of headers are in lower case. */
+/** Response of `curl`, after all redirects. Header names are lower case. */
 export const CurlResult = z.object({
   status: z.int(),
   headers: z.record(z.string(), z.array(z.string())),
@@ -47,7 +47,7 @@ export const CurlResult = z.object({
 });
 export type CurlResult = z.infer<typeof CurlResult>;
 
-/** Query of `curl/raw`, whose method, headers and body are those of the request itself. */
+/** Query of `curl/raw`, which forwards its own method, headers and body. */
 export const CurlRawQuery = z.object({
   url: Url,
   timeout_ms: z.coerce.number().default(DEFAULT_TIMEOUT_MS).pipe(Timeout),

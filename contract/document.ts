@@ -18,7 +18,7 @@ import { CredentialVersion, LoginPlan, LoginRequirements, RequiredField } from '
 import { FormChoice } from './reading.ts';
 import { TelemetryRequest } from './telemetry.ts';
 
-/** Settings of a connection with every default applied. No secret is in here. */
+/** Settings of a connection with all defaults applied. Holds no secret. */
 export const ConnectionSettings = z.object({
   domain: z.string(),
   profile_name: z.string(),
@@ -37,7 +37,7 @@ export const ConnectionSettings = z.object({
 });
 export type ConnectionSettings = z.infer<typeof ConnectionSettings>;
 
-/** The most recent flow. `interaction` is set only at a pause. Times are ISO strings. */
+/** The most recent flow. `interaction` is set only during a pause. Times are ISO strings. */
 export const FlowState = z.object({
   flow_id: z.string(),
   flow_type: FlowType,
@@ -45,16 +45,16 @@ export const FlowState = z.object({
   flow_step: FlowStep,
   flow_expires_at: z.string(),
   started_at: z.string(),
-  /** Its steps in their order. Absent in rows that are older than it. */
+  /** Its steps in order. Absent in older rows. */
   steps: z.array(StepTime).optional(),
-  /** How often a password went into the site's form, at most. Absent in rows that are older than it. */
+  /** How often a password was typed, at most. Absent in older rows. */
   passwords_typed: z.int().optional(),
   browser_session_id: z.string().nullable(),
   /** True once telemetry of one of its browser sessions was captured. */
   telemetry_captured: z.boolean().optional(),
-  /** Recording of the session in `browser_session_id`, when there is one. */
+  /** Recording of the session in `browser_session_id`, if any. */
   replay_id: z.string().nullable().optional(),
-  /** Why there is none though one was asked for. */
+  /** Why there is none although one was requested. */
   replay_error: z.string().nullable().optional(),
   live_view_url: z.string().nullable(),
   interaction: Interaction.nullable(),
@@ -63,16 +63,16 @@ export const FlowState = z.object({
   error_code: FlowErrorCode.nullable(),
   error_message: z.string().nullable(),
   website_error: z.string().nullable(),
-  /** Why the last page was read as it was, where the flow failed for it. */
+  /** Why the last page was read the way it was, if the flow failed because of it. */
   evidence: z.string().nullable().optional(),
 });
 export type FlowState = z.infer<typeof FlowState>;
 
-/** What a REAUTH met and could not answer. It stands until a person logs in or the credential changes. */
+/** What a REAUTH could not answer. It remains until a person logs in or the credential changes. */
 export const ReauthObstacle = z.object({ reason: CanReauthReason, credential: CredentialVersion.nullable() });
 export type ReauthObstacle = z.infer<typeof ReauthObstacle>;
 
-/** How often REAUTH has failed in a row for reasons that may pass, and before when (ISO) it is not tried again. */
+/** How often REAUTH failed in a row for possibly temporary reasons, and when (ISO) it may be retried. */
 export const ReauthBackOff = z.object({
   failures: z.int(),
   nextAt: z.string(),
@@ -81,8 +81,8 @@ export const ReauthBackOff = z.object({
 export type ReauthBackOff = z.infer<typeof ReauthBackOff>;
 
 /**
- * Whom the page that a login landed on named as its visitor: fingerprints, each absent where the page named none or several.
- * `page` is host and path, for other pages may name other things.
+ * The account named on the page after a login, as fingerprints; each is absent if the page names none or several. `page` is
+ * host and path, because other pages may name other things.
  */
 export const KnownAccount = z.object({
   page: z.string(),
@@ -91,49 +91,49 @@ export const KnownAccount = z.object({
 });
 export type KnownAccount = z.infer<typeof KnownAccount>;
 
-/** What an answer to one request is known by. Marks are fingerprints of names in its markup; nothing of its text is kept. */
-export const AnswerSigns = z.object({
+/** What identifies the response to a request. Marks are fingerprints of names in its markup; none of its text is kept. */
+const ResponseSignature = z.object({
   status: z.int(),
-  /** Host and path that it redirects to; null when it does not. */
+  /** Host and path of the redirect; null if there is none. */
   location: z.string().nullable(),
   marks: z.array(z.string()),
 });
-export type AnswerSigns = z.infer<typeof AnswerSigns>;
+export type ResponseSignature = z.infer<typeof ResponseSignature>;
 
 /**
- * A request that tells whether the profile is logged in, with no browser: its address and headers as the browser sent them,
- * cookies aside, and what the answer is known by with the profile's cookies and without.
+ * A request that shows whether the profile is logged in, without a browser: address and headers as the browser sent them,
+ * except cookies, and the response signatures with and without the profile's cookies.
  */
 export const RequestCheck = z.object({
   url: z.string(),
   headers: z.record(z.string(), z.string()),
-  signedIn: AnswerSigns,
-  signedOut: AnswerSigns,
+  signedIn: ResponseSignature,
+  signedOut: ResponseSignature,
 });
 export type RequestCheck = z.infer<typeof RequestCheck>;
 
-/** What logins have taught about logging in with nobody there. Callers see only what the gate makes of it. */
+/** What is known about unattended logins. Callers only see the resulting gate verdict. */
 export const ReauthMemory = z.object({
   /** The password that the site refused: it is not typed again. */
   refused: CredentialVersion.nullable(),
-  /** How good logins went, newest first. Absent in rows that are older than it. */
+  /** How successful logins went, newest first. Absent in older rows. */
   plans: z.array(LoginPlan).optional(),
-  /** What the last good login needed, in rows that are older than `plans`. */
+  /** What the last successful login needed, in rows older than `plans`. */
   requirements: LoginRequirements.nullish(),
   obstacle: ReauthObstacle.nullable(),
   backOff: ReauthBackOff.nullable(),
-  /** The credential whose authenticator codes the site refused. Absent in rows that are older than it. */
+  /** The credential whose authenticator codes the site refused. Absent in older rows. */
   refusedCodes: CredentialVersion.nullable().optional(),
-  /** Every field that good logins answered: each keeps its `ref`. Absent in rows that are older than it. */
+  /** Every field that successful logins answered, with its `ref`. Absent in older rows. */
   fields: z.array(RequiredField).optional(),
-  /** Which form is the login, where a person has put the reader right. Absent or null where nobody had to. */
+  /** Which form is the login, if a person corrected the reader. */
   forms: FormChoice.nullable().optional(),
 });
 export type ReauthMemory = z.infer<typeof ReauthMemory>;
 
 /**
- * Everything that is known of a connection: held by its workflow, recorded in the store on every change, and what every
- * read is answered from. `revision` grows by one with each change.
+ * Everything known about a connection: held by its workflow, recorded in the store on every change, and the source of all
+ * reads. `revision` grows with each change.
  */
 export const ConnectionDocument = z.object({
   schema_version: z.literal(1),
@@ -149,25 +149,25 @@ export const ConnectionDocument = z.object({
   can_reauth_reason: CanReauthReason,
   last_auth_check_at: z.string().nullable(),
   flow: FlowState.nullable(),
-  /** Absent before anything was learned. In the row, so that it outlives the workflow. */
+  /** Absent until something was learned. Part of the row, so that it outlives the workflow. */
   reauth: ReauthMemory.optional(),
   /** The account of the last login whose page named one. */
   account: KnownAccount.optional(),
-  /** The request that a check makes; null when none tells. Absent from a login until the next check, which learns it. */
+  /** The request used by checks; null if none works. Absent from a login until the next check, which looks for one. */
   request_check: RequestCheck.nullable().optional(),
 });
 export type ConnectionDocument = z.infer<typeof ConnectionDocument>;
 
-/** What the store records in one step: the document as it is now and the timeline events that changed with it. */
+/** What the store records in one step: the document and the timeline events that changed with it. */
 export interface ConnectionRecord {
   document: ConnectionDocument;
   timeline: TimelineEvent[];
 }
 
 /**
- * The public shape of a document. Flow fields are null before the first flow, and fields of a pause are null unless the
- * flow pauses. A flow past its expiry reads as EXPIRED even before its workflow wakes up to say so.
- * @param hostedUrl mints the hosted page's URL while a flow is in progress; null hides it.
+ * The public form of a document. Flow fields are null before the first flow, and pause fields outside a pause. A flow past its
+ * expiry is shown as EXPIRED even before its workflow says so.
+ * @param hostedUrl creates the hosted page's URL while a flow is in progress; null hides it.
  */
 export function presentConnection(
   document: ConnectionDocument,
@@ -209,7 +209,7 @@ export function presentConnection(
     flow_expires_at: flow?.flow_expires_at ?? null,
     browser_session_id: running ? flow.browser_session_id : null,
     hosted_url: hosted,
-    // A page that somebody is to act on is shown on the hosted page: to that person, for as long as it waits.
+    // A page that a person must act on is shown on the hosted page only, while it waits.
     live_view_url: !running ? null : interaction?.acts_on_page === true ? hosted : flow.live_view_url,
     interaction_id: interaction?.interaction_id ?? null,
     fields: interaction?.fields ?? null,
@@ -226,7 +226,7 @@ export function presentConnection(
   };
 }
 
-/** The flow as a reader must see it at `now`: past `flow_expires_at` an unfinished flow is EXPIRED. */
+/** The flow as seen at `now`: past `flow_expires_at` an unfinished flow is EXPIRED. */
 export function expireOverdue(flow: FlowState, now: Date): FlowState {
   if (flow.flow_status !== 'IN_PROGRESS' || now.getTime() < Date.parse(flow.flow_expires_at)) return flow;
   return { ...flow, flow_status: 'EXPIRED', interaction: null, external_action_message: null };

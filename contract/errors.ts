@@ -1,6 +1,6 @@
 /**
- * Every error code an answer of Holdfast can carry, with its HTTP status, what causes it and what the caller does next.
- * The first group is observed in interface.md ("Errors"), the others are ours. `docs/errors.md` documents the same list.
+ * Every error code in Holdfast's responses, with HTTP status, cause and what the caller does next. The first group comes from
+ * interface.md ("Errors"), the others are ours. Documented in `docs/errors.md`.
  */
 export const ERROR_CODES = {
   bad_request: { status: 400, cause: 'The request is malformed.', next: 'Correct the request and send it again.' },
@@ -121,21 +121,18 @@ export interface ErrorBody {
   existing_id?: string;
 }
 
-/** What a {@link HoldfastError} may carry beside its code and message. */
-export interface HoldfastErrorOptions {
+/** Options of {@link HoldfastError}. */
+interface HoldfastErrorOptions {
   details?: ErrorDetail[];
-  /** Only with `already_exists`: the id of the resource that is there. */
+  /** Only with `already_exists`: the id of the existing resource. */
   existingId?: string;
   /** Seconds for the `Retry-After` header. */
   retryAfterSeconds?: number;
-  /** The known cause, in the words of what failed: a code, and nothing that a caller or a page has said. */
+  /** The known cause, as reported by what failed: a code, and no text from a caller or a page. */
   innerError?: ErrorDetail;
 }
 
-/**
- * An error that a caller may read: its message holds no secret and says what to do next.
- * Match it by `code`, never by message.
- */
+/** An error for callers: its message holds no secret and says what to do next. Match it by `code`, never by message. */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError';
   readonly code: ErrorCode;
@@ -158,7 +155,7 @@ export class HoldfastError extends Error {
     return ERROR_CODES[this.code].status;
   }
 
-  /** The answer's body. */
+  /** The response body. */
   toBody(): ErrorBody {
     return {
       code: this.code,
@@ -170,7 +167,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The error of a single wrong field. `code`: what `details` say of it, where that is more than that it is wrong. */
+/** The error of a single invalid field. `code`: a more specific code for `details`. */
 export function invalidField(field: string, rule: string, code = 'invalid_input'): HoldfastError {
   const message = `${field}: ${rule}`;
   return new HoldfastError('invalid_input', message, { details: [{ code, message }] });

@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import { HoldfastError } from './errors.ts';
 
-/**
- * What a manifest may hold. All else is refused by name: Chrome apps (with sockets), shared modules, native programs,
- * devices.
- */
+/** Supported manifest members. All others are rejected by name: Chrome apps (with sockets), shared modules, native programs, devices. */
 const KEYS: ReadonlySet<string> = new Set([
   ...['manifest_version', 'name', 'short_name', 'version', 'version_name', 'description', 'author', 'homepage_url'],
   ...['icons', 'action', 'background', 'content_scripts', 'content_security_policy', 'web_accessible_resources'],
@@ -13,15 +10,12 @@ const KEYS: ReadonlySet<string> = new Set([
   ...['declarative_net_request', 'storage', 'externally_connectable', 'offline_enabled', 'chrome_url_overrides'],
   ...['cross_origin_embedder_policy', 'cross_origin_opener_policy', 'browser_specific_settings', 'trial_tokens'],
 ]);
-/** Where the manifest of an extension is in its archive. */
+/** Path of the manifest in an extension's archive. */
 export const MANIFEST = 'manifest.json';
 
-/** Left out of what the browser reads: a key would give the extension the id, and the rights, of another one. */
-const DROPPED: ReadonlySet<string> = new Set(['key', 'update_url', 'differential_fingerprint']);
-/**
- * Rights that an extension may ask for. Not among them, because they lead out of the session: `proxy` and `privacy` (past
- * the guarded way out), `nativeMessaging`, `management`, devices and files.
- */
+/** Members removed from the manifest: a key would give the extension the id, and the permissions, of another one. */
+const REMOVED: ReadonlySet<string> = new Set(['key', 'update_url', 'differential_fingerprint']);
+/** Permissions that extensions may request; the others reach out of the session: `proxy`, `privacy`, `nativeMessaging`, `management`, devices, files. */
 const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['activeTab', 'alarms', 'bookmarks', 'browsingData', 'clipboardRead', 'clipboardWrite', 'contextMenus', 'cookies'],
   ...['declarativeContent', 'declarativeNetRequest', 'declarativeNetRequestFeedback', 'favicon', 'history', 'idle'],
@@ -30,12 +24,12 @@ const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['webRequest', 'webRequestAuthProvider', 'webRequestBlocking'],
 ]);
 /**
- * Left out of what the browser reads: it leads past the checks of the CDP connection, and an unpacked extension may read files
- * by it. Its worker gets the one harmless part of it instead. Asked for at run time, it would be missed then: that is refused.
+ * Removed from the manifest: it bypasses the checks of the CDP connection and lets an unpacked extension read files. The
+ * extension's worker gets a harmless part of it instead. As an optional permission it could not be replaced, so it is rejected.
  */
 const DEBUGGER = 'debugger';
-/** The browser lets an unpacked extension read files, too, where `<all_urls>` says so: every site is meant by this. */
-const EVERY_SITE = '*://*/*';
+/** Replaces `<all_urls>`, which lets an unpacked extension read files too. */
+const ALL_SITES = '*://*/*';
 
 const Texts = z.array(z.string()).optional();
 const Manifest = z.looseObject({
@@ -47,41 +41,38 @@ const Manifest = z.looseObject({
   content_scripts: z.array(z.looseObject({ matches: Texts })).optional(),
 });
 
-/** A manifest that was judged. */
-export interface JudgedManifest {
-  /** The one that the browser is to read instead. */
+/** The result of {@link sanitizeManifest}. */
+interface SanitizedManifest {
+  /** The manifest for the browser. */
   text: string;
-  /** It asks for the permission `debugger`, which {@link JudgedManifest.text} leaves out. */
+  /** It requests the permission `debugger`, which was removed. */
   asksForDebugger: boolean;
 }
 
-/**
- * Judges the manifest of an extension. Throws `invalid_request` naming what keeps the extension out; `subject` is what the
- * caller calls the manifest, its field first.
- */
-export function judgeManifest(text: string, subject: string): JudgedManifest {
-  const refuse = (why: string): HoldfastError => new HoldfastError('invalid_request', `${subject}: ${why}`);
-  const parsed = Manifest.safeParse(jsonOf(text));
+/** Checks and sanitizes an extension's manifest. Throws `invalid_request`; `subject` starts its message and names the field. */
+export function sanitizeManifest(text: string, subject: string): SanitizedManifest {
+  const reject = (reason: string): HoldfastError => new HoldfastError('invalid_request', `${subject}: ${reason}`);
+  const parsed = Manifest.safeParse(parseJson(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw refuse(`${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is invalid'}`.trim());
+    throw reject(`${issue?.path.join('.') ?? ''} ${issue?.message ?? 'is invalid'}`.trim());
   }
   const manifest = parsed.data;
-  const unknown = Object.keys(manifest).find((key) => !KEYS.has(key) && !DROPPED.has(key));
-  if (unknown !== undefined) throw refuse(`${unknown.slice(0, 100)} is not for extensions of a session`);
+  const unknown = Object.keys(manifest).find((key) => !KEYS.has(key) && !REMOVED.has(key));
+  if (unknown !== undefined) throw reject(`${unknown.slice(0, 100)} is not supported`);
   const permissions = manifest.permissions?.filter((permission) => permission !== DEBUGGER);
   for (const permission of [...(permissions ?? []), ...(manifest.optional_permissions ?? [])]) {
     if (PERMISSIONS.has(permission)) continue;
-    throw refuse(`the permission ${permission.slice(0, 100)} is not given to extensions of a session`);
+    throw reject(`the permission ${permission.slice(0, 100)} is not allowed`);
   }
   const sites = (patterns: string[] | undefined): string[] | undefined =>
     patterns?.map((pattern) => {
-      if (pattern === '<all_urls>') return EVERY_SITE;
+      if (pattern === '<all_urls>') return ALL_SITES;
       if (/^(?:\*|https?|wss?):\/\//.test(pattern)) return pattern;
-      throw refuse(`the pattern ${pattern.slice(0, 100)} is refused: only http and https sites may be named`);
+      throw reject(`the pattern ${pattern.slice(0, 100)} is not allowed; use http and https patterns only`);
     });
-  const kept = Object.entries(manifest).filter(([key]) => !DROPPED.has(key));
-  const judged = JSON.stringify({
+  const kept = Object.entries(manifest).filter(([key]) => !REMOVED.has(key));
+  const sanitized = JSON.stringify({
     ...Object.fromEntries(kept),
     ...defined('permissions', permissions),
     ...defined('host_permissions', sites(manifest.host_permissions)),
@@ -91,14 +82,14 @@ export function judgeManifest(text: string, subject: string): JudgedManifest {
       manifest.content_scripts?.map((script) => ({ ...script, ...defined('matches', sites(script.matches)) })),
     ),
   });
-  return { text: judged, asksForDebugger: permissions?.length !== manifest.permissions?.length };
+  return { text: sanitized, asksForDebugger: permissions?.length !== manifest.permissions?.length };
 }
 
 function defined(key: string, value: unknown): Record<string, unknown> {
   return value === undefined ? {} : { [key]: value };
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch {

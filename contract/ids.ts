@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
-/** Prefixes of identifiers, by resource. An identifier is opaque: prefix, underscore, 128 random bits in base 36. */
-export type IdPrefix =
+/** Prefixes of identifiers, by resource. */
+type IdPrefix =
   | 'org'
   | 'prj'
   | 'key'
@@ -31,7 +31,7 @@ export type IdPrefix =
   | 'ses'
   | 'ivt';
 
-/** A new opaque identifier. Not for workflow code, which must be deterministic. */
+/** A new opaque identifier: prefix and 128 random bits in base 36. Not for workflow code, which must be deterministic. */
 export function newId(prefix: IdPrefix): string {
   const bits = BigInt(`0x${randomBytes(16).toString('hex')}`);
   return `${prefix}_${bits.toString(36).padStart(25, '0')}`;

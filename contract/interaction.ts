@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { DiscoveredFieldType, MfaType, ReadFieldType } from './reading.ts';
+import { ChoiceType, DiscoveredFieldType, MfaType, ReadFieldType } from './reading.ts';
 
-/** ManagedAuthField: one value that a person or a credential must give. */
+/** ManagedAuthField: one value to be given by a person or a credential. */
 export const ManagedAuthField = z.strictObject({
   id: z.string(),
   ref: z.string(),
@@ -14,18 +14,10 @@ export const ManagedAuthField = z.strictObject({
 });
 export type ManagedAuthField = z.infer<typeof ManagedAuthField>;
 
-/** ManagedAuthChoice: one option of which one is picked. */
+/** ManagedAuthChoice: one of several options. */
 export const ManagedAuthChoice = z.strictObject({
   id: z.string(),
-  type: z.enum([
-    'mfa_method',
-    'sso_provider',
-    'sign_in_method',
-    'auth_method',
-    'identifier_method',
-    'account',
-    'other',
-  ]),
+  type: ChoiceType,
   label: z.string(),
   context: z.string().nullable().optional(),
   description: z.string().nullable().optional(),
@@ -70,7 +62,7 @@ export const SignInOption = z.strictObject({
 });
 export type SignInOption = z.infer<typeof SignInOption>;
 
-/** What waits at a pause, in the canonical and in the older form. */
+/** What is asked during a pause, in the canonical and the older form. */
 export const Interaction = z.object({
   interaction_id: z.string(),
   fields: z.array(ManagedAuthField),
@@ -79,14 +71,11 @@ export const Interaction = z.object({
   mfa_options: z.array(MfaOption),
   pending_sso_buttons: z.array(SsoButton),
   sign_in_options: z.array(SignInOption),
-  /**
-   * After a person said that the form before was not the right one: this is another, or the first again, because there is no
-   * further one. For the hosted page; no answer of the API has it.
-   */
+  /** Set after a form was called wrong: this is another one, or the first again. For the hosted page; never in API responses. */
   form_notice: z.enum(['another_form', 'first_form_again']).optional(),
-  /** What is asked for is done on the page itself (a puzzle): its person sees the page and acts on it. For the hosted page. */
+  /** A person must act on the page itself (a puzzle), which the hosted page shows. */
   acts_on_page: z.literal(true).optional(),
-  /** A sign-in link that comes by mail answers it as well. No answer of the API has it. */
+  /** A mailed sign-in link answers it too. Never in API responses. */
   takes_link: z.literal(true).optional(),
 });
 export type Interaction = z.infer<typeof Interaction>;

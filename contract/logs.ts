@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { AbsolutePath } from './processes.ts';
 
-/** What writes a log of a session each: the parts that are watched over, and the service for what it has to say of it. */
-export const SUPERVISED_PARTS = ['chromium', 'display', 'recorder', 'service'] as const;
+/** Components of a session that write a log: the supervised processes, and the service about them. */
+const SUPERVISED_PARTS = ['chromium', 'display', 'recorder', 'service'] as const;
 export type SupervisedPart = (typeof SUPERVISED_PARTS)[number];
 
 const Flag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-/** Query of `logs/stream`: `path` and `supervisor_process` go with their own source only. */
+/** Query of `logs/stream`: `path` and `supervisor_process` are only valid with their own source. */
 export const LogStreamQuery = z
   .strictObject({
     source: z.enum(['path', 'supervisor']),

@@ -1,29 +1,26 @@
 import { z } from 'zod';
 import { PLAN_IDS } from './limits.ts';
 
-/** The largest that a limit can be, and what is answered where a number must be and nothing is bounded. */
+/** The largest limit, also reported where a number is required and there is no limit. */
 export const MAX_LIMIT = 1_000_000;
-/** 0 and null take a limit away. */
+/** 0 and null remove a limit. */
 const Limit = z.int().min(0).max(MAX_LIMIT).nullable();
-const MaxAuthConnections = Limit.describe('Most auth connections of the organization; null for no bound');
-const MinInterval = z.int().describe('The smallest that the plan allows');
+const MaxAuthConnections = Limit.describe('Most auth connections of the organization; null for no limit');
+const MinInterval = z.int().describe('Smallest interval that the plan allows');
 
-/** What an organization has, and may have, of what is counted. */
+/** Limits and usage of an organization. */
 export const OrganizationLimits = z.strictObject({
   auth_connections_used: z.int().describe('Auth connections of the organization'),
   max_auth_connections: MaxAuthConnections,
   min_health_check_interval_seconds: MinInterval,
   default_project_max_concurrent_sessions: Limit,
-  /** What the browser service has room for; absent while it does not say. */
+  /** Capacity of the browser service; absent while unknown. */
   max_concurrent_sessions: z.int().optional(),
   concurrent_sessions_used: z
     .int()
     .nullable()
-    .describe('Browser sessions of the organization, those that wait in pools included; null while nobody says'),
-  concurrent_sessions_available: z
-    .int()
-    .nullable()
-    .describe('Sessions that can be started now; null while nobody says'),
+    .describe('Browser sessions of the organization, including idle ones in pools; null while unknown'),
+  concurrent_sessions_available: z.int().nullable().describe('Sessions that can be started now; null while unknown'),
   /** There are no vaults here. */
   max_vaults: z.literal(0),
   vaults_used: z.literal(0),
@@ -37,7 +34,7 @@ export const OrganizationLimitsUpdate = z.strictObject({
 });
 
 const PlanIdentifier = z.enum(Object.values(PLAN_IDS));
-/** The plan is the installation's: nobody bills it, and nothing is tried out. */
+/** The plan of the installation: there is no billing and no trial. */
 const Plan = z.strictObject({
   id: PlanIdentifier,
   effective_id: PlanIdentifier,
@@ -47,7 +44,7 @@ const Plan = z.strictObject({
 });
 
 const Feature = z.strictObject({ enabled: z.boolean() });
-/** What clients ask for before they offer it to a person. */
+/** Features that clients check before they offer them. */
 const Features = z.strictObject({
   browser_extensions: Feature.extend({ max_stored_per_org: z.null() }),
   browser_pools: Feature,
@@ -70,19 +67,19 @@ const Features = z.strictObject({
   vaults: Feature,
 });
 
-/** What an organization may do, by its plan and by what its owners have turned off. */
+/** What an organization may do, by its plan and its owners' choices. */
 export const Entitlements = z.strictObject({
   plan: Plan,
   features: Features,
   limits: z.strictObject({
     default_max_concurrent_invocations_per_app: z.int(),
-    max_concurrent_browsers: z.int().describe('What the browser service has room for; 0 while it does not say'),
+    max_concurrent_browsers: z.int().describe('Capacity of the browser service; 0 while unknown'),
     max_concurrent_invocations: z.int(),
     max_vaults: z.literal(0),
   }),
   min_health_check_interval_seconds: MinInterval,
   max_auth_connections: MaxAuthConnections,
-  projects: z.boolean().describe('Whether there are projects beside the default one'),
+  projects: z.boolean().describe('Whether projects besides the default one are available'),
   audit_log_exports: z.boolean().describe('Whether the audit log can be delivered to buckets'),
 });
 export type Entitlements = z.infer<typeof Entitlements>;
@@ -90,7 +87,7 @@ export type Entitlements = z.infer<typeof Entitlements>;
 /** Body of `PATCH /org/entitlements`. */
 export const EntitlementsUpdate = z.strictObject({ projects: z.boolean().optional() });
 
-/** How much of what is counted may run in a project at a time. */
+/** Concurrency limits of a project. */
 export const ProjectLimits = z.strictObject({
   max_concurrent_sessions: Limit,
   max_concurrent_invocations: Limit,
@@ -105,6 +102,6 @@ export const ProjectLimitsUpdate = z.strictObject({
   max_pooled_sessions: Limit.optional(),
 });
 
-/** How many sessions the projects of a caller have, and how many more there is room for: what the browser service tells the API. */
+/** Sessions of a caller's projects and remaining capacity, as the browser service reports them to the API. */
 export const SessionUsage = z.object({ used: z.int(), available: z.int() });
 export type SessionUsage = z.infer<typeof SessionUsage>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** Most passkeys that one credential holds. */
 export const MAX_PASSKEYS = 20;
 
-/** Bytes in base64, in either alphabet, padded or not. Kept without padding in the URL's alphabet, as WebAuthn writes them. */
+/** Bytes in base64 of either alphabet, padded or not. Normalized to unpadded base64url, as in WebAuthn. */
 const Bytes = (most: number) =>
   z
     .string()
@@ -12,7 +12,7 @@ const Bytes = (most: number) =>
     .regex(/^[A-Za-z0-9+/_-]+={0,2}$/, 'must be base64url')
     .transform((text) => text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''));
 
-/** WebAuthn's bounds: a credential id has 1023 bytes at most, a user handle 64. The largest key is an RSA one. */
+/** WebAuthn's limits: 1023 bytes for a credential id, 64 for a user handle. The largest keys are RSA ones. */
 const CredentialId = Bytes(1023);
 const UserHandle = Bytes(64);
 const PrivateKey = Bytes(4096).refine(isSigningKey, 'must be a P-256, RSA or Ed25519 key in PKCS#8 (DER)');
@@ -22,9 +22,9 @@ const RpId = z
   .regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, 'must be a host name in lower case, without a port');
 const PersonName = z.string().max(500);
 
-/** A passkey as callers send it. Write-only but for what {@link PasskeyName} shows. */
+/** A passkey as sent by callers. Write-only except for {@link PasskeyName}. */
 export const Passkey = z.strictObject({
-  rp_id: RpId.describe('Site that it belongs to: it is used nowhere else'),
+  rp_id: RpId.describe('The site it belongs to; it is used nowhere else'),
   credential_id: CredentialId,
   user_handle: UserHandle,
   private_key: PrivateKey.describe('PKCS#8 (DER) in base64url'),
@@ -34,20 +34,17 @@ export const Passkey = z.strictObject({
     .min(0)
     .max(0x7fff_ffff)
     .default(0)
-    .describe('Signatures so far; 0 for one that does not count them, which is most'),
+    .describe('Signatures so far; 0 for a passkey that does not count them, as most do not'),
   user_name: PersonName.optional(),
   user_display_name: PersonName.optional(),
 });
 export type Passkey = z.infer<typeof Passkey>;
 
-/** What an answer shows of a passkey: both are known to the site. */
+/** What a response shows of a passkey: both ids are known to the site. */
 export const PasskeyName = z.strictObject({ credential_id: z.string(), rp_id: z.string() });
 export type PasskeyName = z.infer<typeof PasskeyName>;
 
-/**
- * A passkey in the FIDO Credential Exchange Format. It does not count signatures: the format leaves out those that do, and
- * whoever imports one begins no count.
- */
+/** A passkey in the FIDO Credential Exchange Format, which excludes passkeys that count signatures. */
 const ExchangedPasskey = z
   .object({
     type: z.literal('passkey'),
@@ -70,7 +67,7 @@ const ExchangedPasskey = z
 
 const OtherCredential = z.object({ type: z.string().refine((type) => type !== 'passkey') }).transform(() => null);
 
-/** An item of that format, with credentials of other kinds beside its passkeys, which say nothing here. */
+/** An item of that format; credentials of other kinds are ignored. */
 const ExchangedItem = z
   .object({
     credentials: z.array(z.union([ExchangedPasskey, OtherCredential])),
@@ -82,17 +79,17 @@ const ExchangedDocument = z
   .transform(({ accounts }) => accounts.flat());
 
 /**
- * `passkeys` of a credential as they are sent: plain ones or ones in the exchange format, in a list; or a whole document
- * of that format, one account or one item of it, whose passkeys are taken all.
+ * `passkeys` of a credential as sent: a list of plain ones or ones in the exchange format; or a whole document, account or item
+ * of that format, of which all passkeys are taken.
  */
 export const Passkeys = z
   .union([z.array(z.union([Passkey, ExchangedPasskey])), ExchangedDocument, ExchangedAccount, ExchangedItem])
   .refine(
     (passkeys) => passkeys.length <= MAX_PASSKEYS,
-    `must hold ${MAX_PASSKEYS} passkeys or fewer; send those of this site alone`,
+    `must hold ${MAX_PASSKEYS} passkeys or fewer; send only those of this site`,
   );
 
-/** The kinds of keys that an authenticator signs with. */
+/** True for a key type that authenticators sign with. */
 function isSigningKey(text: string): boolean {
   try {
     const key = createPrivateKey({ key: Buffer.from(text, 'base64url'), format: 'der', type: 'pkcs8' });

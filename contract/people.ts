@@ -1,29 +1,29 @@
 import { z } from 'zod';
 
-/** What a member of an organization may do, least first: read; work; administer as well. */
+/** Roles of an organization's members, least privileged first: read; work; administer. */
 export const ROLES = ['viewer', 'operator', 'owner'] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
-/** True when somebody of `role` may do what takes `needed`. */
+/** True if `role` includes `needed`. */
 export function isAtLeast(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** How long a session of the console lives from sign-in, and without a request, in milliseconds. */
+/** Lifetime of a console session from sign-in, and without a request, in milliseconds. */
 export const SESSION_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 export const SESSION_IDLE_MS = 24 * 60 * 60_000;
 /** How long after a sign-in or a confirmation secrets may be shown or replaced, in milliseconds. */
-export const CONFIRMED_FOR_MS = 15 * 60_000;
-/** How long a sign-in link is good for, and an invitation, in milliseconds. */
+export const CONFIRMATION_LIFETIME_MS = 15 * 60_000;
+/** Lifetime of a sign-in link and of an invitation, in milliseconds. */
 export const SIGN_IN_LINK_LIFETIME_MS = 60 * 60_000;
 export const INVITATION_LIFETIME_MS = 7 * 24 * 60 * 60_000;
 /** How long a browser may take to answer a passkey challenge, in milliseconds. */
 export const CHALLENGE_LIFETIME_MS = 5 * 60_000;
-/** The longest password is bounded so that hashing one stays cheap; the shortest by what a guesser could try. */
-export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
+/** The maximum keeps hashing cheap; the minimum resists guessing. */
+const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
-/** An e-mail address in the one spelling in which it is kept. */
+/** An email address in its normalized spelling. */
 export const Email = z
   .string()
   .trim()
@@ -31,22 +31,22 @@ export const Email = z
   .max(254)
   .regex(/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u, 'must be an e-mail address');
 
-/** The `code` of a link that signs in or invites. */
+/** The `code` of a sign-in or invitation link. */
 const Code = z.string().min(20).max(200);
 const Password = z.string().min(1).max(PASSWORD_LENGTH.max);
 const TotpCode = z.string().regex(/^\d{6}$/, 'must be the six digits that the authenticator shows');
 
-/** Who is signed in, where, and by what they can sign in again. */
+/** The signed-in person, their organizations and sign-in methods. */
 export const Session = z.strictObject({
   user: z.strictObject({ id: z.string(), email: z.string(), name: z.string().nullable() }),
   role: Role,
   organization: z.strictObject({ id: z.string(), name: z.string() }),
   organizations: z
     .array(z.strictObject({ id: z.string(), name: z.string(), role: Role }))
-    .describe('All that the person belongs to'),
+    .describe('All organizations of the person'),
   has_password: z.boolean(),
-  passkeys: z.int().describe('How many passkeys the person has'),
-  has_oidc: z.boolean().describe('An account at the OpenID provider signs the person in, and confirms that it is them'),
+  passkeys: z.int().describe('Number of passkeys of the person'),
+  has_oidc: z.boolean().describe('The person can sign in and confirm through the OpenID provider'),
   confirmed_until: z.iso.datetime().nullable().describe('Until when secrets may be shown or replaced'),
   expires_at: z.iso.datetime(),
 });
@@ -62,7 +62,7 @@ export type PasswordSignIn = z.infer<typeof PasswordSignIn>;
 export const Account = z.strictObject({ email: Email.optional(), name: z.string().trim().min(1).max(100).optional() });
 /** Body of `POST /session/account/password`. */
 export const PasswordSet = z.strictObject({ password: z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max) });
-/** The secret of a new authenticator, shown once: as it is, and as the address that a QR code of it holds. */
+/** The secret of a new authenticator, shown once: as it is, and as the address for a QR code. */
 export const PasswordEnrolment = z.strictObject({ totp_secret: z.string(), totp_url: z.string() });
 /** Body of `POST /session/account/password/confirm`. */
 export const PasswordConfirm = z.strictObject({ code: TotpCode });
@@ -72,7 +72,7 @@ const Base64Url = z
   .min(1)
   .max(8192)
   .regex(/^[\w-]+$/, 'must be base64url');
-/** What `navigator.credentials.get` answers, in the JSON form of WebAuthn. */
+/** The result of `navigator.credentials.get`, in WebAuthn's JSON form. */
 export const PasskeyAssertion = z.object({
   id: Base64Url,
   rawId: Base64Url,
@@ -89,7 +89,7 @@ export const PasskeyAssertion = z.object({
   }),
 });
 export type PasskeyAssertion = z.infer<typeof PasskeyAssertion>;
-/** A new passkey: its name, and what `navigator.credentials.create` answers. */
+/** A new passkey: its name, and the result of `navigator.credentials.create`. */
 export const PasskeyAdd = z.strictObject({
   name: z.string().trim().min(1).max(100),
   response: z.object({
@@ -103,7 +103,7 @@ export const PasskeyAdd = z.strictObject({
     }),
   }),
 });
-/** A passkey of one's own. */
+/** A passkey of the signed-in person. */
 export const Passkey = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -111,7 +111,7 @@ export const Passkey = z.strictObject({
   last_used_at: z.iso.datetime().nullable(),
 });
 export type Passkey = z.infer<typeof Passkey>;
-/** Body of `POST /session/confirm`: a password and a code, or a passkey that has signed a challenge. */
+/** Body of `POST /session/confirm`: a password and a code, or a passkey's signed challenge. */
 export const Confirmation = z.union([
   z.strictObject({ password: Password, code: TotpCode.optional() }),
   z.strictObject({ passkey: PasskeyAssertion }),
@@ -128,7 +128,7 @@ export const Member = z.strictObject({
 export type Member = z.infer<typeof Member>;
 /** Body of `PATCH /org/members/{id}`. */
 export const MemberUpdate = z.strictObject({ role: Role });
-/** An invitation that waits. */
+/** A pending invitation. */
 export const Invitation = z.strictObject({
   id: z.string(),
   email: z.string(),
@@ -140,14 +140,14 @@ export const Invitation = z.strictObject({
 export type Invitation = z.infer<typeof Invitation>;
 /** Body of `POST /org/invitations`. */
 export const InvitationCreate = z.strictObject({ email: Email, role: Role });
-/** A new invitation, with the link that is shown once. */
+/** A new invitation with its link, which is shown once. */
 export const CreatedInvitation = Invitation.extend({ url: z.string() });
 /** Body of `POST /session/organization`. */
 export const OrganizationSwitch = z.strictObject({ id: z.string().min(1).max(200) });
 
 /** How long a person may take at an OpenID provider, in milliseconds. */
 export const OIDC_ROUND_TRIP_MS = 10 * 60_000;
-/** Body of `POST /session/oidc/confirm`: the page of the console to come back to. */
+/** Body of `POST /session/oidc/confirm`: the console page to return to. */
 export const OidcConfirmation = z.strictObject({
   return_to: z
     .string()
@@ -155,9 +155,9 @@ export const OidcConfirmation = z.strictObject({
     .regex(/^\/console(?:\/[\w.~%-]+)*(?:\?[\w.~%&=+:-]*)?$/, 'must be a path of the console')
     .default('/console'),
 });
-/** Where the provider asks the person once more. */
+/** Where the provider asks the person again. */
 export const OidcConfirmationUrl = z.strictObject({ url: z.string() });
-/** By what people can sign in. */
+/** The available sign-in methods. */
 export const SignInMethods = z.strictObject({
   link: z.literal(true),
   password: z.literal(true),

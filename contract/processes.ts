@@ -1,20 +1,20 @@
 import { z } from 'zod';
 
-/** Longest that a process may be given, in seconds: as long as a session can last. */
+/** Longest timeout of a process, in seconds: the longest lifetime of a session. */
 const MAX_TIMEOUT_SEC = 259_200;
 /** Largest terminal, in columns and in rows. */
 const MAX_TERMINAL_SIDE = 65_535;
 
-/** The system ends a text at its first NUL: what comes behind would be dropped without a word. */
+/** The system ends a string at its first NUL and would silently drop the rest. */
 const Text = z.string().refine((value) => !value.includes('\0'), 'must not contain a NUL character');
 
-/** A place inside the session: absolute. */
+/** A path inside the session. */
 export const AbsolutePath = Text.max(4096).regex(/^\//, 'must be an absolute path');
 
 const Columns = z.int().min(1).max(MAX_TERMINAL_SIDE);
 const Rows = z.int().min(1).max(MAX_TERMINAL_SIDE);
 
-/** What `exec` and `spawn` share. `command` is a program when `args` are given, none among them; else a line for the shell. */
+/** Members of `exec` and `spawn`. `command` is a program if `args` is given, even if empty; else a shell command. */
 const command = {
   command: Text.min(1).max(100_000),
   args: z.array(Text.max(100_000)).max(1000).nullish(),
@@ -35,7 +35,7 @@ const command = {
 export const ProcessExec = z.strictObject(command);
 export type ProcessExec = z.infer<typeof ProcessExec>;
 
-/** Body of `process/spawn`. `cols` and `rows` count only with `allocate_tty`. */
+/** Body of `process/spawn`. `cols` and `rows` only apply with `allocate_tty`. */
 export const ProcessSpawn = z.strictObject({
   ...command,
   allocate_tty: z.boolean().nullish(),
@@ -48,7 +48,7 @@ export type ProcessSpawn = z.infer<typeof ProcessSpawn>;
 export const SpawnedProcess = z.object({ pid: z.int(), process_id: z.string(), started_at: z.iso.datetime() });
 export type SpawnedProcess = z.infer<typeof SpawnedProcess>;
 
-/** Answer of `process/exec`: what the command said, in base64. */
+/** Response of `process/exec`: the command's output, in base64. */
 export const ProcessResult = z.object({
   duration_ms: z.int(),
   exit_code: z.int(),
@@ -57,17 +57,17 @@ export const ProcessResult = z.object({
 });
 export type ProcessResult = z.infer<typeof ProcessResult>;
 
-/** Signals that a caller may send. */
+/** Signals that callers may send. */
 export const ProcessSignal = z.enum(['TERM', 'KILL', 'INT', 'HUP']);
 export type ProcessSignal = z.infer<typeof ProcessSignal>;
 
-/** Body of `process/{process_id}/kill`; an absent body asks for TERM. */
+/** Body of `process/{process_id}/kill`; sends TERM if absent. */
 export const ProcessKill = z.strictObject({ signal: ProcessSignal.default('TERM') });
 
-/** Answer of the operations that have nothing else to say. */
+/** Response of operations without a result. */
 export const Ok = z.object({ ok: z.boolean() });
 
-/** Answer of `process/{process_id}/status`. `cpu_pct` and `mem_bytes` are estimates, over all that it started. */
+/** Response of `process/{process_id}/status`. `cpu_pct` and `mem_bytes` are estimates that include its children. */
 export const ProcessStatus = z.object({
   state: z.enum(['running', 'exited']),
   exit_code: z.int().nullable(),

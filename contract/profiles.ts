@@ -7,7 +7,7 @@ export const ProfileCreate = z.strictObject({ name: ResourceName.optional() }).n
 /** Body of `PATCH /profiles/{id or name}`. */
 export const ProfileUpdate = z.strictObject({ name: ResourceName });
 
-/** A profile as it is answered. Its state (cookies and storage) is downloaded apart. */
+/** A profile. Its state (cookies and storage) is downloaded separately. */
 export const Profile = z.strictObject({
   id: z.string(),
   name: z.string().nullable(),
@@ -17,7 +17,7 @@ export const Profile = z.strictObject({
 });
 export type Profile = z.infer<typeof Profile>;
 
-/** A profile as it is answered, of what is known of it. */
+/** The public form of a profile. */
 export function presentProfile(record: {
   id: string;
   name: string | null;

@@ -9,7 +9,7 @@ export const ProjectUpdate = z.strictObject({
   status: z.enum(['active', 'archived']).optional(),
 });
 
-/** A project: isolation of resources inside an organization. */
+/** A project: isolates resources within an organization. */
 export const Project = z.strictObject({
   id: z.string(),
   name: z.string(),

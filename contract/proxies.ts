@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { HttpUrl, normalizeDomain } from './addresses.ts';
 
-/** Most hosts that may go past a proxy. */
+/** Most hosts that may bypass a proxy. */
 const MAX_BYPASS_HOSTS = 100;
 
-/** Kinds of proxies that the interface knows. Holdfast rents none out: only `custom`, a proxy of the caller's own, can be had. */
+/** Proxy types of the interface. Holdfast provides no proxies: only `custom`, the caller's own, is available. */
 const ProxyType = z
   .enum(['datacenter', 'isp', 'residential', 'mobile', 'custom'])
-  .refine((type) => type === 'custom', 'must be `custom`: Holdfast has no proxies of its own to rent out; name yours')
+  .refine((type) => type === 'custom', 'must be `custom`: Holdfast provides no proxies; use your own')
   .meta({ examples: ['custom'] });
 
-/** A host name or an address without a port, in its one spelling; IPv6 without brackets. */
+/** A host name or address without a port, in its normalized spelling; IPv6 without brackets. */
 const ProxyHost = z
   .string()
   .trim()
@@ -23,7 +23,7 @@ const ProxyHost = z
     return z.NEVER;
   });
 
-/** `example.com` for that host alone, `*.example.com` for all hosts below it. */
+/** `example.com` for that host only, `*.example.com` for all its subdomains. */
 const BypassHost = z
   .string()
   .trim()
@@ -37,30 +37,30 @@ const BypassHost = z
     return z.NEVER;
   });
 
-/** Basic authentication parts user name and password by a colon (RFC 7617). */
+/** Basic authentication separates user name and password by a colon (RFC 7617). */
 const Username = z
   .string()
   .min(1)
   .max(255)
-  .refine((value) => /^[^:\p{Cc}]*$/u.test(value), 'must hold neither a colon nor a control character');
+  .refine((value) => /^[^:\p{Cc}]*$/u.test(value), 'must contain neither a colon nor a control character');
 const Password = z
   .string()
   .min(1)
   .max(1024)
-  .refine((value) => /^\P{Cc}*$/u.test(value), 'must hold no control character');
+  .refine((value) => /^\P{Cc}*$/u.test(value), 'must not contain a control character');
 
 /** Names are labels: trimmed, not unique. */
 const Name = z.string().trim().min(1).max(255);
 
-/** How the proxy itself is spoken to. Pages of both schemes go through either. */
+/** The protocol of the proxy itself. Either works for pages of both schemes. */
 const ProxyProtocol = z.enum(['http', 'https']);
 export type ProxyProtocol = z.infer<typeof ProxyProtocol>;
 
-/** What the last check of a proxy found. */
+/** Result of the last check of a proxy. */
 const ProxyStatus = z.enum(['available', 'unavailable']);
 export type ProxyStatus = z.infer<typeof ProxyStatus>;
 
-/** Body of `POST /proxies`. The password is write-only: no answer holds it. */
+/** Body of `POST /proxies`. The password is write-only. */
 export const ProxyCreate = z.strictObject({
   type: ProxyType,
   name: Name.optional(),
@@ -81,7 +81,7 @@ export const ProxyUpdate = z.strictObject({ name: Name });
 /** Body of `POST /proxies/{id}/check`; may be absent. */
 export const ProxyCheck = z.strictObject({ url: HttpUrl.optional() }).nullish();
 
-/** A proxy as it is answered: never its password. Before its first check it has neither `status` nor `last_checked`. */
+/** A proxy, without its password. `status` and `last_checked` are absent before its first check. */
 export const Proxy = z.strictObject({
   id: z.string(),
   name: z.string().optional(),
@@ -105,10 +105,7 @@ export const ProxyRef = z
   .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
 export type ProxyRef = z.infer<typeof ProxyRef>;
 
-/**
- * BrowserProxyConfig: exactly one of `id`, `name` and `mode`. Holdfast rents no proxies out, so `default` is the direct way
- * for every session, a stealthy one too.
- */
+/** BrowserProxyConfig: exactly one of `id`, `name` and `mode`. Without provided proxies, `default` means a direct connection. */
 export const BrowserProxyConfig = z
   .strictObject({
     id: z.string().min(1).max(255).optional(),
@@ -121,13 +118,13 @@ export const BrowserProxyConfig = z
 export type BrowserProxyConfig = z.infer<typeof BrowserProxyConfig>;
 
 /**
- * What went wrong on a session's way to its proxy last: nobody answers there, its address is private and not listed, it
- * refuses the user name and password, or it brings no answer of the site that was asked for.
+ * The last failure of a session's proxy: it is unreachable, has a private address that is not listed, rejects the user name
+ * and password, or gets no response from the requested site.
  */
 export const ProxyFault = z.enum(['unreachable', 'address_refused', 'credentials_refused', 'target_unreached']);
 export type ProxyFault = z.infer<typeof ProxyFault>;
 
-/** A session's proxy: the chosen one, or `direct`; what failed on the way to it last, when something did. */
+/** A session's proxy: the chosen one, or `direct`; and its last failure, if any. */
 export const BrowserProxy = z.strictObject({
   id: z.string().optional(),
   name: z.string().optional(),
@@ -137,7 +134,7 @@ export const BrowserProxy = z.strictObject({
 export type BrowserProxy = z.infer<typeof BrowserProxy>;
 
 function normalizeHost(value: string): string | null {
-  // A bare IPv6 address is bracketed to be read; anything else with a colon becomes unreadable, which refuses ports.
+  // IPv6 addresses are bracketed for parsing; anything else with a colon becomes invalid, which rejects ports.
   const bracketed = value.includes(':') && !value.startsWith('[') ? `[${value}]` : value;
   const host = normalizeDomain(bracketed);
   if (host === null || /\]:|^[^[]*:/.test(host)) return null;

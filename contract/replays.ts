@@ -1,11 +1,11 @@
 import { z } from 'zod';
 
-/** Frames a second: the least, the most without a graphics card, and what a caller who names none gets. */
+/** Frames per second: minimum, maximum without a graphics card, and default. */
 const FRAMERATE = { min: 1, max: 20, default: 10 } as const;
-/** Longest recording, in seconds, and how long one runs that is not stopped. */
+/** Maximum and default duration of a recording, in seconds. */
 const DURATION = { max: 14_400, default: 3600 } as const;
 
-/** Body of `POST /browsers/{id}/replays`. Browsers here are mute: there is no sound to record. */
+/** Body of `POST /browsers/{id}/replays`. Browsers have no sound to record. */
 export const ReplayStart = z.strictObject({
   framerate: z.int().min(FRAMERATE.min).max(FRAMERATE.max).default(FRAMERATE.default),
   max_duration_in_seconds: z.int().min(1).max(DURATION.max).default(DURATION.default),
@@ -13,7 +13,7 @@ export const ReplayStart = z.strictObject({
 });
 export type ReplayStart = z.infer<typeof ReplayStart>;
 
-/** A recording of a session. `finished_at` is null while it runs; the URL carries its own token, and ends with the session. */
+/** A recording of a session. `finished_at` is null while it runs; the URL carries its own token and expires with the session. */
 export const Replay = z.object({
   replay_id: z.string(),
   started_at: z.iso.datetime(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Name of a resource that a URL's path may call it by. `.` and `..` cannot stand there. */
+/** Name of a resource that URLs may use as a path segment, which rules out `.` and `..`. */
 export const ResourceName = z
   .string()
   .trim()

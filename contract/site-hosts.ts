@@ -1,12 +1,12 @@
 import { getDomain } from 'tldts';
 
-/** What a connection allows. `domain` may carry a port; an empty list restricts nothing (interface.md). */
+/** The sites of a connection. `domain` may have a port; an empty list restricts nothing (interface.md). */
 export interface AllowedSites {
   domain: string;
   allowedDomains: string[];
 }
 
-/** Whether two addresses belong to one registrable domain; an address without one (an IP, `localhost`) is a site by host and port. */
+/** True for addresses with the same registrable domain; for an IP or `localhost`, with the same host and port. */
 export function isSameSite(one: string, other: string): boolean {
   return siteOf(one) === siteOf(other);
 }
@@ -16,31 +16,31 @@ function siteOf(address: string): string {
   return getDomain(hostname, { allowPrivateDomains: true }) ?? host;
 }
 
-/** Whether a host is `root` or below it; `root` may carry a port, and its `www.` counts for nothing. */
+/** True for `root` or a subdomain of it; `root` may have a port, and its `www.` is ignored. */
 export function isUnder(hostname: string, port: string, root: string): boolean {
   const url = new URL(`http://${root}/`);
   if (url.port !== '' && url.port !== port) return false;
   return isWithin(hostname, url.hostname.replace(/^www\./, ''));
 }
 
-/** Whether a host is `root` or a subdomain of it; neither has a port. */
+/** True for `root` or a subdomain of it, both without a port. */
 export function isWithin(hostname: string, root: string): boolean {
   return hostname === root || hostname.endsWith(`.${root}`);
 }
 
-/** Whether an address leads to a host of the connection's domain, or of one that it allows by name. */
+/** True for a host of the connection's domain or of one it allows by name. */
 export function isAllowedByName({ hostname, port }: URL, { domain, allowedDomains }: AllowedSites): boolean {
   return [domain, ...allowedDomains].some((root) => isUnder(hostname, port, root));
 }
 
-/** The same, or to the site of its domain: another host of the registrable domain. */
+/** The same, or another host of the registrable domain of the connection. */
 export function isOwnSite(url: URL, sites: AllowedSites): boolean {
   return isSameSite(url.href, `http://${sites.domain}/`) || isAllowedByName(url, sites);
 }
 
 /**
- * Whether a link that a message holds leads to the connection's own site, or to a domain that it allows by name, and nowhere
- * else: not to a provider, nor to a service that counts clicks. By https; by http to this machine alone.
+ * True for a mailed link to the connection's own site or an allowed domain, by https or, on localhost, http. False for any other
+ * host, such as an identity provider or a click-tracking service.
  */
 export function isOwnLink(link: string, sites: AllowedSites): boolean {
   if (!URL.canParse(link)) return false;

@@ -4,7 +4,7 @@ import type { ConnectionSubmit } from './connections.ts';
 import { HoldfastError, type ErrorCode, type ErrorDetail } from './errors.ts';
 import type { Interaction } from './interaction.ts';
 
-/** The one form in which a submit speaks (wire.md, "Submit"). */
+/** The form that a submit uses (wire.md, "Submit"). */
 export type SubmitMode =
   | { mode: 'canonical'; values: Record<string, string>; choiceId: string | null }
   | { mode: 'fields'; values: Record<string, string> }
@@ -14,41 +14,32 @@ export type SubmitMode =
   | { mode: 'sso_provider'; provider: string }
   | { mode: 'wrong_form' };
 
-/** An answer in the terms of one interaction: values by field id, and the choice. */
+/** An answer to one interaction: values by field id, and the choice. */
 export interface InteractionAnswer {
   interactionId: string;
   values: Record<string, string>;
   choiceId: string | null;
-  /** True when nothing is answered, for the form is not the right one. */
+  /** True if the form is the wrong one and is not answered. */
   wrongForm?: true;
 }
 
 /**
- * Which form a body uses. Exactly one: none, two, or the canonical one without `interaction_id` is `invalid_input`.
- * An empty map counts as absent.
- * @param pendingId the interaction that waits, for the message to a caller who left it out.
+ * The form that a body uses. Throws `invalid_input` for none, two, or the canonical one without `interaction_id`; an empty map
+ * counts as absent. `pendingId` is the pending interaction, for the error message.
  */
 export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | null): SubmitMode {
   const values = notEmpty(body.field_values);
   const fields = notEmpty(body.fields);
   const modes: [name: string, mode: SubmitMode][] = [];
-  if (values !== null || body.selected_choice_id !== undefined) {
-    const mode = { mode: 'canonical', values: values ?? {}, choiceId: body.selected_choice_id ?? null } as const;
-    modes.push(['field_values or selected_choice_id', mode]);
-  }
+  const { selected_choice_id: choiceId = null, mfa_option_id: option, sign_in_option_id: optionId } = body;
+  const { sso_button_selector: selector, sso_provider: provider } = body;
+  if (values !== null || choiceId !== null)
+    modes.push(['field_values or selected_choice_id', { mode: 'canonical', values: values ?? {}, choiceId }]);
   if (fields !== null) modes.push(['fields', { mode: 'fields', values: fields }]);
-  if (body.mfa_option_id !== undefined) {
-    modes.push(['mfa_option_id', { mode: 'mfa_option', option: body.mfa_option_id }]);
-  }
-  if (body.sign_in_option_id !== undefined) {
-    modes.push(['sign_in_option_id', { mode: 'sign_in_option', optionId: body.sign_in_option_id }]);
-  }
-  if (body.sso_button_selector !== undefined) {
-    modes.push(['sso_button_selector', { mode: 'sso_button', selector: body.sso_button_selector }]);
-  }
-  if (body.sso_provider !== undefined) {
-    modes.push(['sso_provider', { mode: 'sso_provider', provider: body.sso_provider }]);
-  }
+  if (option !== undefined) modes.push(['mfa_option_id', { mode: 'mfa_option', option }]);
+  if (optionId !== undefined) modes.push(['sign_in_option_id', { mode: 'sign_in_option', optionId }]);
+  if (selector !== undefined) modes.push(['sso_button_selector', { mode: 'sso_button', selector }]);
+  if (provider !== undefined) modes.push(['sso_provider', { mode: 'sso_provider', provider }]);
   if (body.wrong_form !== undefined) modes.push(['wrong_form', { mode: 'wrong_form' }]);
   const [first, second] = modes;
   if (first === undefined) throw faultError({ code: 'invalid_input', ids: [] }, 'field_values');
@@ -65,20 +56,16 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
   return first[1];
 }
 
-/**
- * What a submit means for the interaction that waits. Throws `unknown_field`, `unknown_choice` or `missing_field`, naming
- * each; nothing of a value is in a message.
- */
-export function answerFor(mode: SubmitMode, interaction: Interaction): InteractionAnswer {
+/** What a submit means for the pending interaction. Throws `unknown_field`, `unknown_choice` or `missing_field`, without values. */
+export function resolveAnswer(mode: SubmitMode, interaction: Interaction): InteractionAnswer {
   const answer = { interactionId: interaction.interaction_id, values: {}, choiceId: null };
   switch (mode.mode) {
     case 'canonical':
       return checked({ ...answer, values: mode.values, choiceId: mode.choiceId }, interaction, 'field_values');
     case 'fields':
       return checked({ ...answer, values: valuesById(mode.values, interaction) }, interaction, 'fields');
-    case 'mfa_option': {
+    case 'mfa_option':
       return { ...answer, choiceId: requireChoice('mfa_option_id', mfaChoice(interaction, mode.option)) };
-    }
     case 'sign_in_option': {
       const offered = interaction.sign_in_options.find(({ id }) => id === mode.optionId);
       return { ...answer, choiceId: requireChoice('sign_in_option_id', offered?.id) };
@@ -99,14 +86,14 @@ export function answerFor(mode: SubmitMode, interaction: Interaction): Interacti
   }
 }
 
-/** By its type, the first of them; where several have it, by what tells them apart: the id, the destination or the label. */
+/** By id, destination or label; otherwise the first of the given type. */
 function mfaChoice({ choices }: Interaction, option: string): string | undefined {
   const methods = choices.filter(({ type }) => type === 'mfa_method');
   const named = methods.find((choice) => [choice.id, choice.masked_destination, choice.label].includes(option));
   return (named ?? methods.find(({ mfa_type: type }) => type === option))?.id;
 }
 
-/** Both lists name the same buttons in the same order. */
+/** Both lists have the same buttons in the same order. */
 function ssoChoiceAt(interaction: Interaction, index: number): string | undefined {
   return interaction.choices.filter(({ type }) => type === 'sso_provider')[index]?.id;
 }
@@ -116,7 +103,7 @@ function requireChoice(property: string, id: string | undefined): string {
   return id;
 }
 
-/** Older clients name fields as the page does; both lists name the same fields in the same order. */
+/** Older clients use the page's field names; both lists have the same fields in the same order. */
 function valuesById(values: Record<string, string>, interaction: Interaction): Record<string, string> {
   const names = interaction.discovered_fields.map(({ name }) => name);
   const idOf = (name: string): string | undefined => interaction.fields[names.indexOf(name)]?.id;
@@ -125,7 +112,7 @@ function valuesById(values: Record<string, string>, interaction: Interaction): R
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [idOf(name) ?? name, value]));
 }
 
-/** The answer when it fits the interaction. `property` is where the caller gave its values, for the words of a refusal. */
+/** The answer, if it fits the interaction. `property` holds the caller's values, for error messages. */
 function checked(
   answer: InteractionAnswer,
   interaction: Interaction,
@@ -156,7 +143,7 @@ function faultError({ code, ids }: AnswerFault, property: 'field_values' | 'fiel
 
 function refusal(code: ErrorCode, ...messages: string[]): HoldfastError {
   const details: ErrorDetail[] = messages.slice(0, 50).map((message) => ({ code, message }));
-  return new HoldfastError(code, messages[0] ?? 'The submit is refused; read the connection again', { details });
+  return new HoldfastError(code, messages[0] ?? 'The submit was rejected; read the connection again', { details });
 }
 
 function notEmpty(map: Record<string, string> | undefined): Record<string, string> | null {

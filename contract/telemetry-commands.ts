@@ -1,6 +1,10 @@
 import { z } from 'zod';
-import * as words from './telemetry-command-words.ts';
-import { TELEMETRY_ID_LENGTH, URL_SCHEME_LENGTH } from './telemetry.ts';
+import * as enums from './telemetry-command-enums.ts';
+
+/** Longest identifier of a connection, session, frame, download or context, in characters. */
+export const TELEMETRY_ID_LENGTH = 128;
+/** Longest scheme of a URL, in characters. */
+export const URL_SCHEME_LENGTH = 32;
 
 const id = z.string().max(TELEMETRY_ID_LENGTH);
 const int = z.int();
@@ -8,7 +12,7 @@ const real = z.number();
 const flag = z.boolean();
 const length = z.int().min(0);
 
-/** What every command event says: which command, of which connection, to which of the browser's sessions. */
+/** Members of every command event: the command, its connection and the browser session it addresses. */
 const common = { command_id: int.optional(), connection_id: id.optional(), session_id: id.optional() };
 const point = { x: real.optional(), y: real.optional() };
 const node = { node_id: int.optional(), backend_node_id: int.optional(), object_id: id.optional() };
@@ -19,15 +23,14 @@ function command<M extends string, S extends z.ZodRawShape>(method: M, shape: S)
 }
 
 /**
- * The data of a `cdp_command` event, by `method` (interface.md, "CDP command event data"; commands that it does not name as
- * the interface's newer Python client has them). It is a summary: no text, URL
- * or other value that a client sent is ever in it.
+ * The data of a `cdp_command` event, by `method` (interface.md, "CDP command event data", and the interface's newer Python
+ * client). It is a summary that never includes a text, URL or other value sent by a client.
  */
 export const CdpCommandData = z.discriminatedUnion('method', [
   command('Autofill.trigger', {
     field_id: int,
     frame_id: id.optional(),
-    mode: z.enum(words.AUTOFILL_MODES).optional(),
+    mode: z.enum(enums.AUTOFILL_MODES).optional(),
     address_field_count: length.optional(),
   }),
   command('Browser.cancelDownload', { download_guid: id, browser_context_id: id.optional() }),
@@ -39,19 +42,19 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     top: int.optional(),
     width: int.optional(),
     height: int.optional(),
-    window_state: z.enum(words.WINDOW_STATES).optional(),
+    window_state: z.enum(enums.WINDOW_STATES).optional(),
   }),
   command('Input.dispatchDragEvent', {
-    event_type: z.enum(words.DRAG_PHASES),
+    event_type: z.enum(enums.DRAG_PHASES),
     ...point,
     modifiers: int.optional(),
     drag_operations_mask: int.optional(),
     drag_item_count: length.optional(),
     drag_file_count: length.optional(),
-    drag_mime_categories: z.array(z.enum(words.MIME_CATEGORIES)).optional(),
+    drag_mime_categories: z.array(z.enum(enums.MIME_CATEGORIES)).optional(),
   }),
   command('Input.dispatchKeyEvent', {
-    event_type: z.enum(words.KEY_PHASES),
+    event_type: z.enum(enums.KEY_PHASES),
     auto_repeat: flag.optional(),
     is_keypad: flag.optional(),
     is_system_key: flag.optional(),
@@ -62,8 +65,8 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     text_length: length.optional(),
   }),
   command('Input.dispatchMouseEvent', {
-    event_type: z.enum(words.MOUSE_PHASES),
-    button: z.enum(words.MOUSE_BUTTONS).optional(),
+    event_type: z.enum(enums.MOUSE_PHASES),
+    button: z.enum(enums.MOUSE_BUTTONS).optional(),
     buttons: int.optional(),
     click_count: int.optional(),
     ...point,
@@ -73,10 +76,10 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     tangential_pressure: real.optional(),
     ...tilt,
     modifiers: int.optional(),
-    pointer_type: z.enum(words.POINTER_TYPES).optional(),
+    pointer_type: z.enum(enums.POINTER_TYPES).optional(),
   }),
   command('Input.dispatchTouchEvent', {
-    event_type: z.enum(words.TOUCH_PHASES),
+    event_type: z.enum(enums.TOUCH_PHASES),
     touch_point_count: length,
     ...point,
     force: real.optional(),
@@ -88,8 +91,8 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     modifiers: int.optional(),
   }),
   command('Input.emulateTouchFromMouseEvent', {
-    event_type: z.enum(words.MOUSE_PHASES),
-    button: z.enum(words.MOUSE_BUTTONS).optional(),
+    event_type: z.enum(enums.MOUSE_PHASES),
+    button: z.enum(enums.MOUSE_BUTTONS).optional(),
     click_count: int.optional(),
     ...point,
     delta_x: real.optional(),
@@ -108,7 +111,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     ...point,
     scale_factor: real.optional(),
     relative_speed: int.optional(),
-    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(enums.GESTURE_SOURCES).optional(),
   }),
   command('Input.synthesizeScrollGesture', {
     ...point,
@@ -120,17 +123,17 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     speed: int.optional(),
     repeat_count: int.optional(),
     repeat_delay_ms: int.optional(),
-    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(enums.GESTURE_SOURCES).optional(),
   }),
   command('Input.synthesizeTapGesture', {
     ...point,
     duration: int.optional(),
     tap_count: int.optional(),
-    gesture_source_type: z.enum(words.GESTURE_SOURCES).optional(),
+    gesture_source_type: z.enum(enums.GESTURE_SOURCES).optional(),
   }),
   command('Page.bringToFront', {}),
   command('Page.captureScreenshot', {
-    format: z.enum(words.SCREENSHOT_FORMATS).optional(),
+    format: z.enum(enums.SCREENSHOT_FORMATS).optional(),
     quality: int.optional(),
     clip_x: real.optional(),
     clip_y: real.optional(),
@@ -141,15 +144,15 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     capture_beyond_viewport: flag.optional(),
     optimize_for_speed: flag.optional(),
   }),
-  command('Page.captureSnapshot', { format: z.enum(words.SNAPSHOT_FORMATS).optional() }),
+  command('Page.captureSnapshot', { format: z.enum(enums.SNAPSHOT_FORMATS).optional() }),
   command('Page.close', {}),
   command('Page.handleJavaScriptDialog', { accept: flag, prompt_text_length: length.optional() }),
   command('Page.navigate', {
     frame_id: id.optional(),
     url_scheme: z.string().max(URL_SCHEME_LENGTH).optional(),
     referrer_present: flag.optional(),
-    referrer_policy: z.enum(words.REFERRER_POLICIES).optional(),
-    transition_type: z.enum(words.TRANSITION_TYPES).optional(),
+    referrer_policy: z.enum(enums.REFERRER_POLICIES).optional(),
+    transition_type: z.enum(enums.TRANSITION_TYPES).optional(),
   }),
   command('Page.navigateToHistoryEntry', { entry_id: int }),
   command('Page.printToPDF', {
@@ -162,7 +165,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     header_template_present: flag.optional(),
     footer_template_present: flag.optional(),
     page_ranges_present: flag.optional(),
-    transfer_mode: z.enum(words.TRANSFER_MODES).optional(),
+    transfer_mode: z.enum(enums.TRANSFER_MODES).optional(),
     scale: real.optional(),
     paper_width: real.optional(),
     paper_height: real.optional(),
@@ -187,7 +190,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     script_length: length.optional(),
   }),
   command('Page.startScreencast', {
-    format: z.enum(words.SCREENCAST_FORMATS).optional(),
+    format: z.enum(enums.SCREENCAST_FORMATS).optional(),
     quality: int.optional(),
     max_width: int.optional(),
     max_height: int.optional(),
@@ -195,7 +198,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
   }),
   command('Page.stopScreencast', {}),
   command('Page.stopLoading', {}),
-  command('Page.setWebLifecycleState', { state: z.enum(words.LIFECYCLE_STATES) }),
+  command('Page.setWebLifecycleState', { state: z.enum(enums.LIFECYCLE_STATES) }),
   command('Target.activateTarget', { target_id: id }),
   command('Target.closeTarget', { target_id: id }),
   command('Target.createTarget', {
@@ -205,7 +208,7 @@ export const CdpCommandData = z.discriminatedUnion('method', [
     top: int.optional(),
     width: int.optional(),
     height: int.optional(),
-    window_state: z.enum(words.WINDOW_STATES).optional(),
+    window_state: z.enum(enums.WINDOW_STATES).optional(),
     background: flag.optional(),
     enable_begin_frame_control: flag.optional(),
     focus: flag.optional(),
@@ -224,10 +227,15 @@ export const CdpCommandData = z.discriminatedUnion('method', [
 ]);
 export type CdpCommandData = z.infer<typeof CdpCommandData>;
 
-/** A command that has its event. */
+/** A command that has an event. */
 export type CdpCommandMethod = CdpCommandData['method'];
 
-/** The same as read from a peer, of which some name the property `y` by what YAML makes of it: `true`. */
+/** Every command that has an event, in alphabetical order. */
+export const COMMAND_METHODS: readonly CdpCommandMethod[] = CdpCommandData.options
+  .map(({ shape }) => shape.method.value)
+  .toSorted();
+
+/** The same as read from a peer; some of them name the property `y` as YAML reads it: `true`. */
 export const ReadCdpCommandData = z.preprocess((value) => {
   if (typeof value !== 'object' || value === null || !('true' in value)) return value;
   const { true: y, ...rest } = value;

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { ReadCdpCommandData } from './telemetry-commands.ts';
-import type { CdpCommandData } from './telemetry-commands.ts';
-import { TELEMETRY_ID_LENGTH } from './telemetry.ts';
+import { ReadCdpCommandData, TELEMETRY_ID_LENGTH, type CdpCommandData } from './telemetry-commands.ts';
 
-/** Which producer made an event (BrowserEventSource). */
+/** The producer of an event (BrowserEventSource). */
 export const EventSource = z.object({
   kind: z.enum(['cdp', 'kernel_api', 'extension', 'local_process']),
   event: z.string().optional(),
@@ -47,7 +45,7 @@ const place = {
   target_type: z.enum(TARGET_TYPES).optional(),
   url: text,
 };
-/** Where in the browser an event happened (BrowserEventContext). */
+/** Where in the browser an event occurred (BrowserEventContext). */
 const context = { ...place, nav_seq: int };
 const website = { website_host: text, website_path: text };
 const apiCall = z.object({
@@ -62,7 +60,7 @@ const captchaTask = { captcha_type: z.enum(CAPTCHA_TYPES), challenge_id: text, t
 const layoutShift = z.object({ had_recent_input: flag, value: real });
 const lcp = z.object({ element_id: text, load_time: real, node_id: int, render_time: real, size: real, url: text });
 
-/** Category, data and whether the data may be absent, by type of event. */
+/** Category and data by type of event. */
 const shapes = {
   api_call: ['control', apiCall],
   platform_api_call: ['platform', apiCall],
@@ -74,7 +72,7 @@ const shapes = {
       connection_id: connectionId,
       duration_ms: duration,
       message_count: z.int().min(0),
-      /** Commands that were not told because the session leaves their method out. */
+      /** Commands without events, because the session excludes their method. */
       telemetry_excluded: z.int().min(1).optional(),
       reason: z.enum(['client_close', 'upstream_changed', 'upstream_error', 'context_cancelled']),
     }),
@@ -216,9 +214,9 @@ const shapes = {
   monitor_init_failed: ['monitor', z.object({ step: text })],
 } as const satisfies Record<string, readonly [string, z.ZodType]>;
 
-/** Every type of event, with its category. */
+/** Every type of event. */
 export type TelemetryEventType = keyof typeof shapes;
-export type CategoryOf<T extends TelemetryEventType> = (typeof shapes)[T][0];
+type CategoryOf<T extends TelemetryEventType> = (typeof shapes)[T][0];
 /** The data of one type of event. */
 export type TelemetryEventData<T extends TelemetryEventType> = T extends 'cdp_command'
   ? CdpCommandData
@@ -229,7 +227,7 @@ export function categoryOf<T extends TelemetryEventType>(type: T): CategoryOf<T>
   return shapes[type][0];
 }
 
-/** One event with its number in its session's stream (TelemetryStreamResponse). */
+/** One event with its sequence number in the session's stream (TelemetryStreamResponse). */
 export const TelemetryEnvelope = z.object({
   seq: z.int().min(1),
   event: z
@@ -243,7 +241,7 @@ export const TelemetryEnvelope = z.object({
     })
     .superRefine((event, check) => {
       const shape = Object.hasOwn(shapes, event.type) ? shapes[event.type as TelemetryEventType] : null;
-      // Types that are newer than this list are read as they are.
+      // Types newer than this list are accepted as they are.
       if (shape === null) return;
       if (event.category !== shape[0]) check.addIssue({ code: 'custom', path: ['category'], message: 'not its own' });
       const parsed = shape[1].safeParse(event.data);

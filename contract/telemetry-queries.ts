@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { CommaSeparated } from './audit-logs.ts';
 import { PAGE } from './limits.ts';
 import { EVENT_CATEGORIES } from './telemetry.ts';
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
 
-/** A moment: an RFC 3339 time (Unix milliseconds), or a duration such as `5m`, which counts back from when it is used. */
+/** An RFC 3339 time (in epoch milliseconds), or a duration such as `5m`, counted back from when it is used. */
 const Moment = z.string().transform((text, check): number | ((now: number) => number) => {
   if (DURATION.test(text)) {
     const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
@@ -18,17 +19,8 @@ const Moment = z.string().transform((text, check): number | ((now: number) => nu
   return z.NEVER;
 });
 
-/** Categories, each as a parameter of its own or several in one with commas between: clients do either. */
-const Categories = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((text) => text.split(',')))
-  .pipe(z.array(z.enum(EVENT_CATEGORIES)));
-
-/** Types of events, in the same ways. One that is not known yet is of no event. */
-const Types = z
-  .union([z.string(), z.array(z.string())])
-  .transform((given) => [given].flat().flatMap((text) => text.split(',')))
-  .pipe(z.array(z.string().min(1).max(100)).max(100));
+/** Types of events; an unknown one matches nothing. */
+const Types = CommaSeparated.pipe(z.array(z.string().min(1).max(100)).max(100));
 
 /** Query of `GET /browsers/{id}/telemetry/stream`. */
 export const TelemetryStreamQuery = z.object({ replay: z.string().optional(), type: Types.optional() });
@@ -38,7 +30,7 @@ export const TelemetryEventsQuery = z
   .object({
     since: Moment.optional(),
     until: Moment.optional(),
-    category: Categories.optional(),
+    category: CommaSeparated.pipe(z.array(z.enum(EVENT_CATEGORIES))).optional(),
     type: Types.optional(),
     order: z.enum(['asc', 'desc']).default('asc'),
     limit: z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default),

@@ -2,13 +2,13 @@ import type { CdpCommandMethod } from './telemetry-commands.ts';
 import type { TelemetryCategory, TelemetryRequest } from './telemetry.ts';
 import { OPERATIONAL_CATEGORIES, TELEMETRY_CATEGORIES } from './telemetry.ts';
 
-/** The categories that a session captures. Never empty: a session that captures nothing has null instead. */
+/** The categories that a session captures. Never empty: a session that captures nothing has null. */
 export type TelemetrySelection = ReadonlySet<TelemetryCategory>;
 
-/** Which of them a category was set to: `null` leaves it as it is. */
+/** Requested flags; `null` keeps the current one. */
 type Flags = Partial<Record<TelemetryCategory, boolean | null>>;
 
-/** The selection of a session that asks for telemetry and names nothing. */
+/** The selection of a session that requests telemetry without naming categories. */
 export const DEFAULT_SELECTION: TelemetrySelection = new Set(OPERATIONAL_CATEGORIES);
 
 /** What a new session captures (interface.md, "BrowserTelemetryRequestConfig"). */
@@ -17,9 +17,8 @@ export function selectionOnCreate(request: TelemetryRequest | null | undefined):
 }
 
 /**
- * What a session captures after a change. `enabled: true` starts again from the default set; without `enabled` the named
- * categories are merged onto what is captured now, or onto the default set when that is nothing. Null, absent and `{}`
- * change nothing.
+ * What a session captures after a change. `enabled: true` starts from the default set; without `enabled` the named categories
+ * are merged into the current set, or into the default set if there is none. Null, absent and `{}` change nothing.
  */
 export function selectionOnUpdate(
   current: TelemetrySelection | null,
@@ -29,45 +28,29 @@ export function selectionOnUpdate(
   if (request.enabled === false) return null;
   if (request.enabled === undefined && request.browser === undefined) return current;
   const base = request.enabled === true ? DEFAULT_SELECTION : (current ?? DEFAULT_SELECTION);
-  return layer(base, flagsOf(request));
+  return merge(base, flagsOf(request));
 }
 
-/**
- * The commands that are not told after a change: the list is merged for itself, whatever becomes of the categories. Undefined
- * where the request says nothing of it.
- */
+/** The commands without events after a change, independent of the categories. Undefined if the request does not name any. */
 export function exclusionsOf(request: TelemetryRequest | null | undefined): ReadonlySet<CdpCommandMethod> | undefined {
   const methods = request?.browser?.control?.cdp?.excluded_methods;
   return methods === undefined ? undefined : new Set(methods);
 }
 
-/** A selection as a session shows it (BrowserTelemetryConfig): every category with its flag. */
+/** A selection in its public form (BrowserTelemetryConfig): every category with its flag. */
 export function selectionView(
   selection: TelemetrySelection | null,
   excluded: ReadonlySet<CdpCommandMethod> = new Set(),
 ) {
   if (selection === null) return null;
-  const flag = (category: TelemetryCategory): { enabled: boolean } => ({ enabled: selection.has(category) });
-  return {
-    browser: {
-      control: {
-        ...flag('control'),
-        ...(excluded.size === 0 ? {} : { cdp: { excluded_methods: [...excluded] } }),
-      },
-      connection: flag('connection'),
-      system: flag('system'),
-      captcha: flag('captcha'),
-      console: flag('console'),
-      network: flag('network'),
-      page: flag('page'),
-      interaction: flag('interaction'),
-      screenshot: flag('screenshot'),
-      platform: flag('platform'),
-    },
-  };
+  const flags = Object.fromEntries(
+    TELEMETRY_CATEGORIES.map((category) => [category, { enabled: selection.has(category) }]),
+  ) as Record<TelemetryCategory, { enabled: boolean }>;
+  const cdp = excluded.size === 0 ? {} : { cdp: { excluded_methods: [...excluded] } };
+  return { browser: { ...flags, control: { ...flags.control, ...cdp } } };
 }
 
-function layer(base: TelemetrySelection, flags: Flags): TelemetrySelection | null {
+function merge(base: TelemetrySelection, flags: Flags): TelemetrySelection | null {
   const selected = TELEMETRY_CATEGORIES.filter((category) => flags[category] ?? base.has(category));
   return selected.length === 0 ? null : new Set(selected);
 }

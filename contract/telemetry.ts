@@ -1,28 +1,24 @@
 import { z } from 'zod';
-import { COMMAND_METHODS } from './telemetry-command-words.ts';
+import { COMMAND_METHODS } from './telemetry-commands.ts';
 
-/** Categories of telemetry, in the interface's words; the first four are captured whenever telemetry is on. */
+/** Telemetry categories of the interface; the first four are captured whenever telemetry is on. */
 export const OPERATIONAL_CATEGORIES = ['control', 'connection', 'system', 'captcha'] as const;
 export const PROTOCOL_CATEGORIES = ['console', 'network', 'page', 'interaction', 'screenshot', 'platform'] as const;
 export const TELEMETRY_CATEGORIES = [...OPERATIONAL_CATEGORIES, ...PROTOCOL_CATEGORIES] as const;
 export type TelemetryCategory = (typeof TELEMETRY_CATEGORIES)[number];
 
-/** Categories as events carry them: `monitor` says how capturing itself fares, and cannot be chosen. */
+/** Categories of events: `monitor` reports on capturing itself and cannot be selected. */
 export const EVENT_CATEGORIES = [...TELEMETRY_CATEGORIES, 'monitor'] as const;
 export type EventCategory = (typeof EVENT_CATEGORIES)[number];
 
-/** Longest string in an event's data, in bytes, the marker at its end included (interface.md, "Limits"). */
+/** Longest string in an event's data, in bytes, including the marker at its end (interface.md, "Limits"). */
 export const TELEMETRY_STRING_BYTES = 8192;
-/** What a string that was cut ends with. */
+/** The end of a truncated string. */
 export const TRUNCATION_MARKER = '...[truncated]';
-/** Longest identifier of a connection, session, frame, download or context, in characters. */
-export const TELEMETRY_ID_LENGTH = 128;
-/** Longest scheme of a URL, in characters. */
-export const URL_SCHEME_LENGTH = 32;
 
 const CategoryFlag = z.strictObject({ enabled: z.boolean().optional() });
 
-/** `excluded_methods` are commands of clients that are not told; absent leaves the list as it is, empty clears it. */
+/** `excluded_methods` are client commands without events; absent keeps the list, empty clears it. */
 const ControlFlag = CategoryFlag.extend({
   cdp: z.strictObject({ excluded_methods: z.array(z.enum(COMMAND_METHODS)).max(100).optional() }).optional(),
 });
@@ -41,7 +37,7 @@ export const TelemetryCategories = z.strictObject({
   platform: CategoryFlag.optional(),
 });
 
-/** What a session captures, as it shows it (BrowserTelemetryConfig). */
+/** What a session captures (BrowserTelemetryConfig). */
 export const TelemetryConfig = z.object({ browser: TelemetryCategories });
 
 /** BrowserTelemetryRequestConfig of interface.md. */

@@ -1,5 +1,5 @@
-/** What the codes of an authenticator are made by. */
-export interface TotpParameters {
+/** Parameters of an authenticator's codes. */
+interface TotpParameters {
   /** Base32, upper case, without spaces, dashes or padding. */
   secret: string;
   /** Seconds. */
@@ -8,22 +8,22 @@ export interface TotpParameters {
   algorithm: TotpAlgorithm;
 }
 
-/** Algorithms that authenticators know. */
+/** Algorithms that authenticators support. */
 export const TOTP_ALGORITHMS = ['SHA1', 'SHA256', 'SHA512'] as const;
 type TotpAlgorithm = (typeof TOTP_ALGORITHMS)[number];
 
-/** Bounds of what may be set beside the secret. */
+/** Bounds of the settings. */
 export const TOTP_BOUNDS = { period: { min: 10, max: 300 }, digits: { min: 6, max: 8 } } as const;
 
-/** What a secret may come with. */
+/** Settings given with a secret. */
 export type TotpSettings = Partial<Omit<TotpParameters, 'secret'>>;
 
-/** What sites use that say nothing of it (RFC 6238). */
+/** Defaults (RFC 6238). */
 const USUAL: Required<TotpSettings> = { period: 30, digits: 6, algorithm: 'SHA1' };
 
 /**
- * Reads a secret as people have it: base32 in any spacing and case, or a whole `otpauth://totp/` address. `given` is what is
- * known beside it; an address that says otherwise counts. Null when it is neither.
+ * Parses a secret in any common form: base32 in any spacing and case, or an `otpauth://totp/` address, whose own settings
+ * override `given`. Null if it is neither.
  */
 export function readTotpSecret(text: string, given: TotpSettings = {}): TotpParameters | null {
   const trimmed = text.trim();
@@ -31,7 +31,7 @@ export function readTotpSecret(text: string, given: TotpSettings = {}): TotpPara
   if (isBareTotpSecret(text)) return withSecret(trimmed, settings);
   if (!URL.canParse(trimmed)) return null;
   const { host, pathname, searchParams } = new URL(trimmed);
-  // Not every URL parser takes what follows `otpauth:` for a host.
+  // Not every URL parser treats what follows `otpauth:` as a host.
   if (!/^(\/\/)?totp(\/|$)/i.test(host === '' ? pathname : host)) return null;
   const algorithm = TOTP_ALGORITHMS.find(
     (each) => each === (searchParams.get('algorithm') ?? settings.algorithm).toUpperCase(),
@@ -42,12 +42,12 @@ export function readTotpSecret(text: string, given: TotpSettings = {}): TotpPara
   return withSecret(searchParams.get('secret') ?? '', { period, digits, algorithm });
 }
 
-/** True for a secret alone, which says nothing of period, digits and algorithm. */
+/** True for a secret without period, digits and algorithm. */
 export function isBareTotpSecret(text: string): boolean {
   return !/^otpauth:/i.test(text.trim());
 }
 
-/** The one spelling in which a secret is kept: base32 alone where it is used as usual, else an address. Null when it is none. */
+/** The stored form of a secret: base32 with default settings, else an address. Null if it is invalid. */
 export function normalizeTotpSecret(text: string, given?: TotpSettings): string | null {
   const read = readTotpSecret(text, given);
   if (read === null) return null;

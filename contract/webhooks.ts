@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HttpUrl } from './addresses.ts';
 import { AuthStatus, CanReauthReason, FlowStatus, FlowStep, FlowType } from './connections.ts';
 
-/** What webhooks are told of a connection. */
+/** Events of connections that webhooks receive. */
 export const WebhookEventType = z.enum([
   'connection.authenticated',
   'connection.needs_auth',
@@ -13,7 +13,7 @@ export const WebhookEventType = z.enum([
 ]);
 export type WebhookEventType = z.infer<typeof WebhookEventType>;
 
-/** The `data` of an event on a connection, as it was then: ids, states and reasons, no word of a page or a person. */
+/** The `data` of a connection event, as of then: ids, states and reasons, no text of a page or a person. */
 export const WebhookData = z.strictObject({
   connection_id: z.string(),
   project_id: z.string(),
@@ -29,7 +29,7 @@ export const WebhookData = z.strictObject({
 });
 export type WebhookData = z.infer<typeof WebhookData>;
 
-/** The body that a webhook gets. A test has no connection to speak of. */
+/** The body of a webhook request. A test has no connection. */
 export const WebhookPayload = z.union([
   z.strictObject({ type: WebhookEventType, timestamp: z.string(), data: WebhookData }),
   z.strictObject({
@@ -51,23 +51,16 @@ const settings = {
 };
 
 /** Body of `POST /webhooks`. */
-export const WebhookCreate = z.strictObject({
-  url: settings.url,
-  events: settings.events.optional(),
-  description: settings.description.optional(),
-});
+export const WebhookCreate = z.strictObject(settings).partial({ events: true, description: true });
 export type WebhookCreate = z.infer<typeof WebhookCreate>;
 
-/** Body of `PATCH /webhooks/{id}`. `status` pauses, and resumes what was paused by whomever. */
-export const WebhookUpdate = z.strictObject({
-  url: settings.url.optional(),
-  events: settings.events.optional(),
-  description: settings.description.optional(),
-  status: z.enum(['active', 'paused']).optional(),
-});
+/** Body of `PATCH /webhooks/{id}`. `status` pauses, and resumes whatever the cause of the pause. */
+export const WebhookUpdate = z
+  .strictObject(settings)
+  .partial()
+  .extend({ status: z.enum(['active', 'paused']).optional() });
 export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
-
-/** A webhook as it is answered. Its secret is shown by create and rotate alone. */
+/** A webhook. Only create and rotate show its secret. */
 export const Webhook = z.strictObject({
   id: z.string(),
   url: z.string(),
@@ -86,12 +79,12 @@ export const Webhook = z.strictObject({
 });
 export type Webhook = z.infer<typeof Webhook>;
 
-/** Answer of create and rotate: the one time that the secret is shown. */
+/** Response of create and rotate, the only ones with the secret. */
 export const WebhookWithSecret = Webhook.extend({
   secret: z.string().describe('`whsec_…`: verifies the signature of what is delivered'),
 });
 
-/** One event on its way to one webhook. */
+/** The delivery of one event to one webhook. */
 export const WebhookDelivery = z.strictObject({
   id: z.string(),
   webhook_id: z.string(),
@@ -114,17 +107,17 @@ export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 /** Why an attempt failed. */
 export type WebhookDeliveryError = NonNullable<WebhookDelivery['last_error']>;
 
-/** What an attempt at a delivery came to: the status that was answered, or why there is none. */
+/** Result of a delivery attempt: the response status, or why there is none. */
 export type WebhookAttempt = { statusCode: number | null; error: WebhookDeliveryError | null };
 
-/** What a lane of deliveries to a webhook does next: `none` when nothing waits, `wait` for the next attempt of the same one. */
-export type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
+/** The next step of a delivery lane: `none` if nothing is pending, `wait` for the next attempt of the same delivery. */
+type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number };
 
 /** Activities that deliver events to webhooks. */
 export interface WebhookActivities {
   /**
-   * Makes one attempt at what is next in a lane, and writes down what it came to; with `isDue` even before its time. When it
-   * runs again after a lost worker, the same event is posted again under the same id.
+   * Makes one attempt at the next delivery of a lane and records the result; with `isDue` even before its time. A retry after
+   * a lost worker posts the same event again under the same id.
    */
   deliverNext(input: { webhookId: string; lane: string; isDue: boolean }): Promise<WebhookStep>;
 }

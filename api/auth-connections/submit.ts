@@ -3,7 +3,7 @@ import { ConnectionSubmit } from '../../contract/connections.ts';
 import { type FlowState, expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Interaction } from '../../contract/interaction.ts';
-import { answerFor, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
+import { resolveAnswer, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
 import { IdParams, refusals } from '../answer-schemas.ts';
 import { callerOf } from '../caller.ts';
@@ -55,7 +55,7 @@ export async function submitAnswer(parts: Parts, row: Row, body: ConnectionSubmi
   const waiting = waitingInteraction(row.document.flow, parts.clock());
   const mode = selectSubmitMode(body, waiting?.interaction_id ?? null);
   if (waiting !== null && (body.interaction_id ?? waiting.interaction_id) === waiting.interaction_id) {
-    await deliver(parts, row, answerFor(mode, waiting));
+    await deliver(parts, row, resolveAnswer(mode, waiting));
     return;
   }
   // A client that lost the answer to its first try sends again, and the flow may have gone on since.
@@ -105,7 +105,7 @@ function sealable(connectionId: string, { interactionId, values, choiceId, wrong
 
 async function wasTaken(parts: Parts, connectionId: string, mode: SubmitMode, past: Interaction) {
   try {
-    return await parts.store.submissions.isKnown(sealable(connectionId, answerFor(mode, past)));
+    return await parts.store.submissions.isKnown(sealable(connectionId, resolveAnswer(mode, past)));
   } catch (error) {
     if (error instanceof HoldfastError && error.status === 400) return false;
     throw error;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { ConnectionSubmit, Interaction, ManagedAuth } from '../../contract/connections.ts';
+import type { ConnectionSubmit, ManagedAuth } from '../../contract/connections.ts';
+import type { Interaction } from '../../contract/interaction.ts';
 import type { FocusedControl } from '../../contract/screencast.ts';
 
 /** Keys of a keyboard that a person presses on the page; what types a character is sent as text. */

@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyRequest } from 'fastify';
-import { CONFIRMED_FOR_MS, isAtLeast, type Role } from '../../contract/people.ts';
+import { CONFIRMATION_LIFETIME_MS, isAtLeast, type Role } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { UserCaller } from '../caller.ts';
 
@@ -48,5 +48,5 @@ function neededRole(method: string, url: string, { role, answersSecret }: RouteR
 
 function isConfirmed({ session }: UserCaller, now: Date): boolean {
   const confirmedAt = session?.confirmedAt ?? null;
-  return confirmedAt !== null && now.getTime() - confirmedAt.getTime() < CONFIRMED_FOR_MS;
+  return confirmedAt !== null && now.getTime() - confirmedAt.getTime() < CONFIRMATION_LIFETIME_MS;
 }

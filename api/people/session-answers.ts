@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONFIRMED_FOR_MS, type Session } from '../../contract/people.ts';
+import { CONFIRMATION_LIFETIME_MS, type Session } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { UserSessionRecord } from '../../store/queries/user-sessions.ts';
 import { callerOfSession } from '../authentication.ts';
@@ -36,7 +36,7 @@ export async function presentSession({ store, settings }: ApiParts, session: Use
     passkeys: passkeys.length,
     has_oidc: settings.oidc !== undefined && (user?.hasOidcSubject ?? false),
     confirmed_until:
-      session.confirmedAt === null ? null : new Date(session.confirmedAt.getTime() + CONFIRMED_FOR_MS).toISOString(),
+      session.confirmedAt === null ? null : new Date(session.confirmedAt.getTime() + CONFIRMATION_LIFETIME_MS).toISOString(),
     expires_at: session.expiresAt.toISOString(),
   };
 }

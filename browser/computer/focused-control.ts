@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { FocusedControl, PICKED_INPUTS, type Pick } from '../../contract/screencast.ts';
+import { FocusedControl, PICKER_INPUTS, type PickedValue } from '../../contract/screencast.ts';
 import { inTime } from '../../contract/in-time.ts';
 import type { Session } from '../session/session.ts';
 import { evaluateApart } from './evaluate-apart.ts';
@@ -18,7 +18,7 @@ const FIND = `
     inner = at.shadowRoot?.activeElement ?? (/^I?FRAME$/.test(at.tagName) ? at.contentDocument?.activeElement : null);
   }
   const isList = at?.tagName === 'SELECT' && !at.multiple && at.size < 2;
-  const picked = ${JSON.stringify(PICKED_INPUTS)};
+  const picked = ${JSON.stringify(PICKER_INPUTS)};
   const isPicker = at?.tagName === 'INPUT' && picked.includes(at.type);
   const options = isList ? [...at.options].slice(0, ${String(MAX_OPTIONS)}) : [];
   const isDisabled = (option) => option.disabled || option.parentNode.disabled === true;
@@ -87,7 +87,7 @@ export async function readFocusedControl(session: Session): Promise<FocusedContr
 }
 
 /** Chooses in the list or picker that has the keyboard, with the events that a person's choice makes. */
-export async function pickInFocusedControl(session: Session, { value }: Pick): Promise<void> {
+export async function pickInFocusedControl(session: Session, { value }: PickedValue): Promise<void> {
   const holder = await findHolder(session);
   const chosen = holder === null ? false : await ask(session, holder.sessionId, pickOf(value));
   if (chosen === true) return;

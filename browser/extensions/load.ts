@@ -7,7 +7,7 @@ import { createSessionFiles } from '../files/session-files.ts';
 import { unzipInto } from '../files/unzip.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
-import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
+import { sanitizeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
 import { loadedInto } from './loaded.ts';
 import { giveTabTargets } from './tab-targets.ts';
 
@@ -72,7 +72,7 @@ async function replaceManifest(folder: string, name: string): Promise<boolean> {
   if (text === null) {
     throw new HoldfastError('invalid_request', `extensions: ${name} must have ${MANIFEST} at the root of its archive`);
   }
-  const judged = judgeManifest(text, `extensions: ${MANIFEST} of ${name}`);
+  const judged = sanitizeManifest(text, `extensions: ${MANIFEST} of ${name}`);
   await writeFile(file, judged.text);
   return judged.asksForDebugger;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AnswerSigns, RequestCheck } from '../../../contract/document.ts';
+import type { ResponseSignature, RequestCheck } from '../../../contract/document.ts';
 import { placeOf } from '../landing-url.ts';
 
 /** An answer of the site to one request. Holds what the page says: it never leaves the activity. */
@@ -54,7 +54,7 @@ export function judge(rule: Pick<RequestCheck, 'signedIn' | 'signedOut'>, answer
   return { verdict: isIn ? 'authenticated' : 'expired', decidedBy };
 }
 
-function fits(own: AnswerSigns, others: AnswerSigns, answer: SiteAnswer, marks: ReadonlySet<string>): boolean {
+function fits(own: ResponseSignature, others: ResponseSignature, answer: SiteAnswer, marks: ReadonlySet<string>): boolean {
   return (
     answer.status === own.status &&
     placeOrNull(answer.location) === own.location &&
@@ -63,7 +63,7 @@ function fits(own: AnswerSigns, others: AnswerSigns, answer: SiteAnswer, marks: 
   );
 }
 
-function signsOf(own: readonly [SiteAnswer, SiteAnswer], others: readonly [SiteAnswer, SiteAnswer]): AnswerSigns {
+function signsOf(own: readonly [SiteAnswer, SiteAnswer], others: readonly [SiteAnswer, SiteAnswer]): ResponseSignature {
   const [first, second] = own;
   const always = new Set(tokensOf(second.body));
   const elsewhere = new Set(others.flatMap(({ body }) => tokensOf(body)));

@@ -7,7 +7,7 @@ import {
   MOUSE_PHASES,
   POINTER_TYPES,
   TOUCH_PHASES,
-} from '../../../contract/telemetry-command-words.ts';
+} from '../../../contract/telemetry-command-enums.ts';
 import type { CommandTable, Params, Reader } from './readers.ts';
 import { at, countOf, flag, id, int, lengthOf, oneOf, real, record, within, word } from './readers.ts';
 

@@ -1,5 +1,5 @@
 import type { CdpCommandMethod } from '../../../contract/telemetry-commands.ts';
-import { TELEMETRY_ID_LENGTH, URL_SCHEME_LENGTH } from '../../../contract/telemetry.ts';
+import { TELEMETRY_ID_LENGTH, URL_SCHEME_LENGTH } from '../../../contract/telemetry-commands.ts';
 
 export type Params = Record<string, unknown>;
 /** Reads one field from what a client sent; undefined when it is not there, or not what it should be. */

@@ -1,4 +1,4 @@
-/** Words of the browser's protocol that command events repeat; any other word is told as `other`. */
+/** Enumerations of the browser's protocol in command events; any other value is reported as `other`. */
 export const MOUSE_PHASES = ['mousePressed', 'mouseReleased', 'mouseMoved', 'mouseWheel', 'other'] as const;
 export const KEY_PHASES = ['keyDown', 'keyUp', 'rawKeyDown', 'char', 'other'] as const;
 export const TOUCH_PHASES = ['touchStart', 'touchEnd', 'touchMove', 'touchCancel', 'other'] as const;
@@ -51,45 +51,3 @@ export const TRANSITION_TYPES = [
 export const SCREENCAST_FORMATS = ['jpeg', 'png', 'other'] as const;
 export const LIFECYCLE_STATES = ['frozen', 'active', 'other'] as const;
 export const TRANSFER_MODES = ['ReturnAsBase64', 'ReturnAsStream', 'other'] as const;
-
-/** Every command that has an event. */
-export const COMMAND_METHODS = [
-  'Autofill.trigger',
-  'Browser.cancelDownload',
-  'Browser.close',
-  'Browser.setContentsSize',
-  'Browser.setWindowBounds',
-  'DOM.focus',
-  'DOM.scrollIntoViewIfNeeded',
-  'DOM.setFileInputFiles',
-  'Input.cancelDragging',
-  'Input.dispatchDragEvent',
-  'Input.dispatchKeyEvent',
-  'Input.dispatchMouseEvent',
-  'Input.dispatchTouchEvent',
-  'Input.emulateTouchFromMouseEvent',
-  'Input.imeSetComposition',
-  'Input.insertText',
-  'Input.synthesizePinchGesture',
-  'Input.synthesizeScrollGesture',
-  'Input.synthesizeTapGesture',
-  'Page.bringToFront',
-  'Page.captureScreenshot',
-  'Page.captureSnapshot',
-  'Page.close',
-  'Page.handleJavaScriptDialog',
-  'Page.navigate',
-  'Page.navigateToHistoryEntry',
-  'Page.printToPDF',
-  'Page.reload',
-  'Page.setWebLifecycleState',
-  'Page.startScreencast',
-  'Page.stopLoading',
-  'Page.stopScreencast',
-  'Target.activateTarget',
-  'Target.closeTarget',
-  'Target.createBrowserContext',
-  'Target.createTarget',
-  'Target.disposeBrowserContext',
-  'Target.openDevTools',
-] as const;
