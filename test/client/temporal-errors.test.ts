@@ -19,6 +19,6 @@ it.each([
     new WorkflowUpdateFailedError('no', ApplicationFailure.create({ type: 'AcceptedUpdateCompletedWorkflow' })),
     true,
   ],
-])('of a message that was %s it is known whether it met the end of a run', (_how, error, met) => {
+])('detects whether a message that was %s reached the end of a run', (_how, error, met) => {
   expect(hitEndOfRun(error)).toBe(met);
 });

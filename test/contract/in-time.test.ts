@@ -9,13 +9,13 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('answers what comes in time, and leaves no timer behind', async () => {
+it('returns a result in time and leaves no timer behind', async () => {
   expect(await inTime(Promise.resolve('done'), 1000, 'late')).toBe('done');
   await expect(inTime(Promise.reject(new Error('broken')), 1000, 'late')).rejects.toThrow('broken');
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('answers what it is told to when the time is over, and minds no failure after it', async () => {
+it('returns the fallback after the timeout, and ignores a later failure', async () => {
   let fail: (error: Error) => void = () => undefined;
   const answer = inTime(new Promise<string>((_resolve, reject) => (fail = reject)), 1000, null);
   vi.advanceTimersByTime(1000);

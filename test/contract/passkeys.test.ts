@@ -31,7 +31,7 @@ const header = {
   accounts: [account],
 };
 
-describe('passkeys that are imported', () => {
+describe('imported passkeys', () => {
   it.each([
     ['plain ones', [passkey], [passkey]],
     ['plain ones in ordinary base64', [{ ...passkey, private_key: padded(passkey.private_key) }], [passkey]],
@@ -43,7 +43,7 @@ describe('passkeys that are imported', () => {
     expect(Passkeys.parse(sent)).toEqual(expected);
   });
 
-  it('do not count unless they say so', () => {
+  it('do not count signatures unless they say so', () => {
     const { sign_count: _, ...uncounted } = passkey;
     expect(Passkeys.parse([uncounted, { ...passkey, sign_count: 7 }])).toMatchObject([
       { sign_count: 0 },
@@ -66,7 +66,7 @@ describe('passkeys that are imported', () => {
     expect(JSON.stringify(error)).not.toContain(passkey.private_key);
   });
 
-  it('are refused in an exchanged item that holds one without its key, and beyond a number', () => {
+  it('are rejected in an item that holds one without its key, and above the limit', () => {
     expect(Passkeys.safeParse({ ...item, credentials: [{ ...exchanged, key: undefined }] }).success).toBe(false);
     expect(Passkeys.safeParse(Array.from({ length: MAX_PASSKEYS + 1 }, () => passkey)).success).toBe(false);
   });

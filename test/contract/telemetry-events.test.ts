@@ -13,7 +13,7 @@ const envelope = (type: string, category: string, data?: unknown): unknown => ({
   },
 });
 
-describe('an event as it is read', () => {
+describe('a parsed event', () => {
   it('may name the vertical coordinate as YAML does', () => {
     const data = { method: 'Input.dispatchMouseEvent', event_type: 'mouseMoved', x: 1, true: 2.5 };
     expect(ReadCdpCommandData.parse(data)).toEqual({
@@ -25,7 +25,7 @@ describe('an event as it is read', () => {
     expect(TelemetryEnvelope.safeParse(envelope('cdp_command', 'control', data)).success).toBe(true);
   });
 
-  it('holds no property that its command does not have', () => {
+  it('has no property that its command does not have', () => {
     const data = { method: 'Input.insertText', text_length: 3 };
     expect(ReadCdpCommandData.safeParse(data).success).toBe(true);
     expect(ReadCdpCommandData.safeParse({ ...data, text: 'abc' }).success).toBe(false);

@@ -15,7 +15,7 @@ const sorted = (selection: TelemetrySelection | null): TelemetryCategory[] | nul
   selection === null ? null : [...selection].toSorted();
 const of = (...categories: TelemetryCategory[]): TelemetrySelection => new Set(categories);
 
-describe('what a new session captures', () => {
+describe('the categories of a new session', () => {
   it.each<[string, unknown, TelemetryCategory[] | null]>([
     ['nothing asked', undefined, null],
     ['null', null, null],
@@ -38,13 +38,13 @@ describe('what a new session captures', () => {
     expect(sorted(selection)).toEqual(expected?.toSorted() ?? null);
   });
 
-  it('cannot be both off and chosen', () => {
+  it('cannot be both off and selected', () => {
     const refused = TelemetryRequest.safeParse({ enabled: false, browser: { console: off } });
     expect(refused.error?.issues[0]?.path).toEqual(['enabled']);
   });
 });
 
-describe('what a session captures after a change', () => {
+describe('the categories of a session after a change', () => {
   const busy = of('control', 'network', 'screenshot');
   it.each<[string, TelemetrySelection | null, unknown, TelemetryCategory[] | null]>([
     ['nothing said', busy, undefined, ['control', 'network', 'screenshot']],
@@ -69,7 +69,7 @@ describe('what a session captures after a change', () => {
     expect(sorted(selection)).toEqual(expected?.toSorted() ?? null);
   });
 
-  it('is what was named last, category by category, however it came about', () => {
+  it('is the last requested value of each category, in any order of changes', () => {
     const flags = fc.dictionary(fc.constantFrom(...TELEMETRY_CATEGORIES), fc.record({ enabled: fc.boolean() }));
     fc.assert(
       fc.property(flags, flags, (first, second) => {

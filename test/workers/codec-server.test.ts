@@ -31,7 +31,7 @@ const post = (
   server.inject({ method: 'POST', url: `/codec/${path}`, headers: { origin: UI, ...headers }, payload: { payloads } });
 
 describe('the codec server', () => {
-  it('decodes what workflows hold, encodes what the UI sends, and lets others pass', async () => {
+  it('decodes workflow payloads, encodes those of the UI, and passes others through', async () => {
     const decoded = await post('decode', [encrypted, PLAIN_JSON]);
     expect(decoded.json()).toEqual({ payloads: [PLAIN_JSON, PLAIN_JSON] });
     expect(decoded.headers).toMatchObject({
@@ -46,7 +46,7 @@ describe('the codec server', () => {
     });
   });
 
-  it('answers nobody without a key, and no page of another origin', async () => {
+  it('rejects requests without a key and pages of another origin', async () => {
     for (const headers of [{}, { authorization: 'Bearer stranger' }, { cookie: 'holdfast_codec=made-up' }])
       for (const path of ['decode', 'encode']) expect((await post(path, [encrypted], headers)).statusCode).toBe(401);
     const preflight = await server.inject({
@@ -57,7 +57,7 @@ describe('the codec server', () => {
     expect(preflight.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  it('knows a browser that signed in, by a cookie that is not the key', async () => {
+  it('recognizes a signed-in browser by a cookie that is not the key', async () => {
     const signIn = (key: string) =>
       server.inject({
         method: 'POST',
@@ -74,7 +74,7 @@ describe('the codec server', () => {
     expect(decoded.json()).toEqual({ payloads: [PLAIN_JSON] });
   });
 
-  it('says nothing of what it cannot decode', async () => {
+  it('reveals nothing about a payload that it cannot decode', async () => {
     const broken = { ...encrypted, data: Buffer.alloc(60).toString('base64') };
     const answer = await post('decode', [broken]);
     expect(answer.statusCode).toBe(422);

@@ -17,14 +17,14 @@ async function sealed(): Promise<Payload> {
 }
 
 describe('the payload codec', () => {
-  it('gives back what it sealed, and shows nothing of it', async () => {
+  it('decrypts what it encrypted, and reveals nothing of it', async () => {
     const payload = await sealed();
     expect(Buffer.from(payload.data ?? []).toString('latin1')).not.toContain('bank');
     const [opened] = await codec.decode([payload], HERE);
     expect(Buffer.from(opened?.data ?? []).toString()).toBe('{"domain":"bank.example"}');
   });
 
-  it('refuses every flipped byte', async () => {
+  it('rejects every flipped byte', async () => {
     const payload = await sealed();
     for (let at = 0; at < (payload.data?.length ?? 0); at += 1) {
       const data = Buffer.from(payload.data ?? []);
@@ -33,7 +33,7 @@ describe('the payload codec', () => {
     }
   });
 
-  it('writes under the newest key, and reads what earlier ones and later ones wrote', async () => {
+  it('encrypts with the newest key, and decrypts payloads of earlier and later keys', async () => {
     let keys = [Buffer.alloc(32, 1)];
     const running = createPayloadCodec(() => Promise.resolve(keys));
     const [before] = await running.encode([PLAIN], HERE);
@@ -52,7 +52,7 @@ describe('the payload codec', () => {
     expect(later?.metadata?.['key-id']).toEqual(after?.metadata?.['key-id']);
   });
 
-  it('refuses a payload of another workflow, under another key, or in clear', async () => {
+  it('rejects a payload of another workflow, of another key, or in clear', async () => {
     const payload = await sealed();
     await expect(async () => codec.decode([payload], ELSEWHERE)).rejects.toThrow(/another workflow/);
     const moved = { ...payload, metadata: { ...payload.metadata, place: Buffer.from('connection-b') } };
@@ -62,7 +62,7 @@ describe('the payload codec', () => {
     await expect(async () => codec.decode([PLAIN], HERE)).rejects.toThrow(/not encrypted/);
   });
 
-  it('takes one word in clear, which the server has of its own, and nothing like it', async () => {
+  it("accepts the server's own marker in clear, and nothing similar", async () => {
     const said = (data: string): Payload => ({ ...PLAIN, data: Buffer.from(data) });
     const word = said('"ACTIVITY_ID_NOT_STARTED"');
     expect(await codec.decode([word], HERE)).toEqual([word]);

@@ -19,7 +19,7 @@ afterAll(async () => {
   await env.teardown();
 });
 
-it('logs JSON without what a failure said, and offers Prometheus metrics', async () => {
+it('logs JSON without failure messages, and serves Prometheus metrics', async () => {
   const secret = 'hunter2-in-a-row';
   const port = await freePort();
   const script = fileURLToPath(new URL('./runtime-process.ts', import.meta.url));

@@ -35,7 +35,7 @@ afterAll(async () => {
   await env.teardown();
 });
 
-it('moves a sleeping connection on to the version that was made current', async () => {
+it('moves a sleeping connection to the version that became current', async () => {
   const first = await startVersion('1');
   const id = await createConnection('asleep');
   await first.stop();
@@ -88,7 +88,7 @@ it(
   },
 );
 
-it('goes on with a watch on the version that was made current', { timeout: 120_000 }, async () => {
+it('continues a watch on the version that became current', { timeout: 120_000 }, async () => {
   const world = createScriptedWorld();
   world.learns = true;
   world.discovered = [INSIDE];

@@ -30,39 +30,39 @@ async function invoke(what: Run[], retries = 0, timeoutMs = 600_000): Promise<vo
   await tests.env.client.workflow.getHandle(`invocation-${invocationId}`).result();
 }
 
-it('runs once, and once only without retries, whatever comes of it', async () => {
+it('runs only once without retries, whatever the result', async () => {
   for (const run of ['done', 'failed'] as const) await invoke([run]);
   expect(world.seen).toEqual([{ isLast: true }, { isLast: true }]);
   expect(world.ends).toEqual([null, null]);
 });
 
-it('runs again after failures for as often as it may', async () => {
+it('retries after failures as often as allowed', async () => {
   await invoke(['failed', 'failed', 'done'], 2);
   expect(world.seen.map(({ isLast }) => isLast)).toEqual([false, false, true]);
   await invoke(['failed', 'done'], 5);
   expect(world.seen.map(({ isLast }) => isLast)).toEqual([false, false, true, false, false]);
 });
 
-it('counts a run that was lost, and ends with the reason', async () => {
+it('counts a lost run as a failure, and ends with the reason', async () => {
   await invoke(['broken']);
   expect([world.seen.length, world.ends]).toEqual([1, ['lost']]);
   await invoke(['broken', 'done'], 1);
   expect([world.seen.length, world.ends]).toEqual([3, ['lost', null]]);
 });
 
-it('waits for what cannot begin, and counts it for nothing', async () => {
+it('waits if a run cannot start, without counting it', async () => {
   await invoke(['unavailable', 'unavailable', 'unavailable', 'done']);
   expect([world.seen.length, world.ends]).toEqual([4, [null]]);
   await invoke(['unavailable'], 0, 90_000);
   expect(world.ends).toEqual([null, 'unavailable']);
 });
 
-it('ends when its time is over', async () => {
+it('ends at its timeout', async () => {
   await invoke(['long'], 0, 1000);
   expect(world.ends).toEqual(['timed_out']);
 });
 
-it('cleans up when it is ended by its caller', async () => {
+it('cleans up when its caller cancels it', async () => {
   world.runs = ['long'];
   const invocationId = randomUUID();
   await client.invoke({ invocationId, timeoutMs: 600_000, retries: 0 });
@@ -75,7 +75,7 @@ it('cleans up when it is ended by its caller', async () => {
   expect(await client.state('invocation', 'never-begun')).toBe('none');
 });
 
-it('ends a deployment whose build cannot be made', async () => {
+it('ends a deployment whose build fails permanently', async () => {
   world.builds = ['done', 'broken'];
   for (const id of [randomUUID(), randomUUID()]) {
     await client.deploy(id);

@@ -114,7 +114,7 @@ async function activate() {
 
 const paths = () => s3.puts.flatMap(({ body }) => linesOf(body).map(({ path }) => path));
 
-it('begins at activation, holds each window ten minutes, and has each hour in objects of its own', async () => {
+it('starts at activation, holds each window for ten minutes, and puts each hour in separate objects', async () => {
   await happen(['/before'], -1);
   const destination = await activate();
   await happen(['/first', '/second']);
@@ -145,7 +145,7 @@ it('begins at activation, holds each window ten minutes, and has each hour in ob
   await destination.remove();
 });
 
-it('exports what is written within the ten minutes after its window, and nothing that happens while it is paused', async () => {
+it('exports rows written up to ten minutes after their window, and nothing from while it is paused', async () => {
   const destination = await activate();
   await sleep(EXPORT_WINDOW_MS + 7 * MINUTE);
   await happen(['/slow'], -11 * MINUTE);
@@ -164,7 +164,7 @@ it('exports what is written within the ten minutes after its window, and nothing
   await destination.remove();
 });
 
-it('tries again after longer and longer pauses, says why, and at once when it is changed', async () => {
+it('retries with ever longer pauses, reports the reason, and retries at once when it is changed', async () => {
   const destination = await activate();
   await happen(['/stubborn']);
   const denied = { status: 403, code: 'AccessDenied' };
@@ -200,7 +200,7 @@ it('keeps its history short', async () => {
   await destination.remove();
 });
 
-it('writes the same object again when its worker is lost before it is noted', async () => {
+it('writes the same object again if its worker is lost before recording it', async () => {
   const destination = await activate();
   await happen(['/one', '/two']);
   breakAfterPut = () => {
@@ -216,7 +216,7 @@ it('writes the same object again when its worker is lost before it is noted', as
 });
 
 // The last: this server skips no more time once an activity was broken off.
-it('writes it again when its worker is lost in the middle of it', async () => {
+it('writes the object again if its worker is lost during the upload', async () => {
   now -= HOUR;
   await happen(['/one', '/two'], 1);
   s3.refuse.put.push('silence');

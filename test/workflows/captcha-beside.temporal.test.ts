@@ -30,7 +30,7 @@ const onPage = ({ flow }: ConnectionDocument): boolean =>
 const entries = (): string[] => tests.world.entered.map(({ entryId }) => entryId);
 const reauths = () => [...tests.world.timeline.values()].filter(({ type }) => type === 'reauth');
 
-it('has a person answer it on the page, and then enters what the person gave before, once', async () => {
+it("is answered by a person on the page, after which the person's earlier values are entered once", async () => {
   const id = await tests.create();
   tests.world.unproved = true;
   tests.world.answers = [fault('captcha_unanswered'), INSIDE];
@@ -46,7 +46,7 @@ it('has a person answer it on the page, and then enters what the person gave bef
   expect(tests.world.abandoned).toEqual([]);
 });
 
-it('ends as blocked when nobody answers it, and what was to be typed is destroyed', async () => {
+it('blocks the login if nobody answers it, and the pending values are destroyed', async () => {
   const id = await tests.create();
   tests.world.unproved = true;
   tests.world.answers = [fault('captcha_unanswered')];
@@ -62,7 +62,7 @@ it('ends as blocked when nobody answers it, and what was to be typed is destroye
   expect(tests.world.abandoned).toEqual(entries());
 });
 
-it('is answered by itself in the moment that the page is read again: nobody is asked', async () => {
+it('is not shown to anybody if it is answered by the next reading of the page', async () => {
   const id = await tests.create();
   tests.world.answers = [fault('captcha_unanswered'), INSIDE];
   await tests.client.login(id);
@@ -71,7 +71,7 @@ it('is answered by itself in the moment that the page is read again: nobody is a
   expect(tests.world.states.some(onPage)).toBe(false);
 });
 
-it('that comes up anew each time is given up', async () => {
+it('fails the login if a new one appears each time', async () => {
   const id = await tests.create();
   tests.world.answers = [fault('captcha_unanswered')];
   await tests.client.login(id);
@@ -80,7 +80,7 @@ it('that comes up anew each time is given up', async () => {
   expect(entries()).toHaveLength(4);
 });
 
-it('ends a REAUTH that has nobody to ask, and the password is not sent', async () => {
+it('ends an unattended REAUTH before the password is submitted', async () => {
   const id = await loginByCredential(tests);
   tests.world.health = [EXPIRED];
   tests.world.unproved = true;
@@ -91,7 +91,7 @@ it('ends a REAUTH that has nobody to ask, and the password is not sent', async (
   expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: true, flow: { passwords_typed: 0 } });
 });
 
-it('is answered by a solver at a REAUTH', async () => {
+it('is answered by a solver during a REAUTH', async () => {
   const id = await loginByCredential(tests);
   tests.world.health = [EXPIRED];
   tests.world.unproved = 'until_solved';
@@ -105,7 +105,7 @@ it('is answered by a solver at a REAUTH', async () => {
   expect(tests.world.solver).toEqual(['asked', 'look']);
 });
 
-it('that a solver answers in vain is for nobody at a REAUTH, which ends', async () => {
+it('ends a REAUTH if the solver answers in vain', async () => {
   const id = await loginByCredential(tests);
   tests.world.health = [EXPIRED];
   tests.world.unproved = true;
@@ -119,7 +119,7 @@ it('that a solver answers in vain is for nobody at a REAUTH, which ends', async 
   expect(tests.world.solver).toEqual(['asked', 'look']);
 });
 
-it('that joins the form after a first try has the saved password tried again, and not counted as refused', async () => {
+it('does not count the saved password as rejected if it is added to the form after a first attempt', async () => {
   const id = await tests.create({ credential: { name: 'saved' } });
   tests.world.credential = STORED;
   tests.world.unproved = true;
@@ -131,7 +131,7 @@ it('that joins the form after a first try has the saved password tried again, an
   expect((await until(tests, id, ended)).flow).toMatchObject({ flow_status: 'SUCCESS', passwords_typed: 2 });
 });
 
-it('of which the site says again and again that it has no answer takes no password for wrong', async () => {
+it('does not mark the password as wrong if the site keeps reporting it as unanswered', async () => {
   const id = await loginByCredential(tests);
   tests.world.health = [EXPIRED];
   tests.world.answers = [WANTS_PROOF];

@@ -4,7 +4,7 @@ import { checkNumberAt, nextCheckAtMs, phaseOf } from '../../contract/check-time
 const NOW = Date.UTC(2026, 0, 1, 12, 34, 56, 789);
 const INTERVALS = [1, 2, 300, 1200, 3600, 3601, 21_600, 86_399, 86_400];
 
-it.each(INTERVALS)('gives as many connections as an interval of %i seconds has seconds one each', (interval) => {
+it.each(INTERVALS)('gives each second of an interval of %i seconds to one connection', (interval) => {
   for (const first of [0, 7 * interval + 3]) {
     const phases = Array.from({ length: interval }, (_each, index) => phaseOf(first + index, interval));
     expect(new Set(phases).size).toBe(interval);
@@ -13,7 +13,7 @@ it.each(INTERVALS)('gives as many connections as an interval of %i seconds has s
   }
 });
 
-it('has at most 28 of 100,000 hourly checks share a second, and no second without', () => {
+it('has at most 28 of 100,000 hourly checks share a second, and leaves no second empty', () => {
   const counts = new Map<number, number>();
   for (let slot = 0; slot < 100_000; slot += 1) {
     const phase = phaseOf(slot, 3600);
@@ -24,7 +24,7 @@ it('has at most 28 of 100,000 hourly checks share a second, and no second withou
   expect(Math.min(...counts.values())).toBe(27);
 });
 
-it('keeps few connections far apart, however many they are', () => {
+it('keeps a few connections far apart', () => {
   for (const interval of [300, 3600, 86_400])
     for (let count = 2; count <= 100; count += 1) {
       const phases = Array.from({ length: count }, (_each, slot) => phaseOf(slot, interval)).toSorted((a, b) => a - b);
@@ -34,7 +34,7 @@ it('keeps few connections far apart, however many they are', () => {
 });
 
 it.each(INTERVALS.filter((interval) => interval >= 300))(
-  'plans a check 0.1 to 1.1 intervals from now, at the second of its place, with %i seconds between',
+  'schedules a check 0.1 to 1.1 intervals from now, at the second of its slot, every %i seconds',
   (intervalSeconds) => {
     const interval = intervalSeconds * 1000;
     for (let slot = 0; slot < 1000; slot += 1) {
@@ -50,7 +50,7 @@ it.each(INTERVALS.filter((interval) => interval >= 300))(
 );
 
 it.each([300, 3600, 86_400])(
-  'numbers the checks of every %i seconds as they follow, however late each is',
+  'numbers checks every %i seconds consecutively, however late each is',
   (intervalSeconds) => {
     const place = { slot: 7, intervalSeconds };
     let at = Date.parse('2026-01-01T00:00:00Z');

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 describe('a login with a person', () => {
-  it('walks from DISCOVERING to COMPLETED and records every state', async () => {
+  it('goes from DISCOVERING to COMPLETED and records every state', async () => {
     const id = await tests.create();
     tests.world.answers = [CODE_PAGE, INSIDE];
     const started = await tests.client.login(id);
@@ -57,7 +57,7 @@ describe('a login with a person', () => {
   it.each([
     ['whose project was archived as it was made', 'project_gone', 'not_found'],
     ['that is one more than there may be', 'limit_reached', 'limit_reached'],
-  ])('is of no connection %s; it can be made later', async (_which, type, code) => {
+  ])('fails without a connection %s, which can be created later', async (_which, type, code) => {
     tests.world.storeFault = fault(type);
     await expect(tests.create()).rejects.toMatchObject({ code });
     expect(tests.world.rows.size).toBe(0);
@@ -65,7 +65,7 @@ describe('a login with a person', () => {
     expect(tests.world.rows.has(await tests.create())).toBe(true);
   });
 
-  it('asks again with reason rejected when the site shows the same form', async () => {
+  it('asks again with reason rejected if the site shows the same form', async () => {
     const id = await tests.create();
     tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }, INSIDE];
     await tests.client.login(id);
@@ -76,7 +76,7 @@ describe('a login with a person', () => {
     expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 
-  it('refuses stale, unknown and missing answers, and a second login', async () => {
+  it('rejects stale, unknown and missing answers, and a second login', async () => {
     const id = await tests.create();
     await expect(tests.client.submit(id, answer('none', ['field_user']))).rejects.toMatchObject({
       code: 'not_awaiting_input',
@@ -96,7 +96,7 @@ describe('a login with a person', () => {
     expect(tests.world.entered).toHaveLength(0);
   });
 
-  it('takes a signal as it takes an update', async () => {
+  it('accepts an answer by signal like one by update', async () => {
     const id = await tests.create();
     await tests.client.login(id);
     const { flow } = await until(tests, id, waits);
@@ -107,7 +107,7 @@ describe('a login with a person', () => {
     expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 
-  it('waits for what is done elsewhere, and takes no answer to that pause when it is over', async () => {
+  it('waits for an action elsewhere, and accepts no answer to that pause afterwards', async () => {
     const id = await tests.create();
     tests.world.discovered = [
       page('external_action', {
@@ -133,7 +133,7 @@ describe('a login with a person', () => {
     expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
   });
 
-  it('applies one of a hundred submits', async () => {
+  it('applies one of a hundred identical submits', async () => {
     const id = await tests.create();
     await tests.client.login(id);
     const { flow } = await until(tests, id, waits);
@@ -170,7 +170,7 @@ describe('a recorded connection', () => {
   it.each([
     [true, false],
     [false, true],
-  ])('can be told otherwise for one login (by default %s, here %s)', async (byDefault, here) => {
+  ])('can be overridden for one login (default %s, override %s)', async (byDefault, here) => {
     tests.world.credential = STORED;
     const id = await tests.create({ credential: { name: 'saved' }, record_session: byDefault });
     await tests.client.login(id, { recordSession: here });
@@ -179,7 +179,7 @@ describe('a recorded connection', () => {
     expect(tests.world.rows.get(id)?.settings.record_session).toBe(byDefault);
   });
 
-  it('logs in without a recording, and never names that of a session that was lost', async () => {
+  it('logs in without a recording, and never names that of a lost session', async () => {
     const id = await tests.create({ record_session: true });
     await tests.client.login(id);
     await until(tests, id, waits);
@@ -208,7 +208,7 @@ describe('time', () => {
     expect(tests.world.closed).toEqual(['brw_1']);
   });
 
-  it('calls a login blocked by a captcha once nobody has solved it, and shows the page until then', async () => {
+  it('ends a login as blocked by a captcha that nobody solved, and shows the page until then', async () => {
     const id = await tests.create();
     tests.world.discovered = [page('captcha')];
     tests.world.shown = page('captcha');
@@ -239,7 +239,7 @@ describe('time', () => {
     expect(tests.world.solver).toHaveLength(41);
   });
 
-  it('checks the session on its schedule, once the first login is done', async () => {
+  it('checks the session on its schedule after the first login', async () => {
     const id = await tests.create({ health_check_interval: 300 });
     await tests.env.sleep('20 minutes');
     expect(tests.world.checks).toBe(0);
@@ -257,7 +257,7 @@ describe('time', () => {
 });
 
 describe('the cost in history', () => {
-  it('is at most 12 events a health check', async () => {
+  it('is at most 12 events per health check', async () => {
     const id = await tests.create({ health_check_interval: 300 });
     tests.world.discovered = [INSIDE];
     await tests.client.login(id);
@@ -278,7 +278,7 @@ describe('the cost in history', () => {
 });
 
 describe('identity', () => {
-  it('makes one connection of fifty creates at once', async () => {
+  it('creates one connection for fifty concurrent creates', async () => {
     const seed = {
       organizationId: 'org_default',
       projectId: 'prj_default',
@@ -289,7 +289,7 @@ describe('identity', () => {
     expect(new Set(results.map(({ document }) => document.id)).size).toBe(1);
   });
 
-  it('ends with the connection, and a new one of the same place is another', async () => {
+  it('ends with the connection; a new one in the same place has another id', async () => {
     const id = await tests.create({ profile_name: 'again' });
     await tests.client.login(id);
     await until(tests, id, waits);

@@ -58,7 +58,7 @@ it('loses no choice', async () => {
   expect(timeline()).toHaveLength(1);
 });
 
-it('goes on waiting for what is done elsewhere, and takes another way that the page offers meanwhile', async () => {
+it('keeps waiting for an action elsewhere, and accepts another choice meanwhile', async () => {
   const id = await tests.createRestless();
   const push = page('external_action', { choices: [choice('mfa_method', 'Text me', { mfa_type: 'sms' })] });
   tests.world.discovered = [push];
@@ -85,7 +85,7 @@ it('goes on waiting for what is done elsewhere, and takes another way that the p
   expect(tests.world.entered.map(({ answer }) => answer.choice?.label)).toEqual(['Text me']);
 });
 
-it('removes the connection in the middle of a flow, and tells how the flow ended', async () => {
+it('removes the connection during a flow, and reports how the flow ended', async () => {
   const id = await tests.createRestless();
   await tests.client.login(id);
   const { flow } = await until(tests, id, waits);
@@ -99,7 +99,7 @@ it('removes the connection in the middle of a flow, and tells how the flow ended
   await expect(tests.client.login(id)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-it('checks and takes settings in the middle of a flow, and cancels it when it is cancelled itself', async () => {
+it('checks and accepts settings during a flow, and cancels it when canceled itself', async () => {
   const id = await tests.createRestless();
   await tests.client.login(id);
   await until(tests, id, waits);
@@ -141,7 +141,7 @@ it.each([false, true])('keeps the health timer across runs, and a watch: %s', as
   expect(new Set(turns).size).toBe(turns.length);
 });
 
-it('takes updates that meet it between two runs', async () => {
+it('accepts updates that arrive between two runs', async () => {
   const id = await tests.createRestless();
   for (let i = 0; i < 10; i += 1) {
     await Promise.all([
@@ -157,7 +157,7 @@ it('takes updates that meet it between two runs', async () => {
   }
 });
 
-it('finishes a re-authentication that began in an earlier run', async () => {
+it('finishes a re-authentication started in an earlier run', async () => {
   tests.world.credential = STORED;
   const id = await tests.createRestless({ credential: { name: 'saved' } });
   await tests.client.login(id);
@@ -168,7 +168,7 @@ it('finishes a re-authentication that began in an earlier run', async () => {
   expect(done).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
 });
 
-it('starts a run of its own after each flow, without being told to', async () => {
+it('starts a new run after each flow by itself', async () => {
   const id = await tests.create();
   const first = await runOf(id);
   tests.world.discovered = [LOGIN_PAGE];

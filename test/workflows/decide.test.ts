@@ -50,8 +50,8 @@ function entered(by: LastEntry['by'], reading: PageReading, certain = true): Las
   };
 }
 
-describe('what a login does next', () => {
-  it('answers a list that joins a form which holds its password, and takes the code for unread', () => {
+describe('the next step of a login', () => {
+  it('answers a list added to a form that holds its password, and treats the code as unchecked', () => {
     const [user, password, code] = [
       field('identifier', 'username'),
       field('password', 'password'),
@@ -78,11 +78,11 @@ describe('what a login does next', () => {
     expect(decide(situation(grown(false), { mode: 'unattended', last }, knowing))).toMatchObject({ do: 'fail' });
   });
 
-  it('finishes on a page that shows a signed-in visitor', () => {
+  it('finishes on a page that shows a signed-in user', () => {
     expect(decide(situation(INSIDE))).toEqual({ do: 'finish' });
   });
 
-  it('signs in by a saved passkey before anything else, once', () => {
+  it('signs in with a saved passkey before anything else, once', () => {
     const way = choice('auth_method', 'Sign in with a passkey', { uses: 'passkey' });
     const form = { ...LOGIN_PAGE, choices: [way] };
     const wall = page('passkey', { choices: [way] });
@@ -100,7 +100,7 @@ describe('what a login does next', () => {
     expect(decide(situation(wall, {}, STORED))).toMatchObject({ code: 'unsupported_auth_method' });
   });
 
-  it('asks a person before a site may create a passkey, and else puts it off', () => {
+  it('asks a person before a site may create a passkey, and skips it otherwise', () => {
     const create = choice('other', 'Create a passkey', { uses: 'new_passkey' });
     const later = choice('other', 'Not now', { agrees_to_nothing: true });
     const offer = page('choice', { choices: [create, later] });
@@ -120,13 +120,13 @@ describe('what a login does next', () => {
       expect(decide(situation(offer, more, credential))).toMatchObject({ do: 'enter', answer: { choice: later } });
   });
 
-  it('has a person solve a captcha on the page itself, and gives up where nobody is there', () => {
+  it('has a person solve a captcha on the page, and fails when unattended', () => {
     const puzzle = page('captcha');
     expect(decide(situation(puzzle))).toMatchObject({ do: 'wait', question: { fields: [], choices: [] } });
     expect(decide(situation(puzzle, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'captcha_blocked' });
   });
 
-  it('asks a solver about a captcha first where one may be asked, once', () => {
+  it('asks an available solver about a captcha first, once', () => {
     const puzzle = page('captcha');
     for (const mode of ['attended', 'unattended'] as const) {
       const given = situation(puzzle, { mode, canAskSolver: true }, STORED);
@@ -138,7 +138,7 @@ describe('what a login does next', () => {
     }
   });
 
-  it('asks a person for what nobody has stored', () => {
+  it('asks a person for values that are not stored', () => {
     expect(decide(situation(LOGIN_PAGE))).toMatchObject({
       do: 'ask',
       question: {
@@ -151,7 +151,7 @@ describe('what a login does next', () => {
     });
   });
 
-  it('enters a stored credential, and asks only for the rest of a form', () => {
+  it('enters a stored credential and asks only for the rest of the form', () => {
     expect(decide(situation(LOGIN_PAGE, {}, STORED))).toMatchObject({
       do: 'enter',
       answer: { entries: [{ source: { kind: 'credential', key: 'username' } }, { source: { key: 'password' } }] },
@@ -163,7 +163,7 @@ describe('what a login does next', () => {
     });
   });
 
-  it('answers an authenticator code by the secret, a sent code by nobody but the person', () => {
+  it('answers an authenticator code from the secret, and leaves a delivered code to the person', () => {
     const totp = page('form', { fields: [field('totp_code', 'otp')] });
     expect(decide(situation(totp, {}, { ...STORED, hasTotpSecret: true }))).toMatchObject({
       do: 'enter',
@@ -186,7 +186,7 @@ describe('what a login does next', () => {
     expect(decide(changed)).toMatchObject({ do: 'enter' });
   });
 
-  it('types nothing unseen after an entering whose end is unknown', () => {
+  it('types nothing after an entry with an unknown outcome', () => {
     const last = entered('credential', LOGIN_PAGE, false);
     expect(decide(situation(LOGIN_PAGE, { last }, STORED))).toMatchObject({ do: 'ask', question: { known: [] } });
     expect(decide(situation(LOGIN_PAGE, { last, mode: 'unattended' }, STORED))).toMatchObject({
@@ -194,7 +194,7 @@ describe('what a login does next', () => {
     });
   });
 
-  it('presses what only leads on, once, and leaves to a person what agrees to something', () => {
+  it('presses a button that only leads on, once, and leaves consent to a person', () => {
     const onward = { ...choice('other', 'Not now'), agrees_to_nothing: true };
     const later = page('choice', { choices: [choice('other', 'Add a phone'), onward] });
     const terms = page('choice', { choices: [choice('other', 'I agree')] });
@@ -216,7 +216,7 @@ describe('what a login does next', () => {
     ['http_login', 'unsupported_auth_method'],
     ['password_change', 'website_error'],
     ['other', 'login_form_not_found'],
-  ] as const)('ends at a page that is %s', (kind, code) => {
+  ] as const)('fails at a page of kind %s', (kind, code) => {
     expect(decide(situation(page(kind)))).toMatchObject({ do: 'fail', code });
   });
 
@@ -231,11 +231,11 @@ describe('what a login does next', () => {
     [page('password_change'), 'customer_input_required'],
     [page('choice', { choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' })] }), 'mfa_required'],
     [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] }), 'account_choice_required'],
-  ])('says what it lacks when nobody is there (%#)', (reading, code) => {
+  ])('names the missing value when unattended (%#)', (reading, code) => {
     expect(decide(situation(reading, { mode: 'unattended' }, STORED))).toMatchObject({ do: 'fail', code });
   });
 
-  it('tries the saved secret once on a code field that says nothing of where its code comes from', () => {
+  it('tries the saved secret once for a code of unknown origin', () => {
     const code = page('form', { fields: [field('code', 'code', { channel: 'unknown' })] });
     const withSecret = { ...STORED, hasTotpSecret: true };
     expect(decide(situation(code, {}, withSecret))).toMatchObject({
@@ -247,7 +247,7 @@ describe('what a login does next', () => {
     expect(decide(situation(CODE_PAGE, {}, withSecret))).toMatchObject({ do: 'ask' });
   });
 
-  it('takes a code for refused that is asked for again, though the page no longer says whose', () => {
+  it('treats a code as rejected when it is asked for again, even if the page no longer says whose it is', () => {
     const asked = page('form', { fields: [field('totp_code', 'token')] });
     const again = page('form', { fields: [field('code', 'token', { channel: 'unknown' })] });
     expect(decide(situation(again, { last: entered('person', asked) }))).toMatchObject({
@@ -256,7 +256,7 @@ describe('what a login does next', () => {
     });
   });
 
-  it('takes the way that the credential can go', () => {
+  it('prefers the choice that the credential can answer', () => {
     const ways = page('choice', {
       choices: [choice('mfa_method', 'Text', { mfa_type: 'sms' }), choice('mfa_method', 'App', { mfa_type: 'totp' })],
     });
@@ -271,7 +271,7 @@ describe('what a login does next', () => {
     });
   });
 
-  it('tells phones of one person apart, and a code by the phone that was chosen', () => {
+  it("distinguishes a person's phones, and the code of the chosen one", () => {
     const phone = (to: string) => choice('mfa_method', 'Text message', { mfa_type: 'sms', masked_destination: to });
     const ids = (...to: string[]): string[] => identifyChoices(to.map(phone)).map(({ id }) => id);
     expect(ids('••15', '••27')).toEqual(ids('••27', '••15').reverse());
@@ -295,7 +295,7 @@ describe('what a login does next', () => {
   it.each([
     ['account_locked', /locked the account/],
     ['rate_limited', /no more attempts/],
-  ] as const)('leaves a site alone that is %s, whoever is there', (why, words) => {
+  ] as const)('makes no attempt at a site that is %s, attended or not', (why, words) => {
     const shut = { ...LOGIN_PAGE, website_error: 'No.', lock_out: why };
     for (const mode of ['attended', 'unattended'] as const)
       expect(decide(situation(shut, { mode }, STORED))).toMatchObject({
@@ -305,7 +305,7 @@ describe('what a login does next', () => {
       });
   });
 
-  it('tries the next code of the saved secret after one that was refused, and no third', () => {
+  it('tries a second code of the saved secret after a rejected one, but not a third', () => {
     const code = page('form', { fields: [field('totp_code', 'otp')] });
     const withSecret = { ...STORED, hasTotpSecret: true };
     const last = entered('credential', code);
@@ -324,7 +324,7 @@ describe('what a login does next', () => {
     expect(after(0, { last: null, refusedCodes: { ...refusedCodes, version: 2 } })).toMatchObject({ do: 'enter' });
   });
 
-  it('waits for a push beside a field for a code, and offers the field meanwhile', () => {
+  it('waits for a push and offers the code field beside it', () => {
     const push = page('external_action', { fields: [field('totp_code', 'otp')] });
     expect(decide(situation(push, {}, STORED))).toMatchObject({
       do: 'wait',
@@ -337,7 +337,7 @@ describe('what a login does next', () => {
     expect(decide(situation(push, { mode: 'unattended' }, STORED))).toMatchObject({ code: 'external_action_required' });
   });
 
-  it('takes the account that the plan took, with nobody there, once, and never agrees to something again', () => {
+  it("picks the plan's account when unattended, once, and never repeats a consent", () => {
     const accounts = page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] });
     const took = (type: 'account' | 'other', label: string) => ({
       choice: { type, label, masked_destination: null, answered_by: 'person' as const },
@@ -352,7 +352,7 @@ describe('what a login does next', () => {
     expect(followed(terms, took('other', 'I agree'))).toMatchObject({ code: 'customer_input_required' });
   });
 
-  it('goes the way of the plan where the page has a field for another, or asks for an action elsewhere', () => {
+  it("follows the plan's choice even if the page also has a field or asks for an action elsewhere", () => {
     const password = choice('auth_method', 'Use a password');
     const choices = [password, choice('auth_method', 'E-mail me a link')];
     const step = { choice: { ...password, answered_by: 'person' } } as const;
@@ -381,7 +381,7 @@ describe('what a login does next', () => {
     return decide(situation(reading, { mode: 'unattended', planned, ...more }, STORED));
   }
 
-  it('asks whether the key of a new authenticator may be kept, and types no code of another', () => {
+  it('asks whether to keep the secret of a new authenticator, and types no code of another one', () => {
     const withSecret = { ...STORED, hasTotpSecret: true };
     const offer = page('form', { fields: [field('totp_code', 'otp')], enrolment: true });
     const asked = decide(situation(offer, { canSave: true }, withSecret));
@@ -399,22 +399,22 @@ describe('what a login does next', () => {
     });
   });
 
-  it('stops a login that goes on for ever', () => {
+  it('stops an endless login', () => {
     expect(decide(situation(LOGIN_PAGE, { entered: MAX_ENTRIES }))).toMatchObject({ code: 'max_steps_exceeded' });
     expect(decide(situation(LOGIN_PAGE, { rejections: 6 }))).toMatchObject({ code: 'max_attempts_reached' });
   });
 });
 
-describe('with nobody there, a code that comes by itself', () => {
+describe('a code that arrives automatically at an unattended login', () => {
   const byText = (more: Partial<Situation> = {}) =>
     decide(situation(CODE_PAGE, { mode: 'unattended', ...more }, STORED));
 
-  it('is waited for where its channel may be counted on, and nowhere else', () => {
+  it('is waited for only if its channel delivers automatically', () => {
     expect(byText({ codeChannels: ['sms'] }).do).toBe('ask');
     expect(byText({ codeChannels: ['email'] })).toMatchObject({ do: 'fail', code: 'sms_code_required' });
   });
 
-  it('may be a mailed link, where mails come', () => {
+  it('may be a mailed link if emails arrive', () => {
     const wait = page('external_action', { mailed_link: true });
     const unattended = { mode: 'unattended', codeChannels: ['email'] } as const;
     expect(decide(situation(wait, unattended)).do).toBe('wait');
@@ -423,7 +423,7 @@ describe('with nobody there, a code that comes by itself', () => {
     expect(decide(situation(page('external_action'), unattended))).toMatchObject(failed);
   });
 
-  it('is not followed by another one when the site refused it', () => {
+  it('is not followed by another one if the site rejected it', () => {
     expect(byText({ codeChannels: ['sms'], last: entered('person', CODE_PAGE) })).toMatchObject({
       do: 'fail',
       code: 'sms_code_required',

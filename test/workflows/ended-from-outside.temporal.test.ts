@@ -37,7 +37,7 @@ async function logsIn(id: string): Promise<void> {
 
 const handle = (workflowId: string) => tests.env.client.workflow.getHandle(workflowId);
 
-it('shows a flow that was cancelled as CANCELED, and closes its browser', async () => {
+it('shows a canceled flow as CANCELED and closes its browser', async () => {
   const { id, flowId } = await waiting();
   await handle(flowId).cancel();
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('CANCELED');
@@ -45,21 +45,21 @@ it('shows a flow that was cancelled as CANCELED, and closes its browser', async 
   await logsIn(id);
 });
 
-it('shows a flow that was terminated as FAILED', async () => {
+it('shows a terminated flow as FAILED', async () => {
   const { id, flowId } = await waiting();
   await handle(flowId).terminate();
   expect((await until(tests, id, ended)).flow).toMatchObject({ flow_status: 'FAILED', error_code: 'internal_error' });
   await logsIn(id);
 });
 
-it('cancels its flow and lives on when the connection is cancelled', async () => {
+it('cancels its flow and keeps running when the connection is canceled', async () => {
   const { id } = await waiting();
   await handle(workflowIdOf(id)).cancel();
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('CANCELED');
   await logsIn(id);
 });
 
-it('goes on from its row when the connection was terminated, and ends the flow that ran', async () => {
+it('restarts a terminated connection from its row and ends its running flow', async () => {
   const { id } = await waiting();
   await handle(workflowIdOf(id)).terminate();
   await tests.client.configure(id, { auto_reauth: false });
@@ -93,7 +93,7 @@ async function walk(): Promise<string[]> {
   return revived;
 }
 
-it('is revived by a walk over the rows without any call: its flow is over, and its checks go on', async () => {
+it('is revived by the sweeper without any call: its flow has ended and its checks continue', async () => {
   tests.world.credential = STORED;
   const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 2 });
   await tests.client.login(id);
@@ -114,7 +114,7 @@ it('is revived by a walk over the rows without any call: its flow is over, and i
 it.each([
   ['a password that was refused', { ...LOGIN_PAGE, website_error: 'Wrong password.' }, 'requires_customer_input'],
   ['a code that it met', CODE_PAGE, 'requires_sms_code'],
-])('has not forgotten %s when it goes on from its row', async (_what, met, reason) => {
+])('still knows %s after a restart from its row', async (_what, met, reason) => {
   const id = await loginByCredential(tests);
   tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
   tests.world.answers = [met];
@@ -132,7 +132,7 @@ it.each([
   await until(tests, id, ({ status }) => status === 'AUTHENTICATED');
 });
 
-it('stays gone when it was deleted', async () => {
+it('is not restarted after it was deleted', async () => {
   const { id } = await waiting();
   await tests.client.remove(id);
   await expect(tests.client.configure(id, { auto_reauth: false })).rejects.toMatchObject({ code: 'not_found' });

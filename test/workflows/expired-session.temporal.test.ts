@@ -27,7 +27,7 @@ describe('an expired session', () => {
     return id;
   }
 
-  it('is logged in again by a REAUTH child, nobody there', async () => {
+  it('is logged in again by an unattended REAUTH', async () => {
     const id = await loggedIn();
     tests.world.health = [EXPIRED];
     await tests.client.check(id);
@@ -36,7 +36,7 @@ describe('an expired session', () => {
     expect(tests.world.entered).toHaveLength(2);
   });
 
-  it('is left NEEDS_AUTH after one try of a password that the site refuses', async () => {
+  it('stays NEEDS_AUTH after one attempt with a password that the site refuses', async () => {
     const id = await loggedIn();
     tests.world.health = [EXPIRED];
     tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Wrong password.' }];
@@ -57,7 +57,7 @@ describe('an expired session', () => {
     await until(tests, id, (document) => document.status === 'AUTHENTICATED');
   });
 
-  it('has a refused password asked for by a login by hand, which types it no second time', async () => {
+  it('is followed by an attended login that asks for the refused password instead of typing it again', async () => {
     const id = await reauthThatIsRefused(tests);
     tests.world.answers = [INSIDE];
     await tests.client.login(id);
@@ -74,7 +74,7 @@ describe('an expired session', () => {
   it.each([
     ['where auto_reauth is off', { credential: { name: 'saved' }, auto_reauth: false }, true, 'viable_plans_found'],
     ['where nothing is stored, and says why', { save_credentials: false }, false, 'no_credential'],
-  ] as const)('is left NEEDS_AUTH %s', async (_where, wanted, may, reason) => {
+  ] as const)('stays NEEDS_AUTH %s', async (_where, wanted, may, reason) => {
     tests.world.credential = 'credential' in wanted ? STORED : null;
     const id = await tests.create(wanted);
     await tests.client.login(id);
@@ -89,7 +89,7 @@ describe('an expired session', () => {
     expect(tests.world.entered).toHaveLength(1);
   });
 
-  it('is not logged in as somebody else: by a REAUTH, nor by a person', async () => {
+  it('is not logged in to another account, neither by a REAUTH nor by a person', async () => {
     const id = await loggedIn();
     tests.world.health = [EXPIRED];
     tests.world.finishFault = fault('account_mismatch');
@@ -103,7 +103,7 @@ describe('an expired session', () => {
     expect(again).toMatchObject({ ...closed, flow: mismatch });
   });
 
-  it('is left to a person after one try where the site has locked the account', async () => {
+  it('is left to a person after one attempt if the site has locked the account', async () => {
     const id = await loggedIn();
     tests.world.health = [EXPIRED];
     tests.world.answers = [{ ...LOGIN_PAGE, website_error: 'Your account is locked.', lock_out: 'account_locked' }];
@@ -119,7 +119,7 @@ describe('an expired session', () => {
     expect((await until(tests, id, ({ status }) => status === 'AUTHENTICATED')).can_reauth).toBe(true);
   });
 
-  it('is found by one check where two are asked for at once', async () => {
+  it('is detected by one check when two are requested at once', async () => {
     const id = await loggedIn();
     let release = (): void => undefined;
     tests.world.holdChecks = new Promise((resolve) => {
@@ -134,7 +134,7 @@ describe('an expired session', () => {
     expect(tests.world.checks).toBe(1);
   });
 
-  it('stays as it was when a check is inconclusive', async () => {
+  it('keeps its status after an inconclusive check', async () => {
     const id = await loggedIn();
     tests.world.health = [{ outcome: 'inconclusive', errorCode: 'network_error', credential: null }];
     const document = (await tests.client.check(id))?.document;

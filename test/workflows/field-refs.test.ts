@@ -15,8 +15,8 @@ function facts(...valueKeys: string[]): CredentialFacts {
 const refsOf = (named: NamedField[]): string[] => named.map(({ ref }) => ref);
 const remembered = (named: NamedField[], step = 1) => named.map(({ field: seen, ref }) => ({ ...seen, ref, step }));
 
-describe('the name under which the value of a field is kept', () => {
-  it('is the common one where no other field has it', () => {
+describe('the ref of a field', () => {
+  it('is the default one if no other field has it', () => {
     expect(refsOf(nameFields([CUSTOMER, PASSWORD]))).toEqual(['username', 'password']);
     expect(refsOf(nameFields([field('identifier', 'e', { discovered_type: 'email' }), USER]))).toEqual([
       'email',
@@ -24,13 +24,13 @@ describe('the name under which the value of a field is kept', () => {
     ]);
   });
 
-  it("is a field's own where two would share it, in any order of the fields", () => {
+  it('is unique if two fields would share it, in any order of the fields', () => {
     expect(refsOf(nameFields([CUSTOMER, USER, PASSWORD]))).toEqual(['customer_number', 'user_id', 'password']);
     expect(refsOf(nameFields([USER, PASSWORD, CUSTOMER]))).toEqual(['user_id', 'password', 'customer_number']);
     expect(refsOf(nameFields([PASSWORD, PIN]))).toEqual(['password', 'pin']);
   });
 
-  it('is made of what tells fields of one label apart, be it their place alone', () => {
+  it('is made of what distinguishes fields with the same label, even if only their position', () => {
     const [first, second] = [{ label: 'Number' }, { label: 'Number' }];
     expect(refsOf(nameFields([field('identifier', 'branch', first), field('identifier', 'account', second)]))).toEqual([
       'branch',
@@ -46,7 +46,7 @@ describe('the name under which the value of a field is kept', () => {
     ]);
   });
 
-  it('stays the same across logins, whatever joins the page or is renamed', () => {
+  it('stays the same across logins, whatever is added to the page or renamed', () => {
     const earlier = remembered(nameFields([CUSTOMER, PASSWORD]));
     expect(refsOf(nameFields([USER, CUSTOMER, PASSWORD], { now: [], earlier }))).toEqual([
       'user_id',
@@ -61,13 +61,13 @@ describe('the name under which the value of a field is kept', () => {
     expect(refsOf(nameFields([anotherForm], { now: [], earlier }))).toEqual(['username']);
   });
 
-  it('is not that of another field that was answered on an earlier page of the login', () => {
+  it('differs from that of a field on an earlier page of the login', () => {
     const now = remembered(nameFields([CUSTOMER]));
     expect(refsOf(nameFields([USER, PASSWORD], { now, earlier: [] }))).toEqual(['user_id', 'password']);
     expect(refsOf(nameFields([CUSTOMER, PASSWORD], { now, earlier: [] }))).toEqual(['username', 'password']);
   });
 
-  it('is remembered for fields that a login did not meet', () => {
+  it('is remembered for fields that a login did not show', () => {
     const [customer, user] = remembered(nameFields([CUSTOMER, USER]));
     if (customer === undefined || user === undefined) throw new Error('nothing was named');
     expect(rememberFields([customer, user], [{ ...user, hint: 'new' }]).map(({ ref, hint }) => [ref, hint])).toEqual([
@@ -77,10 +77,10 @@ describe('the name under which the value of a field is kept', () => {
   });
 });
 
-describe('what a credential answers of a page', () => {
+describe('the fields of a page that a credential answers', () => {
   const match = (fields: (typeof USER)[], ...keys: string[]) => matchKeys(nameFields(fields), facts(...keys));
 
-  it('goes by the ref, then by the name of the field', () => {
+  it('are matched by ref, then by name', () => {
     expect(match([CUSTOMER, USER, PASSWORD], 'user_id', 'password', 'customer_number')).toEqual([
       'customer_number',
       'user_id',
@@ -89,12 +89,12 @@ describe('what a credential answers of a page', () => {
     expect(match([CUSTOMER, USER], 'kdnr', 'uid')).toEqual(['kdnr', 'uid']);
   });
 
-  it('never answers two fields by one key: what may belong to either is asked', () => {
+  it('never share a key: an ambiguous one is asked for', () => {
     expect(match([CUSTOMER, USER, PASSWORD], 'username', 'password')).toEqual([null, null, 'password']);
     expect(match([PASSWORD, PIN], 'password')).toEqual(['password', null]);
   });
 
-  it('answers the only one that is left by what people are commonly known by', () => {
+  it('include the only remaining identifier, by its common key names', () => {
     expect(match([CUSTOMER, USER, PASSWORD], 'username', 'customer_number')).toEqual([
       'customer_number',
       'username',
@@ -104,7 +104,7 @@ describe('what a credential answers of a page', () => {
     expect(match([PIN], 'password')).toEqual(['password']);
   });
 
-  it('never answers a code', () => {
+  it('never include a code', () => {
     expect(match([field('code', 'code')], 'code')).toEqual([null]);
   });
 });

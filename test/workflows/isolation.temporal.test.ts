@@ -22,7 +22,7 @@ beforeEach(async () => {
   tests.reset();
 });
 
-it('lets a person log in while every browser for checks is taken and more checks wait', async () => {
+it('lets a person log in while all browsers for checks are busy and more checks wait', async () => {
   const checked = [await loginByCredential(tests), await loginByCredential(tests)];
   let release: () => void = () => undefined;
   tests.world.holdChecks = new Promise((resolve) => {
@@ -44,7 +44,7 @@ it('lets a person log in while every browser for checks is taken and more checks
   expect(tests.world.checks).toBeGreaterThanOrEqual(2);
 });
 
-it('lets a person log in while another one has the phone in hand', async () => {
+it('lets a person log in while another one is reaching for their phone', async () => {
   const push = page('external_action');
   tests.world.discovered = [push];
   tests.world.shown = push;
@@ -61,7 +61,7 @@ it('lets a person log in while another one has the phone in hand', async () => {
   expect((await until(tests, waiting, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
-it('answers while the store is away, and writes everything once it is back', async () => {
+it('answers while the store is unavailable, and writes everything once it is back', async () => {
   const id = await tests.create();
   const writes = tests.world.writes;
   tests.world.storeFault = ApplicationFailure.retryable('The store is away', 'unavailable');
@@ -83,7 +83,7 @@ it('answers while the store is away, and writes everything once it is back', asy
   await until(tests, id, (document) => waits(document) && !document.settings.auto_reauth);
 });
 
-it('is found in Temporal by organization, by status and by the hash of its domain', async () => {
+it('is found in Temporal by organization, status and domain hash', async () => {
   tests.world.credential = STORED;
   const find = async (query: string): Promise<string[]> => {
     const found: string[] = [];

@@ -46,7 +46,7 @@ describe('the step of a plan', () => {
     page('choice', { url, choices: labels.map((label) => choice('account', label)) });
   const find = (steps: PlanStep[], reading = LOGIN_PAGE) => stepFor([plan('flow_1', steps)], reading, NOTHING_KNOWN);
 
-  it('is the one whose fields are all there', () => {
+  it('is the one whose fields are all present', () => {
     const names = { refs: ['username', 'password'] };
     const form = page('form', { fields: [field('text', 'username'), field('password', 'password')] });
     expect(find([step(names)], form)?.step.fields).toHaveLength(2);
@@ -54,7 +54,7 @@ describe('the step of a plan', () => {
     expect(find([step({ external: true })], form)).toBeNull();
   });
 
-  it('is the one whose choice is offered once, here before elsewhere, the last before the first', () => {
+  it('is the one whose choice is offered once, preferring this page and later steps', () => {
     const steps = [step({ took: 'Ann' }), step({ took: 'Ben' }), step({ took: 'Cleo', page: `${LOGIN}/two` })];
     expect(find(steps, accounts(LOGIN, 'Ann', 'Ben', 'Cleo'))?.choice?.label).toBe('Ben');
     expect(find(steps, accounts(LOGIN, 'Ann', 'Cleo'))?.choice?.label).toBe('Ann');
@@ -62,7 +62,7 @@ describe('the step of a plan', () => {
     expect(find(steps, accounts(LOGIN, 'Ben', 'Ben'))).toBeNull();
   });
 
-  it('is a consent where the same page asks the same in the same words, no other agreement', () => {
+  it('is a consent if the same page asks the same in the same words, but no other agreement', () => {
     const asks = (description: string | null, url = LOGIN) =>
       page('choice', { url, choices: [{ ...choice('other', 'Allow'), description }, choice('other', 'Cancel')] });
     const allowed = { type: 'other', label: 'Allow', masked_destination: null, answered_by: 'person' } as const;
@@ -76,7 +76,7 @@ describe('the step of a plan', () => {
     expect(find(consent, { ...again, choices: withBoxes })).toBeNull();
   });
 
-  it('is the device that was picked beside the field for its code, before the code', () => {
+  it('is the device picked beside its code field, before the code', () => {
     const devices = [choice('mfa_method', 'phone'), choice('mfa_method', 'tablet')];
     const asks = page('form', { fields: [field('totp_code', 'otp')], choices: devices });
     const tablet = { type: 'mfa_method', label: 'tablet', masked_destination: null, answered_by: 'person' } as const;
@@ -89,14 +89,14 @@ describe('the step of a plan', () => {
     expect(find([names, step({ choice: tablet }), typed], withoutIt)?.choice).toBeNull();
   });
 
-  it('is of the first plan that has one', () => {
+  it('comes from the first plan that has one', () => {
     const plans = [plan('flow_2', [step({ took: 'Dora' })]), plan('flow_1', [step({ took: 'Ann' })])];
     expect(stepFor(plans, accounts(LOGIN, 'Ann'), NOTHING_KNOWN)?.planId).toBe('flow_1');
   });
 });
 
 describe('the steps of a login', () => {
-  it('hold the answer that was taken, with what only the refused one gave', () => {
+  it('keep the accepted answer, with the fields that only the rejected one had', () => {
     const first = step({ refs: ['user', 'password'] });
     const second = step({ refs: ['password'] });
     expect(addStep([first], second, false)).toEqual([first, second]);
@@ -112,7 +112,7 @@ describe('the plans of a connection', () => {
   const form = step({ refs: ['user', 'password'] });
   const walked = (id: string, steps: PlanStep[]) => ({ id, credential_id: 'cred_1', steps });
 
-  it('are those of the ways in, the newest first, with pickers that may be shown again', () => {
+  it('are kept newest first, with pickers that may be shown again', () => {
     const before = rememberPlan([], walked('flow_1', [form, step({ took: 'Ann' }), step({ refs: ['code'] })]));
     const [only, ...none] = rememberPlan(before, walked('flow_2', [form]));
     expect(none).toEqual([]);
@@ -133,7 +133,7 @@ describe('the plans of a connection', () => {
     expect(notePlanFailure(once, 'flow_1', null).map(isViable)).toEqual([false, true]);
   });
 
-  it('are made of what older rows say', () => {
+  it('are converted from older rows', () => {
     const fields = [
       { ...field('identifier', 'user'), step: 1 },
       { ...field('password', 'pass'), step: 1, ref: 'password' },

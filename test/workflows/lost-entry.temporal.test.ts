@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 
 // First, while time is sure to skip: the time-skipping server stands still once an entity has handed over beside an open child.
-it('waits for a browser service that is down for minutes, and asks nobody again', async () => {
+it('waits for a browser service that is down for minutes without asking the person again', async () => {
   tests.world.discovered = [...OUTAGE, LOGIN_PAGE];
   tests.world.answers = [...OUTAGE, INSIDE];
   const id = await tests.create();
@@ -40,7 +40,7 @@ it('waits for a browser service that is down for minutes, and asks nobody again'
   expect(tests.world.abandoned).toEqual([]);
 });
 
-it('goes on when the lost worker had pressed and the site let the person in', async () => {
+it('continues if the lost worker had pressed the button and the site let the person in', async () => {
   const id = await tests.create();
   tests.world.answers = [LOST];
   tests.world.shown = INSIDE;
@@ -51,7 +51,7 @@ it('goes on when the lost worker had pressed and the site let the person in', as
   expect(tests.world.abandoned).toEqual([tests.world.entered[0]?.entryId]);
 });
 
-it('asks the person again, under a new interaction, when it is not known what was typed', async () => {
+it('asks the person again, in a new interaction, if it is unknown what was typed', async () => {
   const id = await tests.create();
   tests.world.answers = [LOST, INSIDE];
   tests.world.reach = 'keys';
@@ -69,7 +69,7 @@ it('asks the person again, under a new interaction, when it is not known what wa
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_1', 'sub_2']);
 });
 
-it('starts over in a new session when the browser is lost, and asks for all of it again', async () => {
+it('starts over in a new session and asks for everything again if the browser is lost', async () => {
   const id = await tests.create();
   tests.world.answers = [GONE, INSIDE];
   await tests.client.login(id);
@@ -95,7 +95,7 @@ it.each([
   expect(typedOnTimeline()).toBe(count);
 });
 
-it('types a stored credential that may have been sent again only in a session that has seen nothing', async () => {
+it('retypes a stored credential that may have been submitted only in a fresh session', async () => {
   tests.world.answers = [LOST, INSIDE];
   const id = await loginByCredential(tests);
   expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
@@ -103,7 +103,7 @@ it('types a stored credential that may have been sent again only in a session th
   expect(typedOnTimeline()).toBe(2);
 });
 
-it('goes on with a stored credential when the browser is lost, but not for ever', async () => {
+it('continues with a stored credential if the browser is lost, a limited number of times', async () => {
   tests.world.answers = [GONE, INSIDE];
   const id = await loginByCredential(tests);
   expect(tests.world.rows.get(id)?.flow?.flow_status).toBe('SUCCESS');
@@ -118,7 +118,7 @@ it('goes on with a stored credential when the browser is lost, but not for ever'
   expect(tests.world.entered).toHaveLength(3);
 });
 
-it('asks for another answer when the site has refused what a lost worker sent', async () => {
+it('asks for another answer if the site rejected what a lost worker submitted', async () => {
   tests.world.credential = STORED;
   tests.world.answers = [LOST];
   tests.world.shown = { ...LOGIN_PAGE, website_error: 'Wrong password' };
@@ -129,7 +129,7 @@ it('asks for another answer when the site has refused what a lost worker sent', 
   expect(tests.world.entered).toHaveLength(1);
 });
 
-it('types a user name again after its session was lost, for it is no secret', async () => {
+it('retypes a user name after its session was lost, because it is no secret', async () => {
   const identifier = page('form', { fields: LOGIN_PAGE.fields.slice(0, 1) });
   const password = page('form', { fields: LOGIN_PAGE.fields.slice(1) });
   tests.world.discovered = [identifier];

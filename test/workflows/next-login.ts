@@ -31,7 +31,7 @@ export function testNextLogins(sideBySide: number): void {
     await tests.close();
   });
 
-  it('runs a login that is accepted as another one ends, and tells the end of both', async () => {
+  it('runs a login that is accepted while another one ends, and reports the end of both', async () => {
     const ids = await Promise.all(Array.from({ length: sideBySide }, () => tests.create({ health_checks: false })));
     await Promise.all(ids.map((id) => tests.client.login(id)));
     await Promise.all(ids.map((id) => until(tests, id, waits)));

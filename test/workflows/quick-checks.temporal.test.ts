@@ -22,7 +22,7 @@ const checks = (): TimelineEvent[] => [...tests.world.timeline.values()].filter(
 const historyLength = async (id: string): Promise<number> =>
   (await tests.env.client.workflow.getHandle(workflowIdOf(id)).describe()).historyLength;
 
-it('takes one task of the workflow and one local activity, each on the timeline', async () => {
+it('costs one workflow task and one local activity, and is on the timeline', async () => {
   const { world } = tests;
   world.learns = true;
   const id = await loginByCredential(tests);
@@ -42,7 +42,7 @@ it('takes one task of the workflow and one local activity, each on the timeline'
   expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
 });
 
-it('tells of a password that has gone, and has a browser look where the request says nothing', async () => {
+it('notices a removed password, and falls back to a browser after an inconclusive request', async () => {
   const id = await checkedQuickly(tests);
   const { world } = tests;
   expect(checks()).toHaveLength(world.checks);
@@ -52,7 +52,7 @@ it('tells of a password that has gone, and has a browser look where the request 
   expect(world.rows.get(id)).toMatchObject({ status: 'AUTHENTICATED', can_reauth: false });
 });
 
-it('loses no check to a store that is away', async () => {
+it('loses no check while the store is unavailable', async () => {
   const { world } = tests;
   world.learns = true;
   const id = await loginByCredential(tests);
@@ -68,7 +68,7 @@ it('loses no check to a store that is away', async () => {
   expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
 });
 
-it('shows a check once whose row was written and whose worker never said so', async () => {
+it('shows a check once if its row was written but its worker was lost', async () => {
   const { world } = tests;
   world.learns = true;
   const id = await loginByCredential(tests);
@@ -88,7 +88,7 @@ it('shows a check once whose row was written and whose worker never said so', as
   expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
 });
 
-it('cuts the wait for the next check short in a later run, for a check by hand and for another interval', async () => {
+it('shortens the wait in a later run for a manual check and for another interval', async () => {
   const id = await checkedOnTime(tests);
   const times = checks().map(({ timestamp }) => Date.parse(timestamp));
   const minutes = times.slice(1).map((at, index) => (at - (times[index] ?? at)) / 60_000);

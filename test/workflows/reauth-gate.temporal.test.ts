@@ -28,12 +28,12 @@ const passwords = (): number =>
   tests.world.entered.filter(({ answer }) => answer.entries.some(({ field }) => field.type === 'password')).length;
 const reauths = () => [...tests.world.timeline.values()].filter(({ type }) => type === 'reauth');
 
-describe('a session that expires while the site asks for more than is stored', () => {
+describe('an expired session whose site asks for more than is stored', () => {
   it.each([
     ['a code by text message', CODE_PAGE, 'requires_sms_code'],
     ['a push', page('external_action'), 'requires_external_action'],
     ['an account to choose', page('choice', { choices: [choice('account', 'A')] }), 'requires_customer_input'],
-  ])('has its password typed once when it meets %s, however many checks come', async (_what, met, reason) => {
+  ])('has its password typed once if it meets %s, however many checks follow', async (_what, met, reason) => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [met];
@@ -51,7 +51,7 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(reauths()).toHaveLength(1);
   });
 
-  it('is logged in again by itself once the credential has changed', async () => {
+  it('is logged in again automatically once the credential has changed', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [CODE_PAGE];
@@ -65,7 +65,7 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(passwords()).toBe(3);
   });
 
-  it('says at once that it can be logged in again when the credential is told to have changed', async () => {
+  it('reports at once that it can be logged in again when the credential has changed', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [CODE_PAGE];
@@ -78,7 +78,7 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(tests.world.checks).toBe(checks);
   });
 
-  it('asks for the same again after a person has logged in with it', async () => {
+  it('meets the same obstacle again after a person has logged in', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [CODE_PAGE, CODE_PAGE, INSIDE];
@@ -94,7 +94,7 @@ describe('a session that expires while the site asks for more than is stored', (
     expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: false, can_reauth_reason: 'requires_sms_code' });
   });
 
-  it('is tried ever less often while the login fails for another reason', async () => {
+  it('is retried ever less often while the login fails for another reason', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [page('blocked')];
@@ -119,7 +119,7 @@ describe('a session that expires while the site asks for more than is stored', (
   });
 });
 
-it('is held back ever longer, and not for good, while the site answers the password with a fault', async () => {
+it('is delayed ever longer, but not forever, while the site fails after the password', async () => {
   const id = await loginByCredential(tests);
   tests.world.health = [EXPIRED];
   tests.world.answers = [page('other', { website_error: 'Something went wrong on our side.' })];
@@ -131,7 +131,7 @@ it('is held back ever longer, and not for good, while the site answers the passw
 });
 
 describe('a captcha in front of the login', () => {
-  it('is got past by a solver with nobody there', async () => {
+  it('is answered by a solver when unattended', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.solvable = true;
@@ -148,7 +148,7 @@ describe('a captcha in front of the login', () => {
   it.each([
     ['a solver that takes no task', null, []],
     ['answers that the site does not take', [], [page('captcha')]],
-  ])('ends it in front of %s, which closes no gate', async (_what, solver, solutions) => {
+  ])('fails it with %s, without closing the gate', async (_what, solver, solutions) => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.solvable = true;
@@ -176,7 +176,7 @@ describe('a mailed link', () => {
     await tests.client.submit(id, answer);
   };
 
-  it('is opened in the session that waits for it, at a login and at a REAUTH, once each', async () => {
+  it('is opened in the waiting session, during a login and a REAUTH, once each', async () => {
     tests.world.credential = STORED;
     tests.world.shown = WAITS;
     const id = await tests.create({
@@ -198,7 +198,7 @@ describe('a mailed link', () => {
     expect(tests.world.linksOpened).toMatchObject([from, { sessionId: 'brw_2', submissionId: 'sub_again' }]);
   });
 
-  it('is opened where the page asks for a mailed code, and is not waited for once more when the site still asks', async () => {
+  it('is opened if the page asks for a mailed code, and not waited for again if the site still asks', async () => {
     tests.world.credential = STORED;
     const asks = page('form', { fields: [field('code', 'code', { channel: 'email' })] });
     const id = await tests.create({
@@ -219,7 +219,7 @@ describe('a mailed link', () => {
     expect(tests.world.linksOpened).toHaveLength(2);
   });
 
-  it('that does not come within three minutes ends a REAUTH, which is tried again later', async () => {
+  it('ends a REAUTH if it does not arrive within three minutes; a later one retries', async () => {
     const id = await loginByCredential(tests);
     await tests.client.configure(id, { codes: { api: ['email'] } });
     tests.world.health = [EXPIRED];
@@ -253,7 +253,7 @@ describe('can_reauth_reason', () => {
     await until(tests, id, ended);
   }
 
-  it('tells of credentials: none yet, none, one that is still unread, one that answers the plan', async () => {
+  it('reports the credential: no login yet, none attached, unread, answering the plan', async () => {
     const id = await tests.create();
     expect(tests.world.rows.get(id)?.can_reauth_reason).toBe('no_prior_successful_login');
     await tests.client.login(id);
@@ -271,7 +271,7 @@ describe('can_reauth_reason', () => {
     expect(await says(id, 'cua_has_credential')).toMatchObject({ can_reauth: true });
   });
 
-  it('tells of a site that asked for nothing, and of a credential that lies elsewhere', async () => {
+  it('reports a site that asked for nothing, and an external credential', async () => {
     tests.world.credential = STORED;
     tests.world.discovered = [INSIDE];
     const id = await tests.create(saved);
@@ -288,14 +288,14 @@ describe('can_reauth_reason', () => {
     ['requires_totp_without_secret', TOTP_PAGE],
     ['requires_sms_code', CODE_PAGE],
     ['requires_email_code', MAIL_PAGE],
-  ])('is %s after a login in which a person gave such a code', async (reason, asked) => {
+  ])('is %s after a login with such a code from a person', async (reason, asked) => {
     tests.world.credential = STORED;
     const id = await tests.create(saved);
     await login(id, asked);
     expect(await says(id, reason)).toMatchObject({ can_reauth: false });
   });
 
-  it('tells of an action elsewhere that the plan took, not of one that was only offered', async () => {
+  it('reports an action elsewhere that the plan took, not one that was only offered', async () => {
     tests.world.credential = STORED;
     const id = await tests.create(saved);
     const push = page('external_action', { fields: [field('totp_code', 'otp')] });
@@ -318,7 +318,7 @@ describe('can_reauth_reason', () => {
   });
 });
 
-describe('a REAUTH that goes by a plan', () => {
+describe('a REAUTH that follows a plan', () => {
   const expire = async (id: string, wanted: (document: ConnectionDocument) => boolean): Promise<ConnectionDocument> => {
     tests.world.health = [EXPIRED];
     const before = reauths().length;
@@ -327,7 +327,7 @@ describe('a REAUTH that goes by a plan', () => {
     return await until(tests, id, wanted);
   };
 
-  it('takes the account that a person took, and is remembered as that plan', async () => {
+  it('picks the account that a person picked, and counts for that plan', async () => {
     tests.world.credential = STORED;
     const id = await loginByChoice(tests, tests.create({ credential: { name: 'saved' } }));
     tests.world.discovered = [page('choice', { choices: [choice('account', 'Anna'), choice('account', 'Ben')] })];
@@ -337,7 +337,7 @@ describe('a REAUTH that goes by a plan', () => {
     expect(plans.map(({ steps }) => steps.map((step) => step.choice?.answered_by))).toEqual([['credential']]);
   });
 
-  it('takes the device that a person picked by its own name beside the field for its code', async () => {
+  it('picks the device by the name that a person picked beside its code field', async () => {
     tests.world.credential = { ...STORED, hasTotpSecret: true };
     const devices = [choice('mfa_method', 'phone'), choice('mfa_method', 'tablet')];
     const asks = page('form', { fields: [field('code', 'otp', { channel: 'sms' })], choices: devices });
@@ -357,7 +357,7 @@ describe('a REAUTH that goes by a plan', () => {
     expect(taken).toEqual([...walked, ...walked]);
   });
 
-  it('reads the page where the plan does not fit, and is the plan from then on', async () => {
+  it('reads the page if the plan does not fit, and becomes the plan itself', async () => {
     const id = await loginByCredential(tests);
     const [before] = tests.world.rows.get(id)?.reauth?.plans ?? [];
     tests.world.discovered = [page('form', { fields: [field('identifier', 'email', { discovered_type: 'email' })] })];
@@ -370,7 +370,7 @@ describe('a REAUTH that goes by a plan', () => {
     expect(done.reauth?.plans?.[1]?.id).toBe(before?.id);
   });
 
-  it('is given up when the plan has failed twice, until the credential changes', async () => {
+  it('is abandoned after the plan has failed twice, until the credential changes', async () => {
     const id = await loginByCredential(tests);
     tests.world.health = [EXPIRED];
     tests.world.answers = [page('other')];

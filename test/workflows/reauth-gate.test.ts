@@ -51,7 +51,7 @@ function gate(more: Partial<GateInput> = {}) {
   });
 }
 
-describe('the gate after a REAUTH that met what it could not answer', () => {
+describe('the gate after a REAUTH met an obstacle', () => {
   it.each([
     ['totp_required', 'requires_totp_without_secret'],
     ['sms_code_required', 'requires_sms_code'],
@@ -65,25 +65,25 @@ describe('the gate after a REAUTH that met what it could not answer', () => {
     ['totp_code_rejected', 'requires_customer_input'],
     ['account_mismatch', 'requires_customer_input'],
     ['max_attempts_reached', 'requires_customer_input'],
-  ] as const)('is closed by %s as %s', (code, reason) => {
+  ] as const)('is closed by %s with the reason %s', (code, reason) => {
     expect(obstacleOf(code)).toBe(reason);
     expect(gate({ obstacle: { reason, credential: AT_3 } })).toEqual({ canReauth: false, reason });
   });
 
   it.each(['network_error', 'browser_error', 'bot_detected', 'captcha_blocked', 'stuck_in_loop'] as const)(
-    'stays open after %s, which may pass',
+    'stays open after %s, which may be temporary',
     (code) => {
       expect(obstacleOf(code)).toBeNull();
     },
   );
 
-  it('opens when the credential has changed, or another one is attached', () => {
+  it('opens if the credential has changed or was replaced', () => {
     const obstacle = { reason: 'requires_totp_without_secret', credential: AT_3 } as const;
     expect(gate({ obstacle, credential: { ...CREDENTIAL, version: 4 } }).canReauth).toBe(true);
     expect(gate({ obstacle, credential: { ...CREDENTIAL, id: 'cred_2', version: 1 } }).canReauth).toBe(true);
   });
 
-  it('stays closed when it is not known which version was tried', () => {
+  it('stays closed if it is unknown which version was tried', () => {
     const obstacle = { reason: 'requires_sms_code', credential: null } as const;
     expect(gate({ obstacle, credential: { ...CREDENTIAL, version: 9 } }).canReauth).toBe(false);
   });
@@ -208,27 +208,27 @@ describe('the reason of the gate', () => {
     expect(gate(facts)).toEqual({ canReauth, reason });
   });
 
-  it('has a row for every word of the interface', () => {
+  it('has a row for every reason of the interface', () => {
     const said = new Set<string>();
     const table = readFileSync(new URL('../../workflows/policy/reauth-gate.ts', import.meta.url), 'utf8');
     for (const [, word] of table.matchAll(/^ \* \|.*\| `(\w+)` +\| (?:yes|no) +\|$/gm)) said.add(word ?? '');
     expect([...said].sort()).toEqual([...CanReauthReason.options].sort());
   });
 
-  it('leads a REAUTH along those plans alone that it can answer', () => {
+  it('lets a REAUTH follow only plans that the credential can answer', () => {
     const plans = [failed(2), plan([[field('text', 'branch')]], { id: 'flow_2' }), plan(undefined, { id: 'flow_3' })];
     const facts = { reference: { name: 'saved' }, refusedCodes: null, plans, codeChannels: [] };
     expect(followablePlans({ ...facts, credential: CREDENTIAL }).map(({ id }) => id)).toEqual(['flow_3']);
     expect(followablePlans({ ...facts, credential: null }).map(({ id }) => id)).toEqual(['flow_2', 'flow_3']);
   });
 
-  it('opens again when the codes that were refused are of another secret', () => {
+  it('opens again if the refused codes belong to an earlier secret', () => {
     const facts = { plans: after([totp]), refusedCodes: AT_3 };
     expect(gate({ ...facts, credential: { ...withSecret, version: 4 } }).canReauth).toBe(true);
   });
 });
 
-describe('the back-off of a REAUTH that fails', () => {
+describe('the back-off of a failed REAUTH', () => {
   const NOW = Date.parse('2026-01-01T00:00:00Z');
   const pauses = (interval: number, failures: number, code: FlowErrorCode = 'network_error'): number[] => {
     let backOff = backOffAfter(code, null, AT_3, interval, NOW);
@@ -238,12 +238,12 @@ describe('the back-off of a REAUTH that fails', () => {
     return all.map(({ nextAt }) => Math.round((Date.parse(nextAt) - NOW) / 900));
   };
 
-  it('begins at the check interval, doubles, and is never longer than a day', () => {
+  it('starts at the check interval, doubles, and never exceeds a day', () => {
     expect(pauses(300, 10)).toEqual([300, 600, 1200, 2400, 4800, 9600, 19_200, 38_400, 76_800, 86_400]);
     expect(pauses(86_400, 2)).toEqual([86_400, 86_400]);
   });
 
-  it('is an hour at least where the password was posted into a fault of the site', () => {
+  it('is at least an hour if the password was submitted and the site failed', () => {
     expect(pauses(300, 6, 'website_error')).toEqual([3600, 7200, 14_400, 28_800, 57_600, 86_400]);
     expect(pauses(21_600, 3, 'website_error')).toEqual([21_600, 43_200, 86_400]);
   });
@@ -256,13 +256,13 @@ describe('the back-off of a REAUTH that fails', () => {
     expect(isBackingOff(null, CREDENTIAL, NOW)).toBe(false);
   });
 
-  it('counts anew for a credential that has changed', () => {
+  it('starts over for a changed credential', () => {
     const third = backOffAfter('network_error', { failures: 2, nextAt: '', credential: AT_3 }, AT_3, 300, NOW);
     expect(third.failures).toBe(3);
     expect(backOffAfter('network_error', third, { ...AT_3, version: 4 }, 300, NOW).failures).toBe(1);
   });
 
-  it('is told with its count and its end', () => {
+  it('is described with its count and its end', () => {
     const backOff = backOffAfter('network_error', { failures: 1, nextAt: '', credential: AT_3 }, AT_3, 1000, NOW);
     expect(withBackOff('The site is down', backOff)).toBe(
       'The site is down. Logging in again has failed 2 times in a row; the next try is due at 2026-01-01T00:30:00.000Z',
@@ -270,13 +270,13 @@ describe('the back-off of a REAUTH that fails', () => {
   });
 });
 
-describe('codes that come by themselves', () => {
+describe('codes that arrive automatically', () => {
   it.each<[boolean, CodeChannel[], boolean | undefined]>([
     [true, ['email', 'unknown'], true],
     [false, ['sms', 'unknown'], true],
     [false, [], true],
     [false, ['email', 'unknown'], undefined],
-  ])('count for a mailed link: %s with %j, where the page waits for one: %s', (canReauth, codeChannels, isLink) => {
+  ])('cover a mailed link: %s with %j, if the page waits for one: %s', (canReauth, codeChannels, isLink) => {
     const wait = { page: 'https://site.example/wait', fields: [], choice: null, external: true };
     const step: PlanStep = isLink === true ? { ...wait, mailed_link: true } : wait;
     const plans = [plan([], { steps: [...plan().steps, step] })];
@@ -290,7 +290,7 @@ describe('codes that come by themselves', () => {
     ['sms', [], false],
     ['unknown', ['sms', 'unknown'], true],
     ['call', ['call'], true],
-  ])('by %s, where %j may be counted on: %s', (channel, codeChannels, canReauth) => {
+  ])('by %s, with %j available: %s', (channel, codeChannels, canReauth) => {
     const code = { ...field('code', 'code', { channel }), by: 'person' as const };
     expect(gate({ plans: [plan([[USER, PASSWORD], [code]])], codeChannels }).canReauth).toBe(canReauth);
   });

@@ -53,7 +53,7 @@ const SavedRuns = z.array(z.object({ workflowId: z.string(), history: z.unknown(
  * workflows. A release adds its own by `RECORD_HISTORIES=<release>`; nobody edits one.
  */
 describe('saved histories', () => {
-  it('replay on the workflow code of today', async () => {
+  it('replay on the current workflow code', async () => {
     const files = (await readdir(FOLDER)).filter((file) => file.endsWith('.json'));
     for (const name of [...Object.keys(SCENARIOS), ...Object.keys(APP_SCENARIOS), EXPORT_SCENARIO])
       expect(files.filter((file) => file.includes(`.${name}.`))).not.toEqual([]);

@@ -54,7 +54,7 @@ async function watched(): Promise<string> {
   return id;
 }
 
-it('makes a check each interval, of which the history knows nothing', async () => {
+it('makes a check each interval without adding to the history', async () => {
   const id = await watched();
   const [checks, events] = [tests.world.quickly, await historyLength(id)];
   await tests.env.sleep('100 minutes');
@@ -65,7 +65,7 @@ it('makes a check each interval, of which the history knows nothing', async () =
   expect(timeline().at(-1)).toMatchObject({ status: 'AUTHENTICATED', check: { method: 'request' } });
 });
 
-it('begins anew after a month, and leaves no check out', async () => {
+it('restarts after a month without skipping a check', async () => {
   const id = await watched();
   await tests.client.configure(id, { health_check_interval: 86_400 });
   const checks = tests.world.quickly;
@@ -75,7 +75,7 @@ it('begins anew after a month, and leaves no check out', async () => {
   expect(tests.world.checksBegun).toBe(1);
 });
 
-it('makes way for a check by hand and a browser, and goes on', async () => {
+it('yields to a manual check and a browser check, and continues', async () => {
   const id = await watchedSession(tests);
   const { world } = tests;
   expect(world.checksBegun).toBe(2);
@@ -85,7 +85,7 @@ it('makes way for a check by hand and a browser, and goes on', async () => {
   expect(timeline().at(-1)).toMatchObject({ check: { method: 'request' } });
 });
 
-it('answers a check by hand with what it has found', async () => {
+it('answers a manual check with its own result', async () => {
   const id = await watched();
   const before = tests.world.quickly;
   const checked = await tests.client.check(id);
@@ -94,7 +94,7 @@ it('answers a check by hand with what it has found', async () => {
   await until(tests, id, ({ revision }) => revision >= (checked?.document.revision ?? Infinity));
 });
 
-it('goes by another interval at once', async () => {
+it('applies another interval at once', async () => {
   const id = await watched();
   const { revision } = await tests.client.configure(id, { health_check_interval: 86_400 });
   // The row has come as far as the caller was told, and no check has been taken back.
@@ -107,7 +107,7 @@ it('goes by another interval at once', async () => {
   expect(tests.world.checks).toBeGreaterThanOrEqual(checks + 2);
 });
 
-it('keeps its times when a setting changes that they do not depend on', async () => {
+it('keeps its times when an unrelated setting changes', async () => {
   const id = await watched();
   for (const auto_reauth of [false, true, false]) {
     await tests.client.configure(id, { auto_reauth });
@@ -117,7 +117,7 @@ it('keeps its times when a setting changes that they do not depend on', async ()
   expect(tests.world.rows.get(id)).toMatchObject({ settings: { auto_reauth: false } });
 });
 
-it('makes way for a login, and goes on after it', async () => {
+it('yields to a login and continues after it', async () => {
   const id = await watched();
   await tests.client.login(id);
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
@@ -126,7 +126,7 @@ it('makes way for a login, and goes on after it', async () => {
   expect(tests.world.checks).toBeGreaterThanOrEqual(checks + 2);
 });
 
-it('learns of a credential that was changed', async () => {
+it('notices a changed credential', async () => {
   const id = await watched();
   tests.world.credential = { ...STORED, version: 2, valueKeys: ['username'] };
   await tests.client.credentialChanged(id);
@@ -136,7 +136,7 @@ it('learns of a credential that was changed', async () => {
   expect(tests.world.quickly).toBeGreaterThanOrEqual(checks + 2);
 });
 
-it('finds a credential that has changed unseen', async () => {
+it('notices a credential that changed without notice', async () => {
   const id = await watched();
   tests.world.credential = { ...STORED, version: 2, valueKeys: ['username'] };
   await tests.env.sleep('12 minutes');
@@ -153,7 +153,7 @@ it('ends with its connection', async () => {
   expect(tests.world.rows.size).toBe(0);
 });
 
-it('has an expired session logged in again', async () => {
+it('leads to a login when the session has expired', async () => {
   const id = await watched();
   const { world } = tests;
   world.health = [
@@ -165,7 +165,7 @@ it('has an expired session logged in again', async () => {
   expect(again).toMatchObject({ status: 'AUTHENTICATED', flow: { flow_status: 'SUCCESS' } });
 });
 
-it('loses no check to a store that is away', async () => {
+it('loses no check while the store is unavailable', async () => {
   const id = await watched();
   const { world } = tests;
   const before = world.writes;
@@ -178,7 +178,7 @@ it('loses no check to a store that is away', async () => {
   await until(tests, id, () => timeline().length === world.checks);
 });
 
-it('waits for the check that is being made when something else is asked', async () => {
+it('waits for the running check when another request arrives', async () => {
   const id = await watched();
   const { world } = tests;
   const recordConnection = world.records.recordConnection.bind(world.records);
@@ -210,7 +210,7 @@ it('waits for the check that is being made when something else is asked', async 
   expect(new Set(gaps().slice(1))).toEqual(new Set([5]));
 });
 
-it('shows a check once whose row was written and whose store never said so', async () => {
+it('shows a check once if its row was written but the store did not confirm it', async () => {
   const id = await watched();
   const { world } = tests;
   const recordConnection = world.records.recordConnection.bind(world.records);

@@ -12,7 +12,7 @@ function walk(moves: readonly (readonly [FlowStep, FlowStatus])[]): StepTime[] {
   );
 }
 
-it('times each step from when it began to when the next one did, and is in none at the end', () => {
+it('times each step until the next one starts, and has no current step at the end', () => {
   const steps = walk([
     ['AWAITING_INPUT', 'IN_PROGRESS'],
     ['AWAITING_INPUT', 'IN_PROGRESS'],
@@ -26,11 +26,11 @@ it('times each step from when it began to when the next one did, and is in none 
   ]);
 });
 
-it('ends the step that a flow failed in', () => {
+it('ends the step in which a flow failed', () => {
   expect(walk([['DISCOVERING', 'FAILED']])).toEqual([{ step: 'DISCOVERING', started_at: at(0), ended_at: at(1) }]);
 });
 
-it('stays of a size that a row can hold', () => {
+it('stays small enough for a row', () => {
   const steps = walk(
     Array.from({ length: 400 }, (_, index) => [index % 2 === 0 ? 'AWAITING_INPUT' : 'SUBMITTING', 'IN_PROGRESS']),
   );

@@ -30,7 +30,7 @@ async function askedFor(id: string, submissionId: string): Promise<Omit<SubmitIn
   };
 }
 
-it('takes an answer by signal that came while no worker was there', async () => {
+it('accepts an answer by signal that arrived while no worker was running', async () => {
   const id = await tests.create();
   const answer = await askedFor(id, 'sub_signal');
   await tests.takeOver(() => tests.client.submitBySignal(id, answer));
@@ -38,7 +38,7 @@ it('takes an answer by signal that came while no worker was there', async () => 
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_signal']);
 });
 
-it('takes an answer by update in the moment of a take-over, and takes it once', async () => {
+it('accepts an answer by update during a takeover, once', async () => {
   const id = await tests.create();
   const answer = await askedFor(id, 'sub_update');
   let sent: Promise<unknown> = Promise.resolve();
@@ -51,7 +51,7 @@ it('takes an answer by update in the moment of a take-over, and takes it once', 
   expect(tests.world.entered.map(({ submissionId }) => submissionId)).toEqual(['sub_update']);
 });
 
-it('goes on with a watch, makes each check once and leaves none out', async () => {
+it('continues a watch, making each check exactly once', async () => {
   const { world } = tests;
   const INTERVAL_MS = 2_000;
   world.learns = true;

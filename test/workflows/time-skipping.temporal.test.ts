@@ -90,7 +90,7 @@ describe('the time-skipping server', () => {
     ['closesOverActivity', 'closed'],
     ['cancelsFiredTimer', 'cancelled'],
     ['cancelsEndedActivity', 'cancelled'],
-  ])('goes on with a workflow that %s, and skips time after it', async (workflowType, end) => {
+  ])('continues after a workflow that %s, and skips time', async (workflowType, end) => {
     expect(await run(workflowType)).toBe(end);
     // In real time that would take longer than any test may.
     await env.sleep('30 days');

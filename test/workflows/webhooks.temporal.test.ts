@@ -115,7 +115,7 @@ async function dispatch(store: Store): Promise<WebhookLane[]> {
 }
 
 describe('a webhook', () => {
-  it('gets the events of a connection in their order, signed as Standard Webhooks says', async () => {
+  it('receives the events of a connection in order, signed per Standard Webhooks', async () => {
     const { store } = context();
     const hook = await listen('/order');
     answers.set('/order', [500, 302]);
@@ -137,7 +137,7 @@ describe('a webhook', () => {
     await hook.remove();
   });
 
-  it('that takes nothing for three days is paused and says so; resumed, it gets what has waited', async () => {
+  it('is paused after failing for three days, and receives pending events once resumed', async () => {
     const { store } = context();
     const hook = await listen('/dead');
     const attempts = WEBHOOK_RETRY_DELAYS_S.length + 1;
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     await hook.remove();
   });
 
-  it('gets an event again under the same id when the worker was lost before it noted that it was taken', async () => {
+  it('receives an event again under the same id if the worker was lost before recording the delivery', async () => {
     const { store } = context();
     const hook = await listen('/killed');
     breakAfterPost = () => {
@@ -176,7 +176,7 @@ describe('a webhook', () => {
     await hook.remove();
   });
 
-  it('that says 410 is paused at once, and no event goes to an address that is refused', async () => {
+  it('is paused at once by a 410, and no event is sent to a forbidden address', async () => {
     const { store } = context();
     const gone = await listen('/gone');
     answers.set('/gone', [410]);
@@ -190,7 +190,7 @@ describe('a webhook', () => {
     await inside.remove();
   });
 
-  it('is signed for by the former secret, too, after a rotation, and a delivery is sent again on demand', async () => {
+  it('gets signatures of the previous secret too after a rotation, and a delivery again on request', async () => {
     const { store } = context();
     const hook = await listen('/rotated');
     const rotated = await store.webhooks.rotateSecret(SCOPE, hook.id);
