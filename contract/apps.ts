@@ -126,7 +126,6 @@ export const InvocationCreate = z.object({
   async_timeout_seconds: z.int().min(10).max(3600).optional(),
   retries: z.int().min(0).max(10).default(0),
 });
-export type InvocationCreate = z.infer<typeof InvocationCreate>;
 
 /** Body of `PATCH /invocations/{id}`: ends a running invocation with this output. */
 export const InvocationUpdate = z.object({

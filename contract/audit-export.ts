@@ -41,7 +41,6 @@ export const AuditExportDestinationCreate = z.strictObject({
   ...settings,
   kms_key_id: KmsKeyId.optional().describe("The key to encrypt objects with; the store's own by default"),
 });
-export type AuditExportDestinationCreate = z.infer<typeof AuditExportDestinationCreate>;
 
 /** Body of `PATCH /audit-logs/export/destinations/{id}`. */
 export const AuditExportDestinationUpdate = z.strictObject({

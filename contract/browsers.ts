@@ -53,7 +53,6 @@ const BrowserProfileRef = z
     save_changes: z.boolean().optional(),
   })
   .refine((ref) => (ref.id === undefined) !== (ref.name === undefined), { message: 'give either `id` or `name`' });
-type BrowserProfileRef = z.infer<typeof BrowserProfileRef>;
 
 /** Tags of a session: up to 50 pairs of strings. */
 export const Tags = z
@@ -135,7 +134,6 @@ export const BrowserListQuery = z.looseObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
   offset: z.coerce.number().int().min(0).default(0),
 });
-export type BrowserListQuery = z.infer<typeof BrowserListQuery>;
 
 /** Query of `GET /browsers/{id}`. */
 export const BrowserRetrieveQuery = z.object({ include_deleted: QueryFlag.optional() });

@@ -83,7 +83,6 @@ export type DragMouse = z.infer<typeof DragMouse>;
 
 /** Body of `cursor`. */
 export const SetCursor = z.strictObject({ hidden: z.boolean() });
-export type SetCursor = z.infer<typeof SetCursor>;
 
 /** Body of `screenshot`; the answer is a PNG. */
 export const Screenshot = z.strictObject({
@@ -124,4 +123,3 @@ export type MousePosition = z.infer<typeof MousePosition>;
 
 /** Body of `clipboard/write` and response of `clipboard/read`: plain text. */
 export const ClipboardText = z.strictObject({ text: z.string().max(MAX_CLIPBOARD_TEXT) });
-export type ClipboardText = z.infer<typeof ClipboardText>;

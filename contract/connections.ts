@@ -62,7 +62,6 @@ export const CodeSettings = z.strictObject({
     .max(3)
     .optional(),
 });
-export type CodeSettings = z.infer<typeof CodeSettings>;
 
 const settings = {
   allowed_domains: z.array(z.string().trim().min(1).max(253)).max(100).optional(),
@@ -105,7 +104,6 @@ export const ConnectionLogin = z
     record_session: z.boolean().optional(),
   })
   .nullish();
-export type ConnectionLogin = z.infer<typeof ConnectionLogin>;
 
 /**
  * Body of `POST …/codes`: the code itself, or the text of a message with a code or a sign-in link. It answers the step of the
@@ -114,7 +112,6 @@ export type ConnectionLogin = z.infer<typeof ConnectionLogin>;
 export const ConnectionCode = z
   .strictObject({ code: z.string().trim().min(1).max(100).optional(), text: z.string().min(1).max(100_000).optional() })
   .refine(({ code, text }) => (code === undefined) !== (text === undefined), 'give either `code` or `text`');
-export type ConnectionCode = z.infer<typeof ConnectionCode>;
 
 /** Body of `POST …/submit`: canonical, or one of the older forms (wire.md). */
 export const ConnectionSubmit = z.strictObject({
@@ -256,7 +253,6 @@ export const LoginResponse = z.strictObject({
   handoff_code: z.string().optional(),
   live_view_url: z.string().optional(),
 });
-export type LoginResponse = z.infer<typeof LoginResponse>;
 
 /** How a health check was made and decided. Ours. */
 export const CheckMethod = z.strictObject({

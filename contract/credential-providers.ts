@@ -35,7 +35,6 @@ export const CredentialProviderCreate = z.strictObject({
   cache_ttl_seconds: CacheTtl.default(DEFAULT_CACHE_TTL_S),
   ...z.object(place).partial().shape,
 });
-export type CredentialProviderCreate = z.infer<typeof CredentialProviderCreate>;
 
 /** Body of `PATCH /org/credential_providers/{id}`; null clears. */
 export const CredentialProviderUpdate = z.strictObject({
@@ -49,7 +48,6 @@ export const CredentialProviderUpdate = z.strictObject({
   namespace: place.namespace.nullable().optional(),
   region: place.region.nullable().optional(),
 });
-export type CredentialProviderUpdate = z.infer<typeof CredentialProviderUpdate>;
 
 /** An external credential provider, without its token. */
 export const CredentialProvider = z.strictObject({

@@ -45,7 +45,6 @@ export const CurlResult = z.object({
   body: z.string(),
   duration_ms: z.int(),
 });
-export type CurlResult = z.infer<typeof CurlResult>;
 
 /** Query of `curl/raw`, which forwards its own method, headers and body. */
 export const CurlRawQuery = z.object({

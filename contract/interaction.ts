@@ -52,7 +52,6 @@ export type MfaOption = z.infer<typeof MfaOption>;
 
 /** SSOButton: the older form of an `sso_provider` choice; `selector` is an XPath. */
 export const SsoButton = z.strictObject({ selector: z.string(), provider: z.string(), label: z.string() });
-export type SsoButton = z.infer<typeof SsoButton>;
 
 /** SignInOption: the older form of every other choice; `id` equals the choice's. */
 export const SignInOption = z.strictObject({

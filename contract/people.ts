@@ -56,7 +56,6 @@ export type Session = z.infer<typeof Session>;
 export const LinkSignIn = z.strictObject({ code: Code });
 /** Body of `POST /session/password`. */
 export const PasswordSignIn = z.strictObject({ email: Email, password: Password, code: TotpCode.optional() });
-export type PasswordSignIn = z.infer<typeof PasswordSignIn>;
 
 /** Body of `PATCH /session/account`. */
 export const Account = z.strictObject({ email: Email.optional(), name: z.string().trim().min(1).max(100).optional() });

@@ -46,7 +46,6 @@ export type ProcessSpawn = z.infer<typeof ProcessSpawn>;
 
 /** Answer of `process/spawn`. */
 export const SpawnedProcess = z.object({ pid: z.int(), process_id: z.string(), started_at: z.iso.datetime() });
-export type SpawnedProcess = z.infer<typeof SpawnedProcess>;
 
 /** Response of `process/exec`: the command's output, in base64. */
 export const ProcessResult = z.object({
@@ -55,7 +54,6 @@ export const ProcessResult = z.object({
   stdout_b64: z.string(),
   stderr_b64: z.string(),
 });
-export type ProcessResult = z.infer<typeof ProcessResult>;
 
 /** Signals that callers may send. */
 export const ProcessSignal = z.enum(['TERM', 'KILL', 'INT', 'HUP']);

@@ -73,7 +73,6 @@ export const ProxyCreate = z.strictObject({
     password: Password.optional(),
   }),
 });
-export type ProxyCreate = z.infer<typeof ProxyCreate>;
 
 /** Body of `PATCH /proxies/{id}`. */
 export const ProxyUpdate = z.strictObject({ name: Name });

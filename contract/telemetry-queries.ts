@@ -40,4 +40,3 @@ export const TelemetryEventsQuery = z
     path: ['since'],
     message: 'cannot be combined with order=desc; use until',
   });
-export type TelemetryEventsQuery = z.infer<typeof TelemetryEventsQuery>;

@@ -52,14 +52,12 @@ const settings = {
 
 /** Body of `POST /webhooks`. */
 export const WebhookCreate = z.strictObject(settings).partial({ events: true, description: true });
-export type WebhookCreate = z.infer<typeof WebhookCreate>;
 
 /** Body of `PATCH /webhooks/{id}`. `status` pauses, and resumes whatever the cause of the pause. */
 export const WebhookUpdate = z
   .strictObject(settings)
   .partial()
   .extend({ status: z.enum(['active', 'paused']).optional() });
-export type WebhookUpdate = z.infer<typeof WebhookUpdate>;
 /** A webhook. Only create and rotate show its secret. */
 export const Webhook = z.strictObject({
   id: z.string(),
