@@ -12,11 +12,7 @@ export interface LoginOptions {
   recordSession?: boolean;
 }
 
-/**
- * A typed client of all connections' workflows.
- * Every method throws a HoldfastError with a code of contract/errors.ts: `not_found` for an unknown connection, the rejections
- * of workflows/messages.ts, and `unavailable` if no worker answers in time (retriable).
- */
+/** A typed client of all connections. Throws HoldfastErrors of contract/errors.ts, among them retriable `unavailable`. */
 export interface ConnectionsClient {
   /** Creates the connection, or finds the one with the same project, profile and domain (`outcome: 'exists'`). */
   create(seed: Omit<ConnectionSeed, 'id'>): Promise<CreateResult>;
@@ -34,16 +30,10 @@ export interface ConnectionsClient {
   check(connectionId: string): Promise<Accepted | null>;
   /** Ends the workflow: cancels a running flow and closes its browser. Resolves when the row is gone. */
   remove(connectionId: string): Promise<void>;
-  /**
-   * Restarts a connection whose workflow was terminated externally (Temporal's UI, a lost server). False if it is running or
-   * was deleted. Does nothing without `findDocument`.
-   */
+  /** Restarts a connection whose workflow was terminated externally; needs `findDocument`. False if there is none. */
   revive(connectionId: string): Promise<boolean>;
   /** The document as the workflow holds it; needs a worker. Reads that must not need one go to the store. */
   read(connectionId: string): Promise<ConnectionDocument>;
-  /**
-   * The states of the current flow as they happen, until the flow ends or `signal` aborts. Uses a long poll for workflow
-   * events, which costs the workflow nothing: a short-lived state may be skipped, the newest never is.
-   */
+  /** The states of the current flow until it ends or `signal` aborts; skips short-lived ones, never the newest. */
   follow(connectionId: string, options?: { signal?: AbortSignal }): AsyncIterable<ConnectionDocument>;
 }

@@ -40,10 +40,7 @@ export interface ConnectionsClientOptions {
   /** Key for hashing what a connection is for into its workflow id; the same in every process (32 bytes). */
   identityKey: Buffer;
   taskQueue?: string;
-  /**
-   * The last recorded document. With it, a connection whose workflow was terminated externally (Temporal's UI) is restarted
-   * by its next call or by `revive`; without it, that connection is `not_found`.
-   */
+  /** Finds the last recorded document. Needed to restart connections whose workflow was terminated externally. */
   findDocument?: (connectionId: string) => Promise<ConnectionDocument | null>;
   /** Sets search attributes, if the namespace knows them ({@link hasSearchAttributes}). Default null. */
   search?: SearchOptions | null;
@@ -259,10 +256,7 @@ async function createOnce(
   }
 }
 
-/**
- * Returns a function that resolves whenever a workflow has completed a task, across its runs. It long-polls for events, so
- * that no worker is queried before something has changed. The first call resolves at once, as does an aborted one.
- */
+/** Returns a function that waits, without querying a worker, until the workflow has completed a task. */
 function workflowChanges(temporal: Client, workflowId: string, signal: AbortSignal | undefined): () => Promise<void> {
   const { namespace } = temporal.options;
   let nextPageToken: Uint8Array | undefined;

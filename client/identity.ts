@@ -3,10 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 /** Length of the part of a connection's id that names its workflow. */
 const WORKFLOW_PART_LENGTH = 32;
 
-/**
- * A new connection id. The first part is a keyed hash of what identifies the connection, so that the same input always leads
- * to the same workflow; the second is random, so that a connection created after a deletion has a new id.
- */
+/** A connection id: a keyed hash, which leads to the same workflow for the same input, and a random part. */
 export function connectionIdFor(
   identityKey: Buffer,
   { projectId, profileName, domain }: { projectId: string; profileName: string; domain: string },

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * A hostname with an optional port, lower case: `example.com`, `localhost:8081`. Names beyond ASCII are converted to
- * `xn--…`. No scheme, path or user.
- */
+/** A hostname with an optional port, lower case (`example.com`, `localhost:8081`). Non-ASCII names become `xn--…`. */
 export const DomainName = z
   .string()
   .trim()

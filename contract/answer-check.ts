@@ -23,10 +23,7 @@ export interface AnswerFault {
   ids: string[];
 }
 
-/**
- * Why an answer does not fit the interaction, or null if it does. Pure. The API checks it before anything is sealed, and the
- * workflow again against its own state, which may be newer.
- */
+/** Why an answer does not fit, or null. Checked by the API before sealing, and by the workflow on its newer state. */
 export function checkAnswer(
   { fields, choices }: Pick<Interaction, 'fields' | 'choices'>,
   { fieldIds, emptyIds = [], choiceId }: AnswerOutline,

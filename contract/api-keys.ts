@@ -30,10 +30,7 @@ export const ApiKeyCreate = z
 /** Body of `PATCH /org/api_keys/{id}`. */
 export const ApiKeyUpdate = z.strictObject({ name: Name });
 
-/**
- * Body of `POST /org/api_keys/{id}/rotate`; may be absent. `days_to_expire` is the new key's lifetime (default: that of the
- * rotated key), `expire_in_days` how long the rotated key keeps working (0: not at all).
- */
+/** Body of `POST /org/api_keys/{id}/rotate`. `expire_in_days`: how long the rotated key keeps working. */
 export const ApiKeyRotate = z
   .strictObject({
     days_to_expire: Days.nullable().optional(),

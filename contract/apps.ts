@@ -175,10 +175,7 @@ export interface AppActivities {
   buildDeployment(input: { deploymentId: string }): Promise<void>;
   /** Ends a deployment whose build failed through no fault of its own. */
   endDeployment(input: { deploymentId: string }): Promise<void>;
-  /**
-   * Runs the action once. False if it failed and may be retried; with `isLast` a failure is final. Fails with
-   * `service_unavailable` if nothing was started. A lost run may have had effects.
-   */
+  /** Runs the action once. False if a retry is allowed; fails with `service_unavailable` if nothing was started. */
   runInvocation(input: { invocationId: string; isLast: boolean }): Promise<boolean>;
   /** Cleans up after an invocation: ends it if it has no end yet, revokes its program's key and closes its browsers. */
   endInvocation(input: { invocationId: string; fault: InvocationFault | null }): Promise<void>;

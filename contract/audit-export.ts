@@ -98,9 +98,6 @@ export type ExportStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: nu
 
 /** Activities that deliver the audit log to export destinations. */
 export interface AuditExportActivities {
-  /**
-   * Delivers the next object of a destination and records the position; `now` in epoch milliseconds. A retry after a lost
-   * worker writes the same object again. Rejections by the store or the role are recorded and waited out.
-   */
+  /** Delivers the next object and records the position; a retry rewrites the same object. `now` in epoch ms. */
   exportNext(input: { destinationId: string; now: number }): Promise<ExportStep>;
 }

@@ -44,10 +44,7 @@ export interface BrowserRoute<
     | 'text/html';
   /** Error statuses that not every operation has. */
   refusals: readonly number[];
-  /**
-   * The authorization: the service's key; or the key or the token of the session in the path (from its `cdp_ws_url`), as
-   * `jwt` in the query; or a token made for this link only.
-   */
+  /** The service's key; the key or the token (`jwt`) of the session in the path; or a token for this link only. */
   opens: 'key' | 'session' | 'link';
 }
 
@@ -125,10 +122,7 @@ const curlRaw = <Method extends BrowserRoute['method']>(method: Method) =>
     refusals: [400, 403, 404, 413, 422],
   }) as const;
 
-/**
- * Every operation on browser sessions by its operation id, which telemetry uses too. WebSockets (`cdp`, `bidi`, `live`) are not
- * HTTP operations; their URLs come from the session.
- */
+/** Every operation on browser sessions by operation id. WebSocket URLs come from the session instead. */
 export const BROWSER_ROUTES = {
   createBrowser: {
     ...OF_SESSIONS,

@@ -12,27 +12,18 @@ export interface CheckSlot {
   intervalSeconds: number;
 }
 
-/**
- * The second of the interval that a slot is assigned. As many consecutive slots as the interval has seconds get different
- * ones, so at most ⌈n / interval⌉ of `n` connections share one; the first few are far apart. Pure.
- */
+/** The second assigned to a slot. Of `n` connections at most ⌈n / interval⌉ share one; the first are far apart. */
 export function phaseOf(slot: number, intervalSeconds: number): number {
   return (slot * stepOf(intervalSeconds)) % intervalSeconds;
 }
 
-/**
- * When a connection is checked next, in epoch milliseconds: at the first of its own seconds that is at least a tenth of the
- * interval away, so at most 1.1 intervals from now and then once per interval. Pure.
- */
+/** When a connection is checked next, in epoch ms: at its own second, 0.1 to 1.1 intervals from now. Pure. */
 export function nextCheckAtMs(nowMs: number, place: CheckSlot): number {
   const { slot, intervalSeconds } = place;
   return (phaseOf(slot, intervalSeconds) + (checkNumberAt(nowMs, place) + 1) * intervalSeconds) * 1000;
 }
 
-/**
- * The number of the check at a time. {@link nextCheckAtMs} gives the time of the next number, however late a check is; a repeated
- * check within most of the interval has the same number. Pure.
- */
+/** The number of the check at a time: consecutive however late checks are, and stable across retries. Pure. */
 export function checkNumberAt(nowMs: number, { slot, intervalSeconds }: CheckSlot): number {
   return Math.floor((nowMs / 1000 - phaseOf(slot, intervalSeconds)) / intervalSeconds + JITTER);
 }

@@ -31,10 +31,7 @@ export const MoveMouse = z.strictObject({
 });
 export type MoveMouse = z.infer<typeof MoveMouse>;
 
-/**
- * Header with the target id of the only page that the input is meant for: it is rejected if another page is in front or comes
- * to the front meanwhile. A service that does not know the header ignores it.
- */
+/** Header with the target id of the page that the input is for: it is rejected if another page is in front. */
 export const PAGE_HEADER = 'x-holdfast-page';
 
 /** Body of `type`: `delay` is the pause between keystrokes in milliseconds. */
@@ -62,10 +59,7 @@ export const Scroll = z.strictObject({
 });
 export type Scroll = z.infer<typeof Scroll>;
 
-/**
- * Body of `drag_mouse`. With `smooth`, `steps_per_segment` and `step_delay_ms` are ignored. `step_delay_ms` has no maximum; a
- * pause lasts {@link MAX_HOLD_MS} at most.
- */
+/** Body of `drag_mouse`. `smooth` overrides `steps_per_segment` and `step_delay_ms` (at most {@link MAX_HOLD_MS}). */
 export const DragMouse = z.strictObject({
   path: z
     .array(z.tuple([Coordinate, Coordinate]))

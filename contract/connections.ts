@@ -40,10 +40,7 @@ export const ManagedAuthBrowser = z.strictObject({
 });
 export type ManagedAuthBrowser = z.infer<typeof ManagedAuthBrowser>;
 
-/**
- * Where the one-time codes of a connection arrive automatically, so that logins need no person for them: text messages to a
- * number, emails to an address (both set up as in docs/codes.md), or the caller's own program, for the named channels. Ours.
- */
+/** Where one-time codes arrive automatically (docs/codes.md): a phone number, an email address, or by API. Ours. */
 export const CodeSettings = z.strictObject({
   phone_number: z
     .string()
@@ -105,10 +102,7 @@ export const ConnectionLogin = z
   })
   .nullish();
 
-/**
- * Body of `POST …/codes`: the code itself, or the text of a message with a code or a sign-in link. It answers the step of the
- * flow in progress that waits for it, or waits briefly for that step.
- */
+/** Body of `POST …/codes`: a code, or a message with a code or a sign-in link, for the step that waits for it. */
 export const ConnectionCode = z
   .strictObject({ code: z.string().trim().min(1).max(100).optional(), text: z.string().min(1).max(100_000).optional() })
   .refine(({ code, text }) => (code === undefined) !== (text === undefined), 'give either `code` or `text`');

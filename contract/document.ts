@@ -80,10 +80,7 @@ export const ReauthBackOff = z.object({
 });
 export type ReauthBackOff = z.infer<typeof ReauthBackOff>;
 
-/**
- * The account named on the page after a login, as fingerprints; each is absent if the page names none or several. `page` is
- * host and path, because other pages may name other things.
- */
+/** Fingerprints of the account named on a `page` (host and path) after a login; absent if it names none or several. */
 export const KnownAccount = z.object({
   page: z.string(),
   email: z.string().optional(),
@@ -100,10 +97,7 @@ const ResponseSignature = z.object({
 });
 export type ResponseSignature = z.infer<typeof ResponseSignature>;
 
-/**
- * A request that shows whether the profile is logged in, without a browser: address and headers as the browser sent them,
- * except cookies, and the response signatures with and without the profile's cookies.
- */
+/** A request that shows whether the profile is logged in: as sent by the browser, but without cookies. */
 export const RequestCheck = z.object({
   url: z.string(),
   headers: z.record(z.string(), z.string()),
@@ -131,10 +125,7 @@ export const ReauthMemory = z.object({
 });
 export type ReauthMemory = z.infer<typeof ReauthMemory>;
 
-/**
- * Everything known about a connection: held by its workflow, recorded in the store on every change, and the source of all
- * reads. `revision` grows with each change.
- */
+/** Everything known about a connection: held by its workflow and recorded on each change as a new `revision`. */
 export const ConnectionDocument = z.object({
   schema_version: z.literal(1),
   id: z.string(),

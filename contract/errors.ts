@@ -1,7 +1,4 @@
-/**
- * Every error code in Holdfast's responses, with HTTP status, cause and what the caller does next. The first group comes from
- * interface.md ("Errors"), the others are ours. Documented in `docs/errors.md`.
- */
+/** Every error code of a response; the first group comes from interface.md ("Errors"). See `docs/errors.md`. */
 export const ERROR_CODES = {
   bad_request: { status: 400, cause: 'The request is malformed.', next: 'Correct the request and send it again.' },
   invalid_input: {

@@ -23,10 +23,7 @@ const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['sessions', 'sidePanel', 'storage', 'tabGroups', 'tabs', 'topSites', 'unlimitedStorage', 'webNavigation'],
   ...['webRequest', 'webRequestAuthProvider', 'webRequestBlocking'],
 ]);
-/**
- * Removed from the manifest: it bypasses the checks of the CDP connection and lets an unpacked extension read files. The
- * extension's worker gets a harmless part of it instead. As an optional permission it could not be replaced, so it is rejected.
- */
+/** Removed: it bypasses the checks of the CDP connection. The worker gets a harmless part of it instead. */
 const DEBUGGER = 'debugger';
 /** Replaces `<all_urls>`, which lets an unpacked extension read files too. */
 const ALL_SITES = '*://*/*';

@@ -1,7 +1,4 @@
-/**
- * What `work` answers within so many milliseconds, else `late`. A failure in time is thrown; what comes after it is nobody's
- * concern any more. The work itself goes on: whoever can should end it.
- */
+/** The result of `work`, or `late` after so many milliseconds. The work continues and its later failure is ignored. */
 export async function inTime<Result, Late>(
   work: Promise<Result>,
   milliseconds: number,

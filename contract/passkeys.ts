@@ -78,10 +78,7 @@ const ExchangedDocument = z
   .object({ accounts: z.array(ExchangedAccount) })
   .transform(({ accounts }) => accounts.flat());
 
-/**
- * `passkeys` of a credential as sent: a list of plain ones or ones in the exchange format; or a whole document, account or item
- * of that format, of which all passkeys are taken.
- */
+/** `passkeys` as sent: a list of either format, or a document, account or item of the exchange format. */
 export const Passkeys = z
   .union([z.array(z.union([Passkey, ExchangedPasskey])), ExchangedDocument, ExchangedAccount, ExchangedItem])
   .refine(

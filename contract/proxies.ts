@@ -116,10 +116,7 @@ export const BrowserProxyConfig = z
   });
 export type BrowserProxyConfig = z.infer<typeof BrowserProxyConfig>;
 
-/**
- * The last failure of a session's proxy: it is unreachable, has a private address that is not listed, rejects the user name
- * and password, or gets no response from the requested site.
- */
+/** The last failure of a proxy: unreachable, private address, rejected credentials, or no response from the target. */
 export const ProxyFault = z.enum(['unreachable', 'address_refused', 'credentials_refused', 'target_unreached']);
 export type ProxyFault = z.infer<typeof ProxyFault>;
 

@@ -98,10 +98,7 @@ export const PageKind = z.enum([
 ]);
 export type PageKind = z.infer<typeof PageKind>;
 
-/**
- * Which form is the login, if a person corrected the reader: the chosen form and the wrong ones, by their keys
- * (`PageReading.forms`).
- */
+/** A person's correction of which form is the login, by form key (`PageReading.forms`). */
 export const FormChoice = z.object({ taken: z.string().nullable(), passedOver: z.array(z.string()) });
 export type FormChoice = z.infer<typeof FormChoice>;
 
@@ -131,10 +128,7 @@ export const PageReading = z.object({
   enrolment: z.literal(true).optional(),
   /** A link to the login page, if the page has one and no form. */
   sign_in_link: z.object({ selector: z.string(), href: z.string().nullable() }).nullable(),
-  /**
-   * Keys of the forms of the page, likeliest first: `fields` and `choices` belong to the first. Stable across visits, without
-   * values. Absent if nothing is asked, and in older histories.
-   */
+  /** Keys of the page's forms, likeliest first: `fields` and `choices` belong to the first. Stable across visits. */
   forms: z.array(z.string()).optional(),
   /** Why it was read this way, in a few words without values. Absent unless requested, and in older histories. */
   evidence: z.string().optional(),

@@ -38,10 +38,7 @@ export function isOwnSite(url: URL, sites: AllowedSites): boolean {
   return isSameSite(url.href, `http://${sites.domain}/`) || isAllowedByName(url, sites);
 }
 
-/**
- * True for a mailed link to the connection's own site or an allowed domain, by https or, on localhost, http. False for any other
- * host, such as an identity provider or a click-tracking service.
- */
+/** True for a link to the connection's own site or an allowed domain, by https or, on localhost, http. */
 export function isOwnLink(link: string, sites: AllowedSites): boolean {
   if (!URL.canParse(link)) return false;
   const url = new URL(link);

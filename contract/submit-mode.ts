@@ -23,10 +23,7 @@ export interface InteractionAnswer {
   wrongForm?: true;
 }
 
-/**
- * The form that a body uses. Throws `invalid_input` for none, two, or the canonical one without `interaction_id`; an empty map
- * counts as absent. `pendingId` is the pending interaction, for the error message.
- */
+/** The form that a body uses: exactly one. `pendingId`: the pending interaction, for error messages. */
 export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | null): SubmitMode {
   const values = notEmpty(body.field_values);
   const fields = notEmpty(body.fields);

@@ -21,10 +21,7 @@ export type TotpSettings = Partial<Omit<TotpParameters, 'secret'>>;
 /** Defaults (RFC 6238). */
 const USUAL: Required<TotpSettings> = { period: 30, digits: 6, algorithm: 'SHA1' };
 
-/**
- * Parses a secret in any common form: base32 in any spacing and case, or an `otpauth://totp/` address, whose own settings
- * override `given`. Null if it is neither.
- */
+/** Parses base32 in any form, or an `otpauth://totp/` address, whose settings override `given`; else null. */
 export function readTotpSecret(text: string, given: TotpSettings = {}): TotpParameters | null {
   const trimmed = text.trim();
   const settings = { ...USUAL, ...given };

@@ -113,9 +113,6 @@ type WebhookStep = { next: 'more' | 'none' } | { next: 'wait'; afterMs: number }
 
 /** Activities that deliver events to webhooks. */
 export interface WebhookActivities {
-  /**
-   * Makes one attempt at the next delivery of a lane and records the result; with `isDue` even before its time. A retry after
-   * a lost worker posts the same event again under the same id.
-   */
+  /** Makes one delivery attempt, with `isDue` even before its time. A retry posts the same event and id again. */
   deliverNext(input: { webhookId: string; lane: string; isDue: boolean }): Promise<WebhookStep>;
 }

@@ -26,10 +26,7 @@ export interface RuntimeSettings {
   logger?: Logger;
 }
 
-/**
- * Sets up Temporal's SDK for this process, once and before any of its connections: metrics, and log entries of the SDK and
- * its core as JSON lines without any text from a site or a person.
- */
+/** Sets up metrics and JSON logs without text of sites or persons, before the process's first connection. */
 export function installRuntime({ host, metricsPort, logger }: RuntimeSettings): void {
   const out = logger ?? pino({ name: 'worker', base: null, level: 'warn' });
   Runtime.install({

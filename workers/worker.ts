@@ -52,10 +52,7 @@ export interface WorkerOptions {
   taskQueue?: string;
   /** A prebuilt bundle; without one it is built at start. */
   workflowBundle?: WorkflowBundleWithSourceMap;
-  /**
-   * The version of this worker in a deployment. It gets work once its version is the current one; connections move to it by
-   * themselves, and an open flow ends on the version it started on.
-   */
+  /** The version of this worker. Connections move to the current version; an open flow stays on its own. */
   version?: { deploymentName: string; buildId: string };
   /** How many workflows are kept in memory; about 250 kB each. Default 1,000. */
   maxCachedWorkflows?: number;

@@ -1,9 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 
-/**
- * Search attributes for operators in Temporal's UI. They are not encrypted: opaque ids, values of a closed list and, for the
- * domain, a keyed hash unless the deployment allows clear domains.
- */
+/** Search attributes, which are not encrypted: opaque ids, values of a closed list, and a hash of the domain. */
 export const DOMAIN_ATTRIBUTE = defineSearchAttributeKey('HoldfastDomain', 'KEYWORD');
 export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HoldfastStatus', 'KEYWORD');
 export const ORGANIZATION_ATTRIBUTE = defineSearchAttributeKey('HoldfastOrganization', 'KEYWORD');

@@ -47,10 +47,7 @@ export interface InvokeInput {
   retries: number;
 }
 
-/**
- * Runs an action of a user's program, with as many retries after failures as its caller allows, until its timeout. A run whose
- * worker was lost counts as a failure; one that could not start is retried and does not count.
- */
+/** Runs a program's action until its timeout. Failed and lost runs count as retries, those that never started do not. */
 export async function invokeAction({ invocationId, timeoutMs, retries }: InvokeInput): Promise<void> {
   const taskQueue = appQueue(workflowInfo().taskQueue);
   const { endInvocation } = proxyActivities<AppActivities>({ taskQueue, ...CLEAN_UP });

@@ -61,10 +61,7 @@ async function continueRun(input: ConnectionInput): Promise<never> {
   return await makeContinueAsNewFunc<typeof authConnection>(options)(input);
 }
 
-/**
- * True if a run may continue as new: nothing of it is in flight, and it has ended a flow or made many checks. Under
- * `continueAlways` it does so whenever something was recorded, also during flows.
- */
+/** True if nothing is in flight and the run ended a flow, is long or, under `continueAlways`, recorded anything. */
 function canContinueAsNew(state: ConnectionState, { continueAlways = false }: ConnectionInput): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   const settled =

@@ -28,10 +28,7 @@ import {
 } from './requests.ts';
 import type { ConnectionState } from './state.ts';
 
-/**
- * Registers every handler. Handlers validate, change state and return. Only three wait: create until the row is inserted,
- * remove until it is deleted, and check (one at a time) for its outcome.
- */
+/** Registers every handler. Only create, remove and check wait: for the row, its deletion and the outcome. */
 export function registerHandlers(state: ConnectionState): void {
   setHandler(documentQuery, () => ({
     removed: state.removeRequested || state.existingId !== null,

@@ -49,10 +49,7 @@ async function waitForDueCheck(state: ConnectionState): Promise<void> {
   }
 }
 
-/**
- * Makes sure the connection has a slot in the check schedule for its interval, unless the store is unavailable.
- * True if something the timer depends on changed in the meantime.
- */
+/** Requests a slot in the check schedule if needed. True if something the timer depends on changed in the meantime. */
 async function takeSlot(state: ConnectionState): Promise<boolean> {
   const { id, settings } = state.document;
   const intervalSeconds = settings.health_check_interval;

@@ -12,11 +12,7 @@ const local = proxyLocalActivities<QuickCheckActivities>({
   retry: { maximumAttempts: 1 },
 });
 
-/**
- * The usual check of an unchanged session: one request to the site and the row update in one local activity, which costs a
- * timer and one workflow task. Returns `recorded` when that was all; an outcome still to be recorded; or why the check
- * must run on its task queue.
- */
+/** A check by one request, at the cost of one workflow task: `recorded`, an outcome to record, or why it was missed. */
 export async function checkQuickly(
   state: ConnectionState,
   checkId: string,

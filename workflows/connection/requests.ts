@@ -127,10 +127,7 @@ function wasApplied(state: ConnectionState, { submissionId }: SubmitInput): bool
   return submissionId !== null && state.appliedSubmissions.includes(submissionId);
 }
 
-/**
- * Why an answer is rejected, or null. It is checked against what callers see, so that nobody who answers what is shown is
- * told that nothing is pending. Pure.
- */
+/** Why an answer does not fit the interaction that callers see, or null. Pure. */
 function refusalOf(interaction: Interaction | null, input: SubmitInput): { code: RefusalCode; message: string } | null {
   if (interaction === null)
     return {

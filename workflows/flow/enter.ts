@@ -214,10 +214,7 @@ function relocate(answer: Answer, { reading }: Observation): Answer {
   return { entries, submit: reading.submit ?? answer.submit, choice: answer.choice };
 }
 
-/**
- * Handles a failed entry; a cancellation is rethrown. The answer is never typed again blindly: the page is read and decides.
- * If the session is gone, the flow starts over and asks the person again.
- */
+/** Handles a failed entry. Nothing is typed again blindly: the page is read, or the flow starts over. */
 async function recoverEntry(
   context: FlowContext,
   progress: Progress,

@@ -49,10 +49,7 @@ export async function startOver(context: FlowContext, progress: Progress): Promi
   return await discover(context, progress);
 }
 
-/**
- * Moves from a form that a person called the wrong one to the next form of the site; after the last, the first is shown
- * again. What was learned and kept from the rejected form is discarded.
- */
+/** Discards a form that a person called wrong and shows the next one; after the last, the first again. */
 export async function showAnotherForm(
   context: FlowContext,
   progress: Progress,

@@ -141,10 +141,7 @@ function decideForm(situation: Situation): Decision {
   return failUnanswered(missing.length > 0 ? missing : asked, situation, rejected, refused);
 }
 
-/**
- * A page that sets up a new authenticator. Its secret is saved only if a person agrees. No code of a saved secret is typed:
- * the page wants one of its own.
- */
+/** A page that sets up a new authenticator: its secret is saved only if a person agrees. */
 function decideEnrollment({ observation: { reading }, mode, canSave, last, fields }: Situation): Decision {
   const skip = reading.choices.find((choice) => choice.agrees_to_nothing === true);
   if (mode === 'unattended')
@@ -238,10 +235,7 @@ function isAutomaticCode(asked: AskedField[], { last, codeChannels }: Situation,
   return codeChannels.includes(only.field.channel ?? 'unknown');
 }
 
-/**
- * A captcha, in front of the login or beside its fields, is answered by the solver, if there is one, and then by a person on
- * the page itself.
- */
+/** A captcha is given to the solver, if there is one, and then to a person, who answers it on the page itself. */
 export function decideCaptcha({
   mode,
   observation,

@@ -56,10 +56,7 @@ function hasNewField({ fields }: PageReading, { typed, fingerprint }: LastEntry)
   return fields.some(({ type, held }) => type === 'password' && held === true) && fields.some(isNew);
 }
 
-/**
- * Names and types of fields, in order. Both code types count as one, because a page that rejects a code may stop saying
- * whose code it wants.
- */
+/** Names and types of fields. Both code types count as one: a page may stop saying whose code it wants. */
 export function fingerprintOf(fields: ReadField[]): string {
   return fields.map(({ type, name }) => `${asksForCode(type) ? 'code' : type}:${name}`).join('|');
 }

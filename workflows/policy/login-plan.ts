@@ -152,10 +152,7 @@ export function notePlanFailure(
   );
 }
 
-/**
- * Errors of a REAUTH that mean the site no longer follows the plan; the others have causes of their own. A `website_error`
- * says nothing about the plan: it is temporary.
- */
+/** Errors that mean the site no longer follows the plan. A `website_error` does not count: it is temporary. */
 const PLAN_FAILURES: readonly FlowErrorCode[] = [
   'login_form_not_found',
   'element_not_found',
