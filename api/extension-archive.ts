@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { text } from 'node:stream/consumers';
 import { fromBufferPromise, type ZipFile } from 'yauzl';
 import { HoldfastError, invalidField } from '../contract/errors.ts';
-import { sanitizeManifest, MANIFEST } from '../contract/extension-manifest.ts';
+import { sanitizeManifest, MANIFEST } from '../contract/extensions.ts';
 import { ResourceName } from '../contract/resource-name.ts';
 import { dropRest, rejectForm } from '../http/bodies.ts';
 

@@ -43,14 +43,13 @@ export const AuditExportDestinationCreate = z.strictObject({
 });
 
 /** Body of `PATCH /audit-logs/export/destinations/{id}`. */
-export const AuditExportDestinationUpdate = z.strictObject({
-  region: settings.region.optional(),
-  bucket: settings.bucket.optional(),
-  prefix: settings.prefix.optional(),
-  role_arn: settings.role_arn.optional(),
-  kms_key_id: KmsKeyId.nullish().describe('Empty removes it; null or absent keeps it'),
-  status: Status.optional().describe('`paused` stops delivery; `active` resumes it from that moment'),
-});
+export const AuditExportDestinationUpdate = z
+  .strictObject({
+    ...settings,
+    status: Status.describe('`paused` stops delivery; `active` resumes it from that moment'),
+  })
+  .partial()
+  .extend({ kms_key_id: KmsKeyId.nullish().describe('Empty removes it; null or absent keeps it') });
 
 /** A destination (interface.md, "Audit log export destination"). */
 export const AuditExportDestination = z.strictObject({

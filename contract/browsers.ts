@@ -95,6 +95,8 @@ export const browserCreateMembers = {
 export const BrowserCreate = z.looseObject(browserCreateMembers);
 export type BrowserCreate = z.infer<z.ZodObject<typeof browserCreateMembers>>;
 
+const { profile, telemetry, timeout_seconds, proxy, proxy_id } = browserCreateMembers;
+
 /** Members of a body of `POST /browsers` that are unknown here. */
 export function unknownMembers(body: BrowserCreate): string[] {
   return Object.keys(body).filter((member) => !Object.hasOwn(browserCreateMembers, member));
@@ -112,12 +114,8 @@ export const BrowserUpdate = z.strictObject({
     .optional(),
   tags: Tags.nullable().optional(),
   start_url: z.union([z.literal(''), HttpUrl]).optional(),
-  profile: BrowserProfileRef.optional(),
+  ...{ profile, telemetry, timeout_seconds, proxy, proxy_id },
   viewport: BrowserViewport.extend({ force: z.boolean().optional() }).optional(),
-  telemetry: TelemetryRequest.nullable().optional(),
-  timeout_seconds: z.int().min(SESSION_TIMEOUT.min).max(SESSION_TIMEOUT.max).optional(),
-  proxy: BrowserProxyConfig.nullable().optional(),
-  proxy_id: z.string().nullable().optional(),
   disable_default_proxy: z.boolean().optional(),
 });
 export type BrowserUpdate = z.infer<typeof BrowserUpdate>;

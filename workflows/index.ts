@@ -2,9 +2,8 @@ import type { WorkflowDefinitionOptions } from '@temporalio/common';
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import { authConnection } from './connection/connection.ts';
 import { login, reauth } from './flow/flow-workflows.ts';
-import { deployApp, invokeAction } from './apps/app-workflows.ts';
-import { exportAuditLog } from './audit-export/export-audit-log.ts';
-import { deliverWebhooks } from './webhooks/deliver-webhooks.ts';
+import { deployApp, invokeAction } from './apps.ts';
+import { deliverWebhooks, exportAuditLog } from './deliveries.ts';
 
 /** The workflows that a worker bundles, under the names of messages.ts. */
 export { authConnection, login, reauth, deliverWebhooks, deployApp, exportAuditLog, invokeAction };

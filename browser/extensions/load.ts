@@ -7,7 +7,7 @@ import { createSessionFiles } from '../files/session-files.ts';
 import { unzipInto } from '../files/unzip.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
-import { sanitizeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
+import { sanitizeManifest, MANIFEST } from '../../contract/extensions.ts';
 import { loadedInto } from './loaded.ts';
 import { giveTabTargets } from './tab-targets.ts';
 

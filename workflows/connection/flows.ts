@@ -13,12 +13,11 @@ import type { FlowEnd, FlowInput, FlowResult } from '../flow/context.ts';
 import type { login, reauth } from '../flow/flow-workflows.ts';
 import { answerSignal } from '../message-definitions.ts';
 import { WORKFLOWS } from '../messages.ts';
-import { codeChannelsOf } from '../policy/code-channels.ts';
 import { versionOf } from '../policy/credential-version.ts';
 import { rememberFields } from '../policy/field-refs.ts';
 import { backOffAfter, withBackOff } from '../policy/back-off.ts';
 import { fieldsOf, isPlanFailure, notePlanFailure, rememberPlan, stepsOf } from '../policy/login-plan.ts';
-import { followablePlans, obstacleOf } from '../policy/reauth-gate.ts';
+import { codeChannelsOf, followablePlans, obstacleOf } from '../policy/reauth-gate.ts';
 import { firstStep, stepTimesAfter } from '../policy/step-times.ts';
 import { targetOf } from './login-target.ts';
 import {

@@ -49,15 +49,11 @@ export function registerHandlers(state: ConnectionState): void {
   });
 
   setHandler(loginUpdate, (request) => applyLogin(state, request, newFlowId), {
-    validator: (request: LoginRequest) => {
-      checkLogin(state, request);
-    },
+    validator: (request: LoginRequest): void => checkLogin(state, request),
   });
 
   setHandler(submitUpdate, (input) => applySubmit(state, input), {
-    validator: (input: SubmitInput) => {
-      checkSubmit(state, input);
-    },
+    validator: (input: SubmitInput): void => checkSubmit(state, input),
   });
 
   setHandler(submitSignal, (input) => {
@@ -66,11 +62,8 @@ export function registerHandlers(state: ConnectionState): void {
 
   registerFlowSignals(state);
 
-  setHandler(configureUpdate, (request) => applySettings(state, request), {
-    validator: (request: Addressed) => {
-      checkAddressed(state, request);
-    },
-  });
+  const checkAddress = (request: Addressed): void => checkAddressed(state, request);
+  setHandler(configureUpdate, (request) => applySettings(state, request), { validator: checkAddress });
 
   setHandler(
     checkUpdate,
@@ -98,11 +91,7 @@ export function registerHandlers(state: ConnectionState): void {
       if (state.storeFailure !== null) refuse('internal_error', 'The connection could not be removed; try again');
       return null;
     },
-    {
-      validator: (request: Addressed) => {
-        checkAddressed(state, request);
-      },
-    },
+    { validator: checkAddress },
   );
 }
 

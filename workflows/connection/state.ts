@@ -7,9 +7,8 @@ import { assertNever } from '../../contract/assert-never.ts';
 import type { FlowEnd } from '../flow/context.ts';
 import type { AnswerToFlow } from '../message-definitions.ts';
 import type { ConnectionSeed, LoginRequest } from '../messages.ts';
-import { codeChannelsOf } from '../policy/code-channels.ts';
 import { plansOf } from '../policy/login-plan.ts';
-import { evaluateReauthGate, type GateInput } from '../policy/reauth-gate.ts';
+import { codeChannelsOf, evaluateReauthGate, type GateInput } from '../policy/reauth-gate.ts';
 
 /** How many applied submissions are remembered, across continue-as-new too. */
 const MAX_REMEMBERED_SUBMISSIONS = 20;

@@ -1,7 +1,7 @@
 import type { CredentialFacts } from '../../contract/activities.ts';
 import { asksForCode } from '../../contract/code-fields.ts';
 import type { CanReauthReason, CredentialReference, FlowErrorCode } from '../../contract/connections.ts';
-import type { ReauthObstacle } from '../../contract/document.ts';
+import type { ConnectionSettings, ReauthObstacle } from '../../contract/document.ts';
 import type { CredentialVersion, LoginPlan, PlanStep } from '../../contract/login-plan.ts';
 import type { CodeChannel } from '../../contract/reading.ts';
 import { isAtVersion } from './credential-version.ts';
@@ -195,6 +195,16 @@ function answersStep({ fields }: PlanStep, credential: CredentialFacts): boolean
     stored.map((field) => ({ field, ref: field.ref ?? commonRef(field) })),
     credential,
   ).every((key) => key !== null);
+}
+
+/** The channels whose codes arrive automatically; if there are any, codes of unknown origin count too. Pure. */
+export function codeChannelsOf({ codes }: Pick<ConnectionSettings, 'codes'>): CodeChannel[] {
+  const channels: CodeChannel[] = [
+    ...(codes?.phone_number === undefined ? [] : ['sms' as const]),
+    ...(codes?.email_address === undefined ? [] : ['email' as const]),
+    ...(codes?.api ?? []),
+  ];
+  return channels.length === 0 ? [] : [...new Set(channels), 'unknown'];
 }
 
 function yes(reason: CanReauthReason): GateVerdict {

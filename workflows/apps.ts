@@ -8,8 +8,8 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AppActivities, InvocationFault } from '../../contract/apps.ts';
-import { appQueue } from '../messages.ts';
+import type { AppActivities, InvocationFault } from '../contract/apps.ts';
+import { appQueue } from './messages.ts';
 
 /** A worker without a heartbeat for this long is considered lost. */
 const HEARTBEAT = '20 seconds';
@@ -18,7 +18,7 @@ const PAUSE_MS = { first: 1000, longest: 60_000 };
 /** How long cleanup is retried. */
 const CLEAN_UP = { startToCloseTimeout: '1 minute', scheduleToCloseTimeout: '1 day' } as const;
 
-export interface DeployInput {
+interface DeployInput {
   deploymentId: string;
 }
 
@@ -41,7 +41,7 @@ export async function deployApp({ deploymentId }: DeployInput): Promise<void> {
 }
 
 /** `timeoutMs`: limit for all runs together, from the start of the workflow. */
-export interface InvokeInput {
+interface InvokeInput {
   invocationId: string;
   timeoutMs: number;
   retries: number;
