@@ -3,13 +3,13 @@ export const ERROR_CODES = {
   bad_request: { status: 400, cause: 'The request is malformed.', next: 'Correct the request and send it again.' },
   invalid_input: {
     status: 400,
-    cause: 'A field of the body, the query or the path breaks a rule.',
+    cause: 'A field of the body, the query or the path is invalid.',
     next: 'Read `details`: each entry names a field and its rule.',
   },
-  invalid_request: { status: 400, cause: 'The operation refuses these arguments.', next: 'Read the message.' },
+  invalid_request: { status: 400, cause: 'The operation rejects these arguments.', next: 'Read the message.' },
   stale_interaction: {
     status: 400,
-    cause: 'The submitted `interaction_id` is not the one that waits now.',
+    cause: 'The submitted `interaction_id` is not the pending one.',
     next: 'Read the connection and answer its current interaction.',
   },
   unknown_field: {
@@ -24,7 +24,7 @@ export const ERROR_CODES = {
   },
   missing_field: {
     status: 400,
-    cause: 'A required field that waits was not submitted.',
+    cause: 'A required field was not submitted.',
     next: 'Submit every required field of the interaction together.',
   },
   cannot_delete_current_key: {
@@ -50,28 +50,28 @@ export const ERROR_CODES = {
   },
   limit_reached: {
     status: 403,
-    cause: 'The organization has as many of these as its limits allow.',
+    cause: 'The organization has reached this limit.',
     next: 'Delete one, or raise the limit by `PATCH /org/limits`.',
   },
   not_found: { status: 404, cause: 'No such resource in this scope.', next: 'Check the id and the project.' },
   projects_disabled: {
     status: 404,
-    cause: 'Projects are off for the organization.',
-    next: 'Name no project; an owner turns them on by `PATCH /org/entitlements`.',
+    cause: 'Projects are disabled for the organization.',
+    next: 'Name no project; an owner enables them by `PATCH /org/entitlements`.',
   },
   method_not_allowed: {
     status: 405,
-    cause: 'The path has no operation of this method.',
-    next: 'Use a method that `Allow` names.',
+    cause: 'The path does not support this method.',
+    next: 'Use a method listed in `Allow`.',
   },
-  already_exists: { status: 409, cause: 'A resource of that identity exists.', next: 'Use the existing one.' },
+  already_exists: { status: 409, cause: 'The resource already exists.', next: 'Use the existing one.' },
   flow_in_progress: {
     status: 409,
-    cause: 'A login flow that has not expired is in progress.',
+    cause: 'A login flow is in progress.',
     next: 'Finish it, or wait until `flow_expires_at`.',
   },
-  check_in_progress: { status: 409, cause: 'A health check is running.', next: 'Wait for it to end.' },
-  gone: { status: 410, cause: 'The resource expired, was used or has ended.', next: 'Start again.' },
+  check_in_progress: { status: 409, cause: 'A health check is running.', next: 'Wait until it has finished.' },
+  gone: { status: 410, cause: 'The resource expired, was used or has ended.', next: 'Start over.' },
   payload_too_large: { status: 413, cause: 'The body is larger than allowed.', next: 'Send a smaller body.' },
   unsupported_media_type: {
     status: 415,
@@ -80,7 +80,7 @@ export const ERROR_CODES = {
   },
   not_awaiting_input: {
     status: 422,
-    cause: 'Nothing awaits input on this connection.',
+    cause: 'The connection is not waiting for input.',
     next: 'Read `flow_step`; submit only while it is AWAITING_INPUT.',
   },
   operation_failed: {
@@ -89,8 +89,12 @@ export const ERROR_CODES = {
     next: 'Read the message.',
   },
   rate_limited: { status: 429, cause: 'Too many requests.', next: 'Wait `Retry-After` seconds.' },
-  internal_error: { status: 500, cause: 'A fault of Holdfast.', next: 'Try again; if it stays, report it.' },
-  not_implemented: { status: 501, cause: 'This build does not have the operation.', next: 'See the changelog.' },
+  internal_error: {
+    status: 500,
+    cause: 'An internal error of Holdfast.',
+    next: 'Try again; if it persists, report it.',
+  },
+  not_implemented: { status: 501, cause: 'This version does not support the operation.', next: 'See the changelog.' },
   browser_error: { status: 502, cause: 'The browser service failed.', next: 'Try again.' },
   unavailable: {
     status: 503,

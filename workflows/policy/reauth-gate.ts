@@ -31,38 +31,38 @@ interface GateVerdict {
 }
 
 /**
- * The reauth gate (`can_reauth_reason`). Pure. The first row that holds says it:
+ * The reauth gate (`can_reauth_reason`). Pure. The first matching row applies:
  *
  * | fact                                                                          | `can_reauth_reason`                    | may |
  * | ----------------------------------------------------------------------------- | -------------------------------------- | --- |
- * | nobody has logged in yet                                                      | `no_prior_successful_login`            | no  |
+ * | no login has succeeded yet                                                    | `no_prior_successful_login`            | no  |
  * | no credential is attached                                                     | `no_credential`                        | no  |
- * | it lies in an external store, which nobody has asked yet                      | `external_credential`                  | yes |
- * | it is stored here and has not been read yet                                   | `has_credential`                       | yes |
+ * | it is in an external store and was not read yet                               | `external_credential`                  | yes |
+ * | it is stored here and was not read yet                                        | `has_credential`                       | yes |
  * | it is gone, or empty                                                          | `no_credential`                        | no  |
  * | the site refused its password                                                 | `requires_customer_input`              | no  |
- * | the last REAUTH stood before an authenticator code, with no secret            | `requires_totp_without_secret`         | no  |
- * | … before a code by text message                                               | `requires_sms_code`                    | no  |
- * | … before a code by e-mail                                                     | `requires_email_code`                  | no  |
- * | … before a push, a mailed link, a passkey                                     | `requires_external_action`             | no  |
- * | … before a picker, unknown fields, a refusal, a locked account                | `requires_customer_input`              | no  |
- * | it holds a passkey, which stands for password and code                        | `requirements_satisfiable`             | yes |
- * | no login has left a plan, and it lies in an external store                    | `external_credential`                  | yes |
- * | no login has left a plan: the site asked for nothing                          | `no_requirements_recorded`             | yes |
- * | it answers a whole plan, and lies in an external store                        | `external_credential`                  | yes |
- * | it answers a whole plan, and a model has to choose a form on the way           | `cua_has_credential`                   | yes |
- * | it answers a whole plan, which was walked with it or whose values it was given| `viable_plans_found`                   | yes |
- * | it answers a whole plan that was walked without it, or with a typed code      | `requirements_satisfiable`             | yes |
+ * | the last REAUTH met an authenticator code, without a secret                   | `requires_totp_without_secret`         | no  |
+ * | … a code by text message                                                      | `requires_sms_code`                    | no  |
+ * | … a code by email                                                             | `requires_email_code`                  | no  |
+ * | … a push, a mailed link, a passkey                                            | `requires_external_action`             | no  |
+ * | … a picker, unknown fields, a rejection, a locked account                     | `requires_customer_input`              | no  |
+ * | it holds a passkey, which replaces password and code                          | `requirements_satisfiable`             | yes |
+ * | no login recorded a plan, and it is in an external store                      | `external_credential`                  | yes |
+ * | no login recorded a plan: the site asked for nothing                          | `no_requirements_recorded`             | yes |
+ * | it answers a whole plan, and is in an external store                          | `external_credential`                  | yes |
+ * | it answers a whole plan, in which a model chooses a form                      | `cua_has_credential`                   | yes |
+ * | it answers a whole plan, recorded with it or saved to it                      | `viable_plans_found`                   | yes |
+ * | it answers a whole plan, recorded without it or with a typed code             | `requirements_satisfiable`             | yes |
  * | every plan has failed twice, and it has changed since                         | `has_credential`                       | yes |
  * | every plan has failed twice                                                   | `no_viable_plans`                      | no  |
- * | the newest plan took an action elsewhere                                      | `viable_plans_require_external_action` | no  |
+ * | the newest plan needs an action elsewhere                                     | `viable_plans_require_external_action` | no  |
  * | … an authenticator code, and there is no secret                               | `requires_totp_without_secret`         | no  |
  * | … an authenticator code, and the site refused those of the secret             | `requires_customer_input`              | no  |
  * | … a code by text message                                                      | `requires_sms_code`                    | no  |
- * | … a code by e-mail                                                            | `requires_email_code`                  | no  |
+ * | … a code by email                                                             | `requires_email_code`                  | no  |
  * | … a code by phone call                                                        | `requires_customer_input`              | no  |
- * | … a code of which the page does not say how it is sent, and there is no secret| `requires_customer_input`              | no  |
- * | … a value that the credential does not hold, or a provider that it is not of  | `requires_customer_input`              | no  |
+ * | … a code of unknown origin, and there is no secret                            | `requires_customer_input`              | no  |
+ * | … a value that the credential lacks, or another provider                      | `requires_customer_input`              | no  |
  *
  * What a REAUTH met and what was refused count for the version of the credential at that time. A code that arrives
  * automatically (`codes` of the connection) counts as answered by the credential, as does a mailed link if emails arrive.
