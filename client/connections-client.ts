@@ -1,16 +1,15 @@
-import type { ManagedAuthBrowser } from '../contract/connections.ts';
 import type { ConnectionDocument } from '../contract/document.ts';
-import type { TelemetryRequest } from '../contract/telemetry.ts';
-import type { Accepted, ConfigureRequest, ConnectionSeed, CreateResult, SubmitInput } from '../workflows/messages.ts';
+import type {
+  Accepted,
+  ConfigureRequest,
+  ConnectionSeed,
+  CreateResult,
+  LoginRequest,
+  SubmitInput,
+} from '../workflows/messages.ts';
 
-/** Overrides of a login request, for that flow only. */
-export interface LoginOptions {
-  /** Identifies the request; the same id twice starts one flow. Generated if absent. */
-  loginId?: string;
-  browser?: ManagedAuthBrowser;
-  browserTelemetry?: TelemetryRequest | null;
-  recordSession?: boolean;
-}
+/** Overrides for one login. The same `loginId` twice starts one flow; generated if absent. */
+export type LoginOptions = Partial<Omit<LoginRequest, 'connectionId'>>;
 
 /** A typed client of all connections. Throws HoldfastErrors of contract/errors.ts, among them retriable `unavailable`. */
 export interface ConnectionsClient {
@@ -26,7 +25,7 @@ export interface ConnectionsClient {
   configure(connectionId: string, changes: ConfigureRequest['changes']): Promise<Accepted>;
   /** Tells a connection that its credential has new values, which it then reads again. */
   credentialChanged(connectionId: string): Promise<Accepted>;
-  /** Runs a health check now and returns its outcome; null if it is still running after a minute. Throws `check_in_progress`. */
+  /** Runs a health check; null if it is still running after a minute. Throws `check_in_progress`. */
   check(connectionId: string): Promise<Accepted | null>;
   /** Ends the workflow: cancels a running flow and closes its browser. Resolves when the row is gone. */
   remove(connectionId: string): Promise<void>;

@@ -226,7 +226,7 @@ export interface LoginActivities {
   openSession(input: { target: LoginTarget; flowId: string; attempt: number }): Promise<FlowSession>;
   /** Navigates the session to the login page and reads it. */
   discoverLogin(input: { target: LoginTarget; sessionId: string }): Promise<Observation>;
-  /** Reads the page as it is. With `submitted` (an answer was sent, but its waiter is lost) a slow site is given time to respond. */
+  /** Reads the page as it is; with `submitted`, a slow site is given time to respond to a lost entry. */
   readPage(input: { target: LoginTarget; sessionId: string; submitted: boolean }): Promise<Observation>;
   /**
    * Types and presses, then reads the next page. At most once: it claims the entry first, and a retry that finds it claimed
@@ -252,11 +252,11 @@ export interface LoginActivities {
 
 /** Activities that only use the store. All are retriable. */
 export interface RecordActivities {
-  /** Inserts the row of a new connection; `existingId` if there already is one. Fails with `project_gone` or `limit_reached`. */
+  /** Inserts a new row; `existingId` if there already is one. Fails with `project_gone` or `limit_reached`. */
   insertConnection(document: ConnectionDocument): Promise<{ existingId: string | null }>;
   /** Writes a document if it is newer than the stored one. */
   recordConnection(record: ConnectionRecord): Promise<void>;
-  /** Ends a lost entry: nothing more is typed for it, and its submission is destroyed. Returns how far it got and the kept values. */
+  /** Ends a lost entry and destroys its submission. Returns how far it got, and the kept values. */
   abandonEntry(input: {
     connectionId: string;
     flowId: string;
@@ -269,7 +269,7 @@ export interface RecordActivities {
     projectId: string;
     credentialName: string | null;
   }): Promise<CredentialFacts | null>;
-  /** The connection's stable slot among all that are checked at this interval; another interval frees it. Null if it is gone. */
+  /** The connection's stable slot among all with this interval; another interval frees it. Null if it is gone. */
   takeCheckSlot(input: { connectionId: string; intervalSeconds: number }): Promise<{ slot: number | null }>;
   /** The state of a row that others may have written; null if it is gone. */
   readRecorded(input: { connectionId: string }): Promise<{ revision: number; lastCheckAt: string | null } | null>;

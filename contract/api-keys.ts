@@ -8,7 +8,7 @@ const Days = z.int().min(1).max(MAX_KEY_DAYS);
 /** How long a rotated key keeps working by default, in days. */
 export const DEFAULT_ROTATION_GRACE_DAYS = 7;
 
-/** Body of `POST /org/api_keys`. Without `project_id`: organization-wide; without `days_to_expire` and `expires_at`: no expiry. */
+/** Body of `POST /org/api_keys`. Defaults: organization-wide, no expiry. */
 export const ApiKeyCreate = z
   .strictObject({
     name: Name,

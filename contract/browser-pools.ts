@@ -34,10 +34,7 @@ const poolMembers = {
 export const BrowserPoolCreate = z.object({ ...poolMembers, size, name: ResourceName.optional(), start_url });
 export type BrowserPoolCreate = z.infer<typeof BrowserPoolCreate>;
 
-/**
- * Body of `PATCH /browser_pools/{id or name}`. Absent members are kept; an empty `start_url`, `proxy_id`, `extensions`,
- * `chrome_policy` or profile id clears the setting. An empty `name` changes nothing.
- */
+/** Body of `PATCH /browser_pools/{id or name}`. Empty members, other than `name`, clear the setting. */
 export const BrowserPoolUpdate = z.object({
   ...poolMembers,
   size: size.optional(),

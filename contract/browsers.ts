@@ -26,10 +26,7 @@ export function defaultMemory(headless: boolean): BrowserMemory {
 /** Default viewport of a session, in CSS pixels. */
 export const DEFAULT_VIEWPORT = { width: 1920, height: 1080 } as const;
 
-/**
- * Header of `POST /browsers`: `true` for a session in which a person's secrets are typed. The response confirms it by
- * `managed_auth`; a service that does not know it captures whatever its telemetry categories say.
- */
+/** Header of `POST /browsers`: `true` if a person's secrets are typed. Confirmed by `managed_auth` in the response. */
 export const MANAGED_AUTH_HEADER = 'x-holdfast-managed-auth';
 
 /** Header by which the API lists the projects whose sessions a request may see, comma-separated. Default: its own only. */
@@ -88,10 +85,7 @@ export const browserCreateMembers = {
   invocation_id: z.string().max(255).optional(),
 };
 
-/**
- * Body of `POST /browsers`. Without `headless` the browser has a window if the service supports one. Absent, empty and `null`
- * mean the defaults. Unknown members are ignored and listed in the session's log (`service`): newer clients send them.
- */
+/** Body of `POST /browsers`. Unknown members are ignored and listed in the session's log (`service`). */
 export const BrowserCreate = z.looseObject(browserCreateMembers);
 export type BrowserCreate = z.infer<z.ZodObject<typeof browserCreateMembers>>;
 

@@ -83,7 +83,7 @@ export const ConnectionCreate = z.strictObject({
 });
 export type ConnectionCreate = z.infer<typeof ConnectionCreate>;
 
-/** Body of `PATCH /auth/connections/{id}`. `login_url: ""`, `credential: null` and `codes: null` clear; `allowed_domains` replaces the list. */
+/** Body of `PATCH /auth/connections/{id}`. An empty `login_url` and null clear; `allowed_domains` replaces the list. */
 export const ConnectionUpdate = z.strictObject({
   ...settings,
   codes: CodeSettings.nullable().optional(),

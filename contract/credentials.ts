@@ -60,7 +60,7 @@ export const CredentialCreate = z
   .refine(hasSecretForSettings, SECRET_NEEDED);
 export type CredentialCreate = z.infer<typeof CredentialCreate>;
 
-/** Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` are merged (the latter by `credential_id`). */
+/** Body of `PATCH /credentials/{id or name}`: removals first, then `values` and `passkeys` are merged. */
 export const CredentialUpdate = z
   .strictObject({
     name: ResourceName.optional(),

@@ -155,11 +155,7 @@ export interface ConnectionRecord {
   timeline: TimelineEvent[];
 }
 
-/**
- * The public form of a document. Flow fields are null before the first flow, and pause fields outside a pause. A flow past its
- * expiry is shown as EXPIRED even before its workflow says so.
- * @param hostedUrl creates the hosted page's URL while a flow is in progress; null hides it.
- */
+/** The public form of a document; a flow past its expiry is EXPIRED. `hostedUrl` makes the hosted page's URL; null hides it. */
 export function presentConnection(
   document: ConnectionDocument,
   now: Date,

@@ -4,7 +4,7 @@ import { HoldfastError } from './errors.ts';
 /** Largest archive of one extension, in bytes: kept, or loaded into a running session. */
 export const MAX_EXTENSION_BYTES = 64 * 1024 * 1024;
 
-/** An extension that is kept, as it is answered; `checksum` is the SHA-256 of its ZIP archive, in hex. */
+/** A stored extension; `checksum` is the SHA-256 of its ZIP archive, in hex. */
 export const Extension = z.strictObject({
   id: z.string(),
   name: z.string().nullable(),
@@ -15,7 +15,7 @@ export const Extension = z.strictObject({
 });
 export type Extension = z.infer<typeof Extension>;
 
-/** Supported manifest members. All others are rejected by name: Chrome apps (with sockets), shared modules, native programs, devices. */
+/** Supported manifest members. Others (Chrome apps, shared modules, native programs, devices) are rejected by name. */
 const KEYS: ReadonlySet<string> = new Set([
   ...['manifest_version', 'name', 'short_name', 'version', 'version_name', 'description', 'author', 'homepage_url'],
   ...['icons', 'action', 'background', 'content_scripts', 'content_security_policy', 'web_accessible_resources'],
@@ -29,7 +29,7 @@ export const MANIFEST = 'manifest.json';
 
 /** Members removed from the manifest: a key would give the extension the id, and the permissions, of another one. */
 const REMOVED: ReadonlySet<string> = new Set(['key', 'update_url', 'differential_fingerprint']);
-/** Permissions that extensions may request; the others reach out of the session: `proxy`, `privacy`, `nativeMessaging`, `management`, devices, files. */
+/** Permissions that stay within the session: not `proxy`, `privacy`, `nativeMessaging`, `management`, devices or files. */
 const PERMISSIONS: ReadonlySet<string> = new Set([
   ...['activeTab', 'alarms', 'bookmarks', 'browsingData', 'clipboardRead', 'clipboardWrite', 'contextMenus', 'cookies'],
   ...['declarativeContent', 'declarativeNetRequest', 'declarativeNetRequestFeedback', 'favicon', 'history', 'idle'],
@@ -60,7 +60,7 @@ interface SanitizedManifest {
   asksForDebugger: boolean;
 }
 
-/** Checks and sanitizes an extension's manifest. Throws `invalid_request`; `subject` starts its message and names the field. */
+/** Sanitizes an extension's manifest. Throws `invalid_request` with a message that starts with `subject`. */
 export function sanitizeManifest(text: string, subject: string): SanitizedManifest {
   const reject = (reason: string): HoldfastError => new HoldfastError('invalid_request', `${subject}: ${reason}`);
   const parsed = Manifest.safeParse(parseJson(text));

@@ -47,7 +47,7 @@ export const CODE_WAIT_MS = 3 * 60_000;
 export const HANDOFF_LIFETIME_MS = 5 * 60_000;
 /** Lifetime of the hosted page's token, in seconds: ten minutes longer than a flow's. */
 export const HOSTED_TOKEN_LIFETIME_S = 30 * 60;
-/** Delays after each failed webhook attempt, in seconds: three days in all. The attempt after the last delay is the last one. */
+/** Delays after failed webhook attempts, in seconds: three days in all. The attempt after the last one is final. */
 export const WEBHOOK_RETRY_DELAYS_S = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 73_800] as const;
 /** How long the previous secret of a webhook keeps signing beside the new one, in milliseconds. */
 export const FORMER_SECRET_SIGNS_MS = 24 * 60 * 60_000;

@@ -6,10 +6,7 @@ const MAX_TIMEOUT_SEC = 600;
 /** The default executor. */
 export const DEFAULT_EXECUTOR = 'default';
 
-/**
- * Body of `playwright/execute`: the body of an async function, in TypeScript or JavaScript. Calls of one `executor` run in
- * sequence, those of several concurrently. A named executor has its own tab, the default one uses the current page.
- */
+/** Body of `playwright/execute`: an async function's body. A named `executor` has its own tab and runs calls in sequence. */
 export const PlaywrightExecute = z.strictObject({
   code: z.string().min(1).max(500_000),
   executor: z.string().min(1).max(255).default(DEFAULT_EXECUTOR),

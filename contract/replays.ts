@@ -13,7 +13,7 @@ export const ReplayStart = z.strictObject({
 });
 export type ReplayStart = z.infer<typeof ReplayStart>;
 
-/** A recording of a session. `finished_at` is null while it runs; the URL carries its own token and expires with the session. */
+/** A recording. `finished_at` is null while it runs; the URL carries its own token and expires with the session. */
 export const Replay = z.object({
   replay_id: z.string(),
   started_at: z.iso.datetime(),

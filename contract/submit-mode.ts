@@ -53,7 +53,7 @@ export function selectSubmitMode(body: ConnectionSubmit, pendingId: string | nul
   return first[1];
 }
 
-/** What a submit means for the pending interaction. Throws `unknown_field`, `unknown_choice` or `missing_field`, without values. */
+/** The answer to the pending interaction. Throws `unknown_field`, `unknown_choice` or `missing_field`, without values. */
 export function resolveAnswer(mode: SubmitMode, interaction: Interaction): InteractionAnswer {
   const answer = { interactionId: interaction.interaction_id, values: {}, choiceId: null };
   switch (mode.mode) {

@@ -22,10 +22,7 @@ function command<M extends string, S extends z.ZodRawShape>(method: M, shape: S)
   return z.strictObject({ method: z.literal(method), ...common, ...shape });
 }
 
-/**
- * The data of a `cdp_command` event, by `method` (interface.md, "CDP command event data", and the interface's newer Python
- * client). It is a summary that never includes a text, URL or other value sent by a client.
- */
+/** The data of a `cdp_command` event, by `method`: a summary without any text, URL or other value from a client. */
 export const CdpCommandData = z.discriminatedUnion('method', [
   command('Autofill.trigger', {
     field_id: int,

@@ -55,7 +55,7 @@ export type WatchEnd =
 
 /** Checks that need neither a browser nor a place in a queue. */
 export interface QuickCheckActivities {
-  /** Checks the profile by the known request and records the result if nothing else has changed. Brief, and idempotent by revision. */
+  /** Checks the profile by the known request and records the result if nothing else has changed. Idempotent. */
   checkQuickly(input: QuickCheckInput): Promise<QuickCheckOutcome>;
   /**
    * Makes and records a quick check on each attempt. While the session is unchanged it fails with `STILL_SIGNED_IN`, to be

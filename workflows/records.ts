@@ -19,10 +19,7 @@ const patient = proxyActivities<RecordActivities>({
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds' },
 });
 
-/**
- * Writes to the store: first as brief local activities, which cost one history event, then as regular ones for up to a day,
- * so that an unavailable store blocks no workflow task. Throws ActivityFailure for an error that no retry can fix.
- */
+/** Writes to the store: as cheap local activities, then for up to a day as regular ones, which block no workflow task. */
 export const records: RecordActivities = {
   insertConnection: (document) => persist((store) => store.insertConnection(document)),
   recordConnection: (record) => persist((store) => store.recordConnection(record)),

@@ -17,6 +17,7 @@ import {
   type QuickCheckMiss,
   STILL_SIGNED_IN,
   type WatchEnd,
+  type WatchInput,
 } from '../../contract/watched-checks.ts';
 import { checkNumberAt, nextCheckAtMs } from '../../contract/check-times.ts';
 import { failureCodeOf } from '../flow/failures.ts';
@@ -57,16 +58,14 @@ export async function watchSession(state: ConnectionState): Promise<Watched | 'i
   const firstNumber = checkNumberAt(Date.now(), place);
   const revision = Math.max(before.revision, state.quickRevision);
   state.watch = { place, firstNumber, revision };
-  const end = await runWatch(state, (watches) =>
-    watches.watchSession({
-      target: targetOf(state),
-      credential: state.credential,
-      document: { ...before, revision },
-      place,
-      firstNumber,
-      watchId: uuid4(),
-    }),
-  );
+  const end = await runWatch(state, {
+    target: targetOf(state),
+    credential: state.credential,
+    document: { ...before, revision },
+    place,
+    firstNumber,
+    watchId: uuid4(),
+  });
   await syncWithRow(state, before);
   state.watch = null;
   if (end === 'interrupted') {
@@ -85,10 +84,7 @@ export async function watchSession(state: ConnectionState): Promise<Watched | 'i
 }
 
 /** Runs the watch until it ends or its input changes. When this resolves it is over for the server too. */
-async function runWatch(
-  state: ConnectionState,
-  begin: (watches: Pick<QuickCheckActivities, 'watchSession'>) => Promise<WatchEnd>,
-): Promise<WatchEnd | 'interrupted'> {
+async function runWatch(state: ConnectionState, input: WatchInput): Promise<WatchEnd | 'interrupted'> {
   const { document, credential, timerEpoch } = state;
   const hasInputChanged = (): boolean =>
     state.document !== document ||
@@ -101,7 +97,7 @@ async function runWatch(
     state.removeRequested;
   const scope = new CancellationScope();
   try {
-    const watching = scope.run(() => begin(watchActivities(document.organization_id)));
+    const watching = scope.run(() => watchActivities(document.organization_id).watchSession(input));
     scope
       .run(() => condition(hasInputChanged))
       .then(

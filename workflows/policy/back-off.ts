@@ -13,7 +13,6 @@ const MIN_SITE_ERROR_PAUSE_S = 3600;
 /**
  * The back-off after a REAUTH that failed for a possibly temporary reason: one check interval, doubled with each consecutive
  * failure with the same credential version, at most a day; at least an hour after a `website_error`. Pure.
- * @param before the back-off before the failed REAUTH, if any.
  */
 export function backOffAfter(
   code: FlowErrorCode | null,

@@ -79,10 +79,7 @@ export function nameFields<Field extends KnownField>(
   return fields.map((field) => ({ field, ref: refs.get(field) ?? commonRef(field) }));
 }
 
-/**
- * The keys of a credential that answer the fields of one page, in their order; null for fields without one. A key answers one
- * field: whatever could belong to several is asked for. One-time codes are never stored, so no key answers them. Pure.
- */
+/** The keys that answer the fields of one page, in order; null for none. An ambiguous key answers no field. Pure. */
 export function matchKeys(named: readonly NamedField<KnownField>[], credential: CredentialFacts): (string | null)[] {
   const left = new Set(credential.valueKeys);
   const keys = named.map((): string | null => null);

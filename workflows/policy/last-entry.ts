@@ -44,10 +44,7 @@ export function wasRejected(observation: Observation, last: LastEntry | null): b
   );
 }
 
-/**
- * True for a form that still holds the password that was submitted with a code, and has a new required field: a site that
- * lists the account's devices there has accepted the password and not checked the code yet.
- */
+/** True if a required field was added to a form that still holds its password: the site has not checked the code yet. */
 function hasNewField({ fields }: PageReading, { typed, fingerprint }: LastEntry): boolean {
   if (!typed.password || !typed.code) return false;
   const before = new Set(fingerprint.split('|'));

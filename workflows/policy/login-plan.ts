@@ -46,10 +46,7 @@ export interface PlannedStep {
   choice: ReadChoice | null;
 }
 
-/**
- * The step of the plans that fits a page: its choice is offered exactly once and its fields are present. A step of the same
- * page comes before one of another address, and later steps before earlier ones. Null if no plan fits. Pure.
- */
+/** The step of the plans that fits a page, preferably a late one recorded on this page. Null if none fits. Pure. */
 export function stepFor(plans: readonly LoginPlan[], reading: PageReading, fields: FieldMemory): PlannedStep | null {
   const refs = new Set(nameFields(reading.fields, fields).map(({ ref }) => ref));
   const here = pageShape(reading.url);
@@ -85,10 +82,7 @@ function choiceOf(choices: readonly ReadChoice[], taken: TakenChoice, isSamePage
   return another === undefined ? (same ?? null) : null;
 }
 
-/**
- * A person's consent holds for that one time and is not repeated, unless the same page asks for it in the same words: the
- * description says who wants what. Checkboxes may have new terms behind the same words.
- */
+/** A consent is repeated only if the same page asks in the same words, but never by checkboxes: their terms may change. */
 function isSameChoice(taken: TakenChoice, choice: ReadChoice, isSamePage: boolean): boolean {
   const isSameConsent =
     isSamePage && choice.description !== null && choice.ticks === undefined && taken.description === choice.description;
@@ -101,7 +95,7 @@ function isSameChoice(taken: TakenChoice, choice: ReadChoice, isSamePage: boolea
   );
 }
 
-/** The steps of a login plus another one. An answer that follows a rejected one (`again`) replaces it, but keeps its other fields. Pure. */
+/** The steps plus another one. After a rejected one (`again`) it replaces that, keeping its other fields. Pure. */
 export function addStep(steps: readonly PlanStep[], step: PlanStep, again: boolean): PlanStep[] {
   const last = steps.at(-1);
   const isRepeated = last !== undefined && last.page === step.page && last.choice?.label === step.choice?.label;

@@ -8,7 +8,7 @@ export function firstStep(step: FlowStep, nowIso: string): StepTime[] {
   return [{ step, started_at: nowIso, ended_at: null }];
 }
 
-/** The step times of a flow in its new state `now`: the step it left gets an end. `COMPLETED` takes no time and has no entry. */
+/** The step times of a flow in its new state `now`. `COMPLETED` takes no time and has no entry. */
 export function stepTimesAfter(
   before: readonly StepTime[],
   now: { flow_step: FlowStep; flow_status: FlowStatus },
