@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
 import { GRPC, hitEndOfRun } from '../../client/temporal-errors.ts';
 
-/** What the client throws for an answer of the server with this code. */
+/** The client's error for a server response with this code. */
 function refused(code: number): ServiceError {
   const cause = Object.assign(new Error('as the server says it'), { code, details: '', metadata: {} });
   return new ServiceError('Workflow Update failed', { cause });

@@ -20,7 +20,7 @@ it('returns the fallback after the timeout, and ignores a later failure', async 
   const answer = inTime(new Promise<string>((_resolve, reject) => (fail = reject)), 1000, null);
   vi.advanceTimersByTime(1000);
   expect(await answer).toBeNull();
-  // One that nobody has caught would end the run.
+  // An unhandled rejection would end the run.
   fail(new Error('too late'));
   await nextTurn();
 });

@@ -4,7 +4,7 @@ import { MAX_PASSKEYS, Passkeys } from '../../contract/passkeys.ts';
 import { newPasskey } from '../setup/passkey.ts';
 
 const passkey = newPasskey('one', { user_name: 'ann', user_display_name: 'Ann' });
-/** The same in the FIDO Credential Exchange Format, as a password manager writes it. */
+/** The same in the FIDO Credential Exchange Format, as written by a password manager. */
 const exchanged = {
   type: 'passkey',
   credentialId: passkey.credential_id,

@@ -47,7 +47,7 @@ describe('the payload codec', () => {
         Array(2).fill('{"domain":"bank.example"}'),
       );
     }
-    // Having seen a newer key, it writes under that too.
+    // After seeing a newer key, it encrypts with that too.
     const [later] = await running.encode([PLAIN], HERE);
     expect(later?.metadata?.['key-id']).toEqual(after?.metadata?.['key-id']);
   });

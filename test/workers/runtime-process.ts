@@ -6,8 +6,8 @@ import { startWorkers } from '../../workers/worker.ts';
 import { createScriptedWorld } from '../workflows/scripted-world.ts';
 
 /**
- * A worker whose store fails with a secret in its words: `runtime-process.ts TEMPORAL_ADDRESS METRICS_PORT PAYLOAD_KEY SECRET WORKFLOW_BUNDLE`. In a process
- * of its own, for a process has one SDK runtime. Ends with its standard input.
+ * A worker whose store fails with a secret in its message: `runtime-process.ts TEMPORAL_ADDRESS METRICS_PORT PAYLOAD_KEY SECRET WORKFLOW_BUNDLE`. It needs a
+ * separate process, because there is one SDK runtime per process. Exits when its standard input closes.
  */
 const [address = '', metricsPort = '', payloadKey = '', secret = '', bundleFile = ''] = process.argv.slice(2);
 installRuntime({ host: '127.0.0.1', metricsPort: Number(metricsPort) });

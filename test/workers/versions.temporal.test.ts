@@ -15,7 +15,7 @@ import { workflowBundle } from '../setup/workflow-bundle.ts';
 import { PATIENCE_MS, PAYLOAD_KEY, settings } from '../workflows/environment.ts';
 import { CODE_PAGE, createScriptedWorld, INSIDE, type ScriptedWorld } from '../workflows/scripted-world.ts';
 
-/** Worker deployments need a whole server: the time-skipping one does not know them. */
+/** Worker deployments need a full server: the time-skipping one does not support them. */
 let env: TestWorkflowEnvironment;
 let client: ConnectionsClient;
 let bundle: WorkflowBundleWithSourceMap;
@@ -106,7 +106,7 @@ it('continues a watch on the version that became current', { timeout: 120_000 },
   await first.stop();
   await reached(world.quickly + 3);
   expect(await versionOf(workflowIdOf(id))).toBe('6');
-  // A browser was needed after the login alone.
+  // Only the login needed a browser.
   expect(world.checksBegun).toBe(1);
   await client.remove(id);
   await second.stop();
@@ -135,7 +135,7 @@ async function submit(id: string, submissionId: string, fieldIds: string[]): Pro
   await client.submit(id, { submissionId, interactionId, fieldIds, selectedChoiceId: null });
 }
 
-/** The build that a workflow ran its last task on. */
+/** The build of a workflow's last task. */
 async function versionOf(workflowId: string): Promise<string | null | undefined> {
   const { raw } = await env.client.workflow.getHandle(workflowId).describe();
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
@@ -143,7 +143,7 @@ async function versionOf(workflowId: string): Promise<string | null | undefined>
 
 const DEPLOYMENT = 'logins';
 
-/** A worker of a version, made the current one as an operator would. */
+/** A worker of a version, made current as by an operator. */
 async function startVersion(
   buildId: string,
   world = createScriptedWorld(),

@@ -4,24 +4,24 @@ import type { AppsClient } from '../../client/apps-client.ts';
 import type { AppActivities, InvocationFault } from '../../contract/apps.ts';
 import type { WorkflowTests } from './environment.ts';
 
-/** What a run of an action comes to; a long one ends only with its invocation. */
+/** Result of a run of an action; a long one ends only with its invocation. */
 export type Run = 'done' | 'failed' | 'unavailable' | 'broken' | 'long';
 
-/** The programs of users as tests have them: what their runs and builds come to next, and what was made of it. */
+/** Scripted programs of users: the results of their next runs and builds, and what was called. */
 export interface AppWorld {
   apps: AppActivities;
-  /** In order; the last is what all later ones come to. */
+  /** In order; the last result repeats. */
   runs: Run[];
-  /** In order; without any a build is done. */
+  /** In order; a build succeeds by default. */
   builds: ('done' | 'broken')[];
   seen: { isLast: boolean }[];
   ends: (InvocationFault | null)[];
   endedBuilds: number;
-  /** Lets long runs come to their end, when no test looks any more. */
+  /** Ends long runs that no test needs any longer. */
   finish(): void;
 }
 
-/** Makes one in which every run is done. */
+/** Creates a world in which every run succeeds. */
 export function createAppWorld(): AppWorld {
   let finish = (): void => undefined;
   const over = new Promise<void>((resolve) => (finish = resolve));
@@ -56,7 +56,7 @@ export function createAppWorld(): AppWorld {
   return world;
 }
 
-/** A scenario: answers the id of its workflow, which has ended. */
+/** A scenario: returns the id of its finished workflow. */
 type AppScenario = (tests: WorkflowTests, client: AppsClient, world: AppWorld) => Promise<string>;
 
 function deployment(...builds: AppWorld['builds']): AppScenario {
@@ -89,13 +89,13 @@ async function ended(tests: WorkflowTests, workflowId: string): Promise<string> 
 
 /** A deployment that is built. */
 export const deploymentThatWorks = deployment('done');
-/** One whose build cannot be made. */
+/** A deployment whose build fails permanently. */
 export const deploymentThatFails = deployment('broken');
 /** An action that runs once. */
 export const invocationThatWorks = invocation(['done'], 0, 600_000);
-/** One that cannot begin at first, whose worker is lost, that fails, and that is done then. */
+/** An action that cannot start at first, then loses its worker, fails, and succeeds. */
 export const invocationWithRetries = invocation(['unavailable', 'broken', 'failed', 'done'], 5, 600_000);
-/** One that its caller ends while it runs. */
+/** An action canceled by its caller while it runs. */
 export const invocationThatIsCanceled = invocation(['long'], 0, 600_000, true);
-/** One whose time is over. */
+/** An action that reaches its timeout. */
 export const invocationOutOfTime = invocation(['long'], 0, 1000);

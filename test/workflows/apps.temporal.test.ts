@@ -25,7 +25,7 @@ async function invoke(what: Run[], retries = 0, timeoutMs = 600_000): Promise<vo
   world.runs = [...what];
   const invocationId = randomUUID();
   await client.invoke({ invocationId, timeoutMs, retries });
-  // Twice is once.
+  // Starting it again has no effect.
   await client.invoke({ invocationId, timeoutMs, retries });
   await tests.env.client.workflow.getHandle(`invocation-${invocationId}`).result();
 }

@@ -12,7 +12,7 @@ import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** By then all that is old enough when the sleep begins is delivered. */
+/** After this time, everything old enough at its start is delivered. */
 const SETTLED = EXPORT_WINDOW_MS + EXPORT_HOLD_MS + MINUTE;
 
 const context = useStore();
@@ -21,7 +21,7 @@ let store: Store;
 let s3: S3StandIn;
 let tests: WorkflowTests;
 let exports: AuditExportsClient;
-/** Called once between an object's arrival and the note of it, as a kill there would. */
+/** Called once between the upload of an object and its record, where a crash could occur. */
 let breakAfterPut: (() => void) | null = null;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   s3.puts.splice(0);
-  // Well within an hour, so that nothing depends on when a test runs.
+  // Well within an hour, so that the result does not depend on the time of day.
   now = await tests.env.currentTimeMs();
   await sleep(Math.ceil((now + MINUTE) / HOUR) * HOUR + 2 * MINUTE - now);
 });
@@ -62,7 +62,7 @@ async function sleep(milliseconds: number): Promise<void> {
   now = await tests.env.currentTimeMs();
 }
 
-/** Rows of the log whose paths are these, received now or so many milliseconds from now. */
+/** Audit log rows with these paths, received now or this many milliseconds from now. */
 async function happen(paths: string[], later = 0): Promise<void> {
   await store.auditLog.append(
     paths.map((path, index) => ({
@@ -86,7 +86,7 @@ async function happen(paths: string[], later = 0): Promise<void> {
   );
 }
 
-/** A destination that is delivered to, until `remove`. */
+/** A destination that receives deliveries until `remove`. */
 async function activate() {
   const { id } = await store.auditExportDestinations.create(DEFAULT_ORGANIZATION_ID, {
     region: 'eu-central-1',
@@ -215,7 +215,7 @@ it('writes the same object again if its worker is lost before recording it', asy
   await destination.remove();
 });
 
-// The last: this server skips no more time once an activity was broken off.
+// Last, because this server no longer skips time once an activity was aborted.
 it('writes the object again if its worker is lost during the upload', async () => {
   now -= HOUR;
   await happen(['/one', '/two'], 1);
@@ -223,7 +223,7 @@ it('writes the object again if its worker is lost during the upload', async () =
   const destination = await activate();
   await expect.poll(() => s3.puts.length).toBe(1);
   await tests.takeOver(async () => undefined);
-  // The server tells that the worker is lost by a missing heartbeat, in real seconds here.
+  // The server detects the lost worker by a missing heartbeat, in real seconds here.
   const noted = async () => (await destination.row())?.lastSuccessAt ?? null;
   await expect.poll(noted, { timeout: 3 * MINUTE }).not.toBeNull();
   expect(s3.puts).toHaveLength(2);

@@ -138,7 +138,7 @@ it('does not mark the password as wrong if the site keeps reporting it as unansw
   await tests.client.check(id);
   await until(tests, id, () => reauths()[0]?.status === 'FAILED');
   expect(reauths()[0]?.error_code).toBe('captcha_blocked');
-  // Out of sight there is nothing to answer: it is tried once.
+  // A captcha out of sight cannot be answered: one attempt is made.
   expect(tests.world.entered).toHaveLength(2);
   expect(tests.world.rows.get(id)).toMatchObject({ can_reauth: true });
 });

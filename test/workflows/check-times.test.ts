@@ -42,7 +42,7 @@ it.each(INTERVALS.filter((interval) => interval >= 300))(
       expect(at).toBeGreaterThan(NOW + interval * 0.1);
       expect(at).toBeLessThanOrEqual(NOW + interval * 1.1);
       expect(at % interval).toBe(phaseOf(slot, intervalSeconds) * 1000);
-      // However long the check itself takes, the next is one interval after it began.
+      // However long the check takes, the next is one interval after it started.
       for (const took of [0, 1, interval * 0.89])
         expect(nextCheckAtMs(at + took, { slot, intervalSeconds })).toBe(at + interval);
     }
@@ -58,7 +58,7 @@ it.each([300, 3600, 86_400])(
       const number = checkNumberAt(at, place);
       const due = nextCheckAtMs(at, place);
       expect(checkNumberAt(due, place)).toBe(number + 1);
-      // A try for it that comes again.
+      // A repeated attempt.
       at = due + lateness * intervalSeconds * 1000;
       expect(checkNumberAt(at, place)).toBe(number + 1);
     }

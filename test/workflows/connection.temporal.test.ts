@@ -46,7 +46,7 @@ describe('a login with a person', () => {
       'DISCOVERING',
       ...['AWAITING_INPUT', 'SUBMITTING', 'AWAITING_INPUT', 'SUBMITTING'],
     ]);
-    // Each begins where the one before it ends: together they are the whole login.
+    // Each step starts where the previous one ends: together they cover the whole login.
     expect(times.map(({ started_at: from }) => from)).toEqual([
       event?.timestamp,
       ...times.slice(0, -1).map(({ ended_at: end }) => end),
@@ -269,9 +269,9 @@ describe('the cost in history', () => {
     await tests.env.sleep('90 minutes');
     const checks = tests.world.checks - checksBefore;
     expect(checks).toBeGreaterThanOrEqual(15);
-    // One check may stand half on either side of a count.
+    // One check may be split between two counts.
     expect((await length()) - eventsBefore).toBeLessThanOrEqual(12 * (checks + 1));
-    // However many checks come, a run ends before its history is long.
+    // However many checks follow, a run ends before its history is long.
     await tests.env.sleep('10 hours');
     expect(await length()).toBeLessThan(320);
   });

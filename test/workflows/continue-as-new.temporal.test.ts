@@ -34,7 +34,7 @@ it('loses no submission and no timeline event when it continues as new at every 
   await until(tests, id, (document) => document.flow?.interaction?.fields[0]?.type === 'code');
   const inFlow = await runOf(id);
   expect(inFlow).not.toBe(first);
-  // The same submission again, after the run that took it: it is known, and does nothing.
+  // The same submission again, after the run that accepted it: it is known and ignored.
   const flow = tests.world.rows.get(id)?.flow;
   await tests.client.submit(id, {
     submissionId: 'sub_1',
@@ -69,7 +69,7 @@ it('keeps waiting for an action elsewhere, and accepts another choice meanwhile'
     flow?.flow_step === 'AWAITING_EXTERNAL_ACTION' && flow.interaction !== null;
   const { flow } = await until(tests, id, paused);
   const run = await runOf(id);
-  // Looks at the page go on over the runs that a setting each begins.
+  // The page is polled across the runs that each change of settings starts.
   await tests.client.configure(id, { auto_reauth: false });
   await expect.poll(() => runOf(id)).not.toBe(run);
   await tests.client.submit(id, {
@@ -131,11 +131,11 @@ it.each([false, true])('keeps the health timer across runs, and a watch: %s', as
   tests.world.discovered = [INSIDE];
   await tests.client.login(id);
   await until(tests, id, ended);
-  // Settings that have nothing to do with the timer restart a run every moment: a check comes no later for it.
+  // Unrelated settings restart a run all the time, which must not delay a check.
   for (let i = 0; tests.world.checks < 3; i += 1) await tests.client.configure(id, { save_credentials: i % 2 === 0 });
   const checks = () => timeline().filter(({ type }) => type === 'health_check');
   await until(tests, id, () => checks().length >= 3);
-  // Nor sooner: each has a turn of its own, which begins at the connection's second.
+  // Nor advance it: each interval starts at the connection's own second.
   const phaseMs = phaseOf(tests.world.slots.indexOf(`2 ${id}`), 2) * 1000;
   const turns = checks().map(({ timestamp }) => Math.floor((Date.parse(timestamp) - phaseMs) / 2000));
   expect(new Set(turns).size).toBe(turns.length);

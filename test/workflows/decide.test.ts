@@ -110,7 +110,7 @@ describe('the next step of a login', () => {
     });
     for (const more of [{ mode: 'unattended' as const, canSave: true }, { canSave: false }])
       expect(decide(situation(offer, more))).toMatchObject({ do: 'enter', answer: { choice: later } });
-    // To an external secret store where its item takes one, and to no other.
+    // Saved to an external secret store only if its item accepts passkeys.
     const taking = { ...STORED, takesPasskeys: true };
     expect(decide(situation(offer, { canSaveExternally: true }, taking))).toMatchObject({ do: 'ask' });
     for (const [more, credential] of [

@@ -5,7 +5,7 @@ import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';
 
-/** What an operator does in Temporal's UI needs a whole server: the time-skipping one does not tell parents of it. */
+/** Needs a full server: the time-skipping one does not notify parents of what an operator does in Temporal's UI. */
 let tests: WorkflowTests;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ async function waiting(): Promise<{ id: string; flowId: string }> {
   return { id, flowId: flow?.flow_id ?? '' };
 }
 
-/** The connection can be used again: another login comes to its end. */
+/** The connection can be used again: another login succeeds. */
 async function logsIn(id: string): Promise<void> {
   await tests.client.login(id);
   await submitAll(tests, id, `sub_${id}`);
@@ -69,7 +69,7 @@ it('restarts a terminated connection from its row and ends its running flow', as
   await logsIn(id);
 });
 
-/** Walks once over the rows that there are, as each worker does now and then. */
+/** Sweeps all rows once, as each worker does periodically. */
 async function walk(): Promise<string[]> {
   const revived: string[] = [];
   const walked = new Promise<void>((resolve) => {

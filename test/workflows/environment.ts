@@ -14,10 +14,10 @@ import { createScriptedWorld, type ScriptedWorld } from './scripted-world.ts';
 
 export const PAYLOAD_KEY = Buffer.alloc(32, 7);
 export const IDENTITY_KEY = Buffer.alloc(32, 9);
-/** How long a test's client waits for a worker: only a hang takes it, even on a machine that stands still for a while. */
+/** How long a test's client waits for a worker: long enough that only a hang reaches it, even on a stalled machine. */
 export const PATIENCE_MS = 200_000;
 
-/** A server has a workflow's runs begin a second apart at least, which the tests of what meets two runs would wait for. */
+/** Servers start a workflow's runs at least a second apart, which tests of two runs would otherwise wait for. */
 const RUN_AFTER_RUN = ['--dynamic-config-value', 'history.workflowIdReuseMinimalInterval="10ms"'];
 
 /** Settings of a connection under test. */
@@ -39,15 +39,15 @@ export interface WorkflowTests {
   env: TestWorkflowEnvironment;
   client: ConnectionsClient;
   world: ScriptedWorld;
-  /** A new connection of its own name. */
+  /** Creates a connection with a unique name. */
   create(more?: Partial<ConnectionSettings>): Promise<string>;
-  /** A new connection whose entity continues as new whenever something was recorded. */
+  /** Creates a connection whose entity continues as new whenever something was recorded. */
   createRestless(more?: Partial<ConnectionSettings>): Promise<string>;
-  /** Ends the worker and starts another, with nothing in its cache; `meanwhile` runs while there is none. */
+  /** Stops the worker and starts another with an empty cache; `meanwhile` runs in between. */
   takeOver(meanwhile: () => Promise<void>): Promise<void>;
-  /** Puts the scripted world back to its beginning. */
+  /** Resets the scripted world. */
   reset(): void;
-  /** Ends every connection that was created: what is left of one test would act in the next one's time. */
+  /** Ends every created connection, which would otherwise act during the next test. */
   removeAll(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,8 +55,8 @@ export interface WorkflowTests {
 let names = 0;
 
 /**
- * Starts one; one environment per test file. On the time-skipping server, or on a whole one, which keeps its promises when an
- * entity continues as new while a child of it is open, or is ended from outside.
+ * Starts one per test file, on the time-skipping server or on a full one, which is reliable when an entity continues as new
+ * with an open child or is terminated externally.
  */
 export async function startWorkflowTests(
   kind: 'time-skipping' | 'whole' = 'time-skipping',

@@ -3,13 +3,13 @@ import type { AuditExportsClient } from '../../client/delivery-clients.ts';
 import type { AuditExportActivities, ExportStep } from '../../contract/audit-export.ts';
 import type { WorkflowTests } from './environment.ts';
 
-/** What exports come to, step by step; after the last the destination is gone. */
+/** Results of export steps, in order; after the last the destination is gone. */
 export interface ExportWorld {
   steps: ExportStep[];
   exports: AuditExportActivities;
 }
 
-/** Makes one in which nothing is to be done. */
+/** Creates a world in which nothing is to be exported. */
 export function createExportWorld(): ExportWorld {
   const world: ExportWorld = {
     steps: [],
@@ -18,7 +18,7 @@ export function createExportWorld(): ExportWorld {
   return world;
 }
 
-/** A destination that waits, is delivered to, fails for a while, continues as new, and is deleted. Answers its workflow's id. */
+/** A destination that waits, gets deliveries, fails for a while, continues as new and is deleted. Returns its workflow's id. */
 export async function exportUntilDeleted(
   tests: WorkflowTests,
   client: AuditExportsClient,

@@ -14,14 +14,14 @@ const HOURS_AT_ONCE = 4;
 const CHECKS_A_WEEK = 7 * 24;
 const AUTHENTICATED = { outcome: 'authenticated', errorCode: null, credential: null } as const;
 const EXPIRED = { outcome: 'expired', errorCode: 'session_expired', credential: null } as const;
-/** One connection in so many is looked at by a browser. */
+/** One in this many connections is checked in a browser. */
 const ONE_BY_BROWSER_IN = 10;
 /** A year and a thousand connections take a while on a busy machine. */
 const HANG_MS = 3_600_000;
-/** Activities take real time, which passes between two checks beside what is skipped. */
+/** Activities take real time, which passes between two checks in addition to skipped time. */
 const SLACK_MS = 120_000;
 
-/** Lets time pass, over one connection for weeks and over many for hours: entities and flows as they are, on a scripted world. */
+/** Skips weeks for one connection and hours for many, with real entities and flows on a scripted world. */
 export function testHealthOverTime({
   weeks,
   connections,
@@ -41,7 +41,7 @@ export function testHealthOverTime({
       const { world } = tests;
       world.credential = STORED;
       world.learns = true;
-      // In the middle, so that no login is under way when the time is over.
+      // In the middle, so that no login is in progress at the end.
       const half = Array.from({ length: CHECKS_A_WEEK / 2 }, () => AUTHENTICATED);
       const week = [...half, EXPIRED, ...half.slice(1)];
       world.health = [...Array.from({ length: weeks }, () => week).flat(), AUTHENTICATED];
@@ -54,11 +54,11 @@ export function testHealthOverTime({
       tell(`${String(weeks)} weeks of hourly checks`, world.checks, began);
 
       const events = eventsOf(tests);
-      // A login moves nothing: the connection keeps its second of the hour. The last may be due just after the end.
+      // A login does not shift the schedule. The last check may be due just after the end.
       expect(world.checks).toBeGreaterThanOrEqual(weeks * CHECKS_A_WEEK - 1);
       expect(world.checks).toBeLessThanOrEqual(weeks * CHECKS_A_WEEK + 1);
       expect(events.filter(({ type }) => type === 'health_check')).toHaveLength(world.checks);
-      // A browser looks when the session has expired, and learns the request anew after the login that follows.
+      // A browser checks expired sessions and finds a request again after the login that follows.
       expect(world.checks - world.quickly).toBe(1 + 2 * weeks);
       const expired = events.filter(({ error_code: code }) => code === 'session_expired');
       expect(expired).toHaveLength(weeks);
@@ -90,7 +90,7 @@ export function testHealthOverTime({
       expect(times.map((each) => each.length).reduce((sum, count) => sum + count, 0)).toBe(world.checks);
       expect(times).toHaveLength(connections);
       const gaps = times.flatMap((each) => each.slice(1).map((at, index) => at - (each[index] ?? at)));
-      // Neither twice in an interval nor left out: not the first either.
+      // Neither twice in an interval nor skipped, from the first check on.
       const interval = everyHours * HOUR_MS;
       for (const each of times) expect(each.length).toBeGreaterThanOrEqual(Math.floor(hours / everyHours - 0.1));
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(interval - SLACK_MS);
@@ -102,16 +102,16 @@ export function testHealthOverTime({
 }
 
 /**
- * Lets hours pass, a few at a time: while a run of an entity ends and the next one begins the server sees no timer of it, and
- * would skip to the end of a long sleep.
+ * Skips hours, a few at a time: between two runs of an entity the server sees no timer of it, and would skip to the end of a
+ * long sleep.
  */
 async function passHours({ env }: WorkflowTests, hours: number): Promise<void> {
   for (let left = hours; left > 0; left -= HOURS_AT_ONCE) await env.sleep(Math.min(left, HOURS_AT_ONCE) * HOUR_MS);
 }
 
 /**
- * Starts the entity of a connection that has been logged in. Most are in a later run of theirs and know a request that tells;
- * some go on after their workflow was lost, and have a browser look.
+ * Starts the entity of a connection that has been logged in. Most are in a later run and know a check request; some restart
+ * after their workflow was lost, and use a browser.
  */
 async function startLoggedIn({ env, world }: WorkflowTests, number: number, everyHours: number): Promise<void> {
   const id = manyId(number);
@@ -167,7 +167,7 @@ function eventsOf({ world }: WorkflowTests): TimelineEvent[] {
   return [...world.timeline.values()];
 }
 
-/** When each connection was checked, in milliseconds of the skipped time, by connection and in order. */
+/** When each connection was checked, in milliseconds of skipped time, in order. */
 function checkTimesOf({ world }: WorkflowTests): Map<string, number[]> {
   const times = new Map<string, Set<string>>();
   for (const { id, last_auth_check_at: at } of world.states) {
@@ -176,7 +176,7 @@ function checkTimesOf({ world }: WorkflowTests): Map<string, number[]> {
   return new Map([...times].map(([id, each]) => [id, [...each].map((at) => Date.parse(at)).toSorted((a, b) => a - b)]));
 }
 
-/** The seconds that more than one check came in. */
+/** Seconds with more than one check. */
 function sharedSeconds(times: readonly number[]): number[] {
   const seconds = times.map((at) => Math.floor(at / 1000));
   const seen = new Set<number>();
@@ -189,7 +189,7 @@ function now(): { clock: number; processor: number } {
   return { clock: performance.now(), processor: (user + system) / 1000 };
 }
 
-/** A figure for who reads along: it depends on the machine, so nothing is asserted of it. */
+/** A figure for readers: it depends on the machine, so nothing is asserted about it. */
 function tell(what: string, checks: number, began: ReturnType<typeof now>): void {
   const { clock, processor } = now();
   const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;

@@ -6,7 +6,7 @@ import { IDENTITY_KEY, startWorkflowTests, type WorkflowTests } from './environm
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
-/** One browser for people and one for checks: whoever held one that nobody needs would be in the way of everybody. */
+/** One browser for people and one for checks: holding one needlessly would block everybody. */
 let tests: WorkflowTests;
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ it('answers while the store is unavailable, and writes everything once it is bac
   const handle = tests.env.client.workflow.getHandle(workflowIdOf(id));
   try {
     await tests.client.login(id);
-    // Local tries are over: what goes on trying is the server, with no workflow task open meanwhile.
+    // Local attempts are over: the server retries, with no open workflow task.
     await expect
       .poll(async () => (await handle.describe()).raw.pendingActivities?.map(({ activityType }) => activityType?.name))
       .toEqual(['recordConnection']);

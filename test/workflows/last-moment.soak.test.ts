@@ -4,14 +4,14 @@ import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, submitAll, until, waits } from './scenarios.ts';
 import { CODE_PAGE, INSIDE } from './scripted-world.ts';
 
-/** Connections side by side, each of which is answered at another moment around the end. */
+/** Concurrent connections, each answered at a different time around the end. */
 const SIDE_BY_SIDE = 12;
-/** How long before the end of a pause it is answered, so that the flow goes on to the next one, in milliseconds. */
+/** How long before the end of a pause it is answered, so that the flow reaches the next one, in milliseconds. */
 const AHEAD_MS = 60_000;
 
 let tests: WorkflowTests;
 
-/** On a whole server, in real time: the time-skipping one now and then never skips again when an answer meets a timer. */
+/** On a full server, in real time: the time-skipping one sometimes stops skipping when an answer meets a timer. */
 beforeAll(async () => {
   tests = await startWorkflowTests('whole');
 });
@@ -38,7 +38,7 @@ async function sleepUntil(moment: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, moment - Date.now()));
 }
 
-/** Answers a connection at a moment; true when the answer was accepted. */
+/** Answers a connection at a given time; true if the answer was accepted. */
 async function answerAt(id: string, moment: number): Promise<boolean> {
   const interaction = flowOf(id)?.interaction;
   await sleepUntil(moment);
@@ -102,7 +102,7 @@ it(
     await sleepUntil(Math.min(...expires.values()) - 3 * AHEAD_MS);
     await answerWithAnotherQuestion(expiring, 'sub_second');
     for (const [id, accepted] of await answerAround((id) => expires.get(id) ?? 0, expiring)) {
-      // The flow may expire while an answer that was accepted is entered.
+      // The flow may expire while an accepted answer is being entered.
       expect(accepted || !wasEntered(id)).toBe(true);
       expect(accepted ? ['SUCCESS', 'EXPIRED'] : ['EXPIRED']).toContain(flowOf(id)?.flow_status);
     }

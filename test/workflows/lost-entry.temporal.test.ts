@@ -4,11 +4,11 @@ import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
-/** What the workflow learns when the worker that typed, or its browser, is gone. */
+/** Failures when the worker that typed, or its browser, is lost. */
 const LOST = ApplicationFailure.nonRetryable('an activity failed', 'internal_error');
 const GONE = ApplicationFailure.nonRetryable('the browser session is gone', 'session_gone');
 
-/** A browser service that is down, for longer than a supervisor takes to start it again. */
+/** A browser service that is down for longer than a supervisor takes to restart it. */
 const OUTAGE = Array.from({ length: 40 }, () => ApplicationFailure.retryable('it is down', 'service_unavailable'));
 
 let tests: WorkflowTests;
@@ -26,7 +26,7 @@ beforeEach(async () => {
   tests.reset();
 });
 
-// First, while time is sure to skip: the time-skipping server stands still once an entity has handed over beside an open child.
+// First, while time is sure to skip: the time-skipping server stops once an entity continued as new with an open child.
 it('waits for a browser service that is down for minutes without asking the person again', async () => {
   tests.world.discovered = [...OUTAGE, LOGIN_PAGE];
   tests.world.answers = [...OUTAGE, INSIDE];
@@ -79,7 +79,7 @@ it('starts over in a new session and asks for everything again if the browser is
   expect((await until(tests, id, ended)).flow?.flow_status).toBe('SUCCESS');
 });
 
-/** What the timeline says of how often the last login typed a password. */
+/** How often the last login typed a password, according to the timeline. */
 const typedOnTimeline = () => [...tests.world.timeline.values()].at(-1)?.passwords_typed;
 
 it.each([

@@ -1,4 +1,4 @@
 import { testNextLogins } from './next-login.ts';
 
-/** Enough to meet each other; `next-login.soak.test.ts` has more of them. */
+/** Enough for them to collide; `next-login.soak.test.ts` uses more. */
 testNextLogins(4);

@@ -7,7 +7,7 @@ let tests: WorkflowTests;
 const events = () => [...tests.world.timeline.values()];
 const flowOf = (id: string) => tests.world.rows.get(id)?.flow;
 
-/** Asks for a login until one is accepted: as soon as the flow before it has ended for callers, its browser closing yet. */
+/** Requests a login until one is accepted, as soon as callers see the previous flow's end, while its browser still closes. */
 async function loginAtOnce(id: string): Promise<void> {
   for (;;) {
     const accepted = await tests.client.login(id).then(
@@ -19,8 +19,8 @@ async function loginAtOnce(id: string): Promise<void> {
 }
 
 /**
- * Tests logins that begin as others end, of so many connections side by side. On a whole server: no time has to pass, and the
- * time-skipping one now and then stands still when two tasks meet.
+ * Tests logins that start while others end, of this many concurrent connections. On a full server: no time has to be skipped,
+ * and the time-skipping one sometimes stops when two tasks collide.
  */
 export function testNextLogins(sideBySide: number): void {
   beforeAll(async () => {

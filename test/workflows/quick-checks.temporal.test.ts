@@ -31,13 +31,13 @@ it('costs one workflow task and one local activity, and is on the timeline', asy
   await tests.env.sleep('90 minutes');
   const made = world.quickly - checksBefore;
   expect(made).toBeGreaterThanOrEqual(15);
-  // A timer, its end, a task and what the activity found. One check may stand half on either side of a count.
+  // A timer, its end, a task and the activity's result. One check may be split between two counts.
   expect((await historyLength(id)) - eventsBefore).toBeLessThanOrEqual(6 * (made + 1));
   expect(world.checksBegun).toBe(1);
   expect(checks()).toHaveLength(world.checks);
   expect(checks().at(-1)).toMatchObject({ status: 'AUTHENTICATED', check: { method: 'request', status: 200 } });
   expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
-  // No two states have one revision, and none is written before an older one.
+  // No two states share a revision, and none is written before an older one.
   const revisions = world.states.map(({ revision }) => revision);
   expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
 });
@@ -83,7 +83,7 @@ it('shows a check once if its row was written but its worker was lost', async ()
   await until(tests, id, ({ revision }) => revision >= (checked?.document.revision ?? Infinity));
   expect(checks()).toHaveLength(2);
   expect(world.rows.get(id)?.last_auth_check_at).toBe(checks().at(-1)?.timestamp);
-  // What the lost write said is not said again under another revision, nor another thing under its own.
+  // The state of the lost write is not repeated under another revision, nor its revision reused.
   const revisions = world.states.map(({ revision }) => revision);
   expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
 });
@@ -93,7 +93,7 @@ it('shortens the wait in a later run for a manual check and for another interval
   const times = checks().map(({ timestamp }) => Date.parse(timestamp));
   const minutes = times.slice(1).map((at, index) => (at - (times[index] ?? at)) / 60_000);
   const long = minutes.findIndex((gap) => gap > 30);
-  // One by hand and two by the timer, one by hand; an hour of nothing; and by the timer again.
+  // One manual check and two by the timer, a manual one, an idle hour, and the timer again.
   expect(long).toBeGreaterThanOrEqual(3);
   expect(minutes.filter((gap) => gap > 30)).toEqual([minutes[long]]);
   expect(minutes[long]).toBeLessThan(60 + 1.1 * 5 + 1);

@@ -99,7 +99,7 @@ describe('an expired session whose site asks for more than is stored', () => {
     tests.world.health = [EXPIRED];
     tests.world.answers = [page('blocked')];
     await tests.env.sleep('3 hours');
-    // At 5, 10, 20, 40, 80 and 160 minutes, more or less; never at each of the checks.
+    // At about 5, 10, 20, 40, 80 and 160 minutes; never at each of the checks.
     expect(tests.world.checks).toBeGreaterThan(25);
     expect(reauths().length).toBeGreaterThanOrEqual(5);
     expect(reauths().length).toBeLessThanOrEqual(7);
@@ -124,7 +124,7 @@ it('is delayed ever longer, but not forever, while the site fails after the pass
   tests.world.health = [EXPIRED];
   tests.world.answers = [page('other', { website_error: 'Something went wrong on our side.' })];
   await tests.env.sleep('8 hours');
-  // At 0, 1, 3 and 7 hours, more or less, with a check every five minutes.
+  // At about 0, 1, 3 and 7 hours, with a check every five minutes.
   expect(reauths().map(({ error_code: code }) => code)).toEqual(Array(4).fill('website_error'));
   expect(passwords()).toBe(1 + 4);
   expect(tests.world.rows.get(id)).toMatchObject({ status: 'NEEDS_AUTH', can_reauth: true });
@@ -172,7 +172,7 @@ describe('a mailed link', () => {
     const interactionId = flow?.interaction?.interaction_id ?? '';
     const answer = { submissionId, interactionId, fieldIds: ['mailed_link'], selectedChoiceId: null };
     await tests.client.submit(id, answer);
-    // The same link once more opens nothing.
+    // The same link opens nothing a second time.
     await tests.client.submit(id, answer);
   };
 

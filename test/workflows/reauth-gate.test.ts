@@ -23,7 +23,7 @@ const PASSWORD = field('password', 'password');
 
 type Answered = ReadField & { by?: 'person' };
 
-/** A plan of one page a list of fields; `by` who gave a value, the credential unless it says otherwise. */
+/** A plan with one page per list of fields; `by` who gave a value, the credential by default. */
 function plan(pages: Answered[][] = [[USER, PASSWORD]], more: Partial<LoginPlan> = {}): LoginPlan {
   const steps = pages.map((fields, index): PlanStep => {
     const named = fields.map(({ by, ...rest }) => ({
@@ -234,7 +234,7 @@ describe('the back-off of a failed REAUTH', () => {
     let backOff = backOffAfter(code, null, AT_3, interval, NOW);
     const all = [backOff];
     while (all.length < failures) all.push((backOff = backOffAfter(code, backOff, AT_3, interval, NOW)));
-    // A check may come a tenth early, and is to find the pause over.
+    // A check may come a tenth early, and must then find the pause over.
     return all.map(({ nextAt }) => Math.round((Date.parse(nextAt) - NOW) / 900));
   };
 

@@ -32,7 +32,7 @@ const SCENARIOS = {
   watchedSession: scenarios.watchedSession,
 };
 
-/** What becomes of programs of users: the workflows of each, by what its activities come to. */
+/** Workflows of users' programs, by the results of their activities. */
 const APP_SCENARIOS = {
   deploymentThatWorks: appScenarios.deploymentThatWorks,
   deploymentThatFails: appScenarios.deploymentThatFails,
@@ -42,15 +42,15 @@ const APP_SCENARIOS = {
   invocationOutOfTime: appScenarios.invocationOutOfTime,
 };
 
-/** What becomes of an export destination. */
+/** The workflow of an export destination. */
 const EXPORT_SCENARIO = 'exportUntilDeleted';
 
-/** Every run of every workflow of a scenario; payloads are bound to their workflow's id, so it is kept beside them. */
+/** Every run of every workflow of a scenario, with the workflow id that its payloads are bound to. */
 const SavedRuns = z.array(z.object({ workflowId: z.string(), history: z.unknown() }));
 
 /**
- * Saved histories are what sleeping workflows of a deployment look like: code that cannot replay them would break those
- * workflows. A release adds its own by `RECORD_HISTORIES=<release>`; nobody edits one.
+ * Saved histories represent the sleeping workflows of a deployment, which code that cannot replay them would break. A release
+ * adds its own by `RECORD_HISTORIES=<release>`; they are never edited.
  */
 describe('saved histories', () => {
   it('replay on the current workflow code', async () => {
@@ -73,7 +73,7 @@ async function runsIn(file: string) {
   return runs.map(({ workflowId, history }) => ({ workflowId, history: historyFromJSON(history) }));
 }
 
-/** Saves the histories of each scenario under the name of the release; only when asked to. */
+/** Saves the histories of each scenario under the name of the release, if requested. */
 function describeRecording(release: string): void {
   describe('recording', () => {
     let tests: WorkflowTests;

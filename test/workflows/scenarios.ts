@@ -2,7 +2,7 @@ import type { ConnectionDocument } from '../../contract/document.ts';
 import type { WorkflowTests } from './environment.ts';
 import { choice, CODE_PAGE, fault, field, INSIDE, LOGIN_PAGE, page } from './scripted-world.ts';
 
-/** A credential that answers user name and password. */
+/** A credential with user name and password. */
 export const STORED = {
   id: 'cred_1',
   version: 1,
@@ -11,14 +11,14 @@ export const STORED = {
   ssoProvider: null,
 };
 
-/** Waits until the recorded document is as wanted; bounded, so that a flow that hangs fails. */
+/** Waits for the recorded document to match; bounded, so that a hanging flow fails. */
 export async function until(
   tests: WorkflowTests,
   id: string,
   wanted: (document: ConnectionDocument) => boolean,
 ): Promise<ConnectionDocument> {
   for (let i = 0; i < 2400; i += 1) {
-    // What callers read is the row, too: a query would need the very run that may just be handing over.
+    // Reads the row, like callers: a query would need the very run that may be continuing as new.
     const document = tests.world.rows.get(id);
     if (document !== undefined && wanted(document)) return document;
     await new Promise((resolve) => setTimeout(resolve, 25));
@@ -31,7 +31,7 @@ export const waits = ({ flow }: ConnectionDocument): boolean =>
 export const ended = (document: ConnectionDocument): boolean =>
   document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
 
-/** Answers every field that waits. */
+/** Answers every pending field. */
 export async function submitAll(tests: WorkflowTests, id: string, submissionId: string): Promise<void> {
   const interaction = (await until(tests, id, waits)).flow?.interaction;
   await tests.client.submit(id, {
@@ -42,7 +42,7 @@ export async function submitAll(tests: WorkflowTests, id: string, submissionId: 
   });
 }
 
-/** A login that asks twice: user and password, then a code. Answers the connection's id. */
+/** A login that asks twice: user name and password, then a code. Returns the connection's id. */
 export async function loginByPerson(tests: WorkflowTests): Promise<string> {
   const id = await tests.create();
   tests.world.answers = [CODE_PAGE, INSIDE];
@@ -54,7 +54,7 @@ export async function loginByPerson(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A login that a stored credential answers alone. */
+/** A login answered entirely by a stored credential. */
 export async function loginByCredential(tests: WorkflowTests): Promise<string> {
   tests.world.credential = STORED;
   const id = await tests.create({ credential: { name: 'saved' }, health_check_interval: 300 });
@@ -63,7 +63,7 @@ export async function loginByCredential(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A session that is found expired and logged in again. */
+/** An expired session that is logged in again. */
 export async function reauthThatWorks(tests: WorkflowTests): Promise<string> {
   const id = await loginByCredential(tests);
   tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
@@ -72,7 +72,7 @@ export async function reauthThatWorks(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A session that is found expired, and a password that the site refuses. */
+/** An expired session whose password the site refuses. */
 export async function reauthThatIsRefused(tests: WorkflowTests): Promise<string> {
   const id = await loginByCredential(tests);
   tests.world.health = [{ outcome: 'expired', errorCode: 'session_expired', credential: null }];
@@ -92,7 +92,7 @@ export async function removedWhileWaiting(tests: WorkflowTests): Promise<string>
   return id;
 }
 
-/** A login whose form asks for the user first and for the password on the next page. */
+/** A login that asks for the user name first and for the password on the next page. */
 export async function loginInTwoSteps(tests: WorkflowTests): Promise<string> {
   const id = await tests.create();
   tests.world.discovered = [page('form', { fields: [field('identifier', 'user')] })];
@@ -135,7 +135,7 @@ export async function loginDoneElsewhere(tests: WorkflowTests): Promise<string> 
   return id;
 }
 
-/** A login whose browser is lost while it types: it starts over and asks again. */
+/** A login that loses its browser while typing, starts over and asks again. */
 export async function loginWithLostSession(tests: WorkflowTests): Promise<string> {
   const id = await tests.create();
   tests.world.answers = [fault('session_gone'), INSIDE];
@@ -160,7 +160,7 @@ export async function continuedAsNew(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A login and a REAUTH whose mailed link comes by itself and is opened in the session that waits for it. */
+/** A login and a REAUTH whose mailed link arrives automatically and is opened in the waiting session. */
 export async function loginByMailedLink(tests: WorkflowTests): Promise<string> {
   const sent = page('external_action', { url: 'https://site.example/sent', mailed_link: true });
   tests.world.credential = STORED;
@@ -183,7 +183,7 @@ export async function loginByMailedLink(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** Checks by one request alone, one that finds that the password has gone, and one that a browser has to make. */
+/** Checks by request only, one that notices a removed password, and one that needs a browser. */
 export async function checkedQuickly(tests: WorkflowTests): Promise<string> {
   const { world } = tests;
   world.learns = true;
@@ -201,7 +201,7 @@ export async function checkedQuickly(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A later run that leaves its checks to a watch, which a check by hand, a login and a site that says nothing interrupt. */
+/** A later run with a watch, interrupted by a manual check, a login and an inconclusive site. */
 export async function watchedSession(tests: WorkflowTests): Promise<string> {
   const { client, env, world } = tests;
   world.learns = true;
@@ -218,7 +218,7 @@ export async function watchedSession(tests: WorkflowTests): Promise<string> {
   return id;
 }
 
-/** A later run whose wait for the next check is cut short: by a check by hand, and by other intervals. */
+/** A later run whose wait for the next check is shortened by a manual check and other intervals. */
 export async function checkedOnTime(tests: WorkflowTests): Promise<string> {
   const { client, env, world } = tests;
   world.learns = true;

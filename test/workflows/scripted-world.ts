@@ -15,7 +15,7 @@ import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, RequestCheck } from '../../contract/document.ts';
 import type { PageReading, ReadChoice, ReadField } from '../../contract/reading.ts';
 
-/** A page as a reader would give it; tests name only what matters. */
+/** A page as read by the reader; tests only name what matters. */
 export function page(kind: PageReading['kind'], more: Partial<PageReading> = {}): PageReading {
   return {
     url: 'https://site.example/login',
@@ -59,7 +59,7 @@ export const CODE_PAGE = page('form', {
 });
 export const INSIDE = page('logged_in', { url: 'https://site.example/account' });
 
-/** A request that tells a session of the site from none. */
+/** A request that distinguishes a session of the site from none. */
 export const REQUEST_CHECK: RequestCheck = {
   url: 'https://site.example/account',
   headers: { accept: 'text/html', 'user-agent': 'Mozilla/5.0' },
@@ -67,61 +67,61 @@ export const REQUEST_CHECK: RequestCheck = {
   signedOut: { status: 303, location: 'https://site.example/login', marks: [] },
 };
 
-/** A login that fails like an activity does. */
+/** A failure like an activity's. */
 export function fault(type: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message: type, nonRetryable: true });
 }
 
-/** The world that a workflow under test acts on: what the site shows next, and what was written down. */
+/** The world that a workflow under test acts on: what the site shows next, and what was recorded. */
 export interface ScriptedWorld {
   browsing: LoginActivities;
   records: RecordActivities;
   quickChecks: QuickCheckActivities;
-  /** What discovery finds; the last one stays. */
+  /** Results of discovery; the last one repeats. */
   discovered: (PageReading | ApplicationFailure)[];
-  /** What the site answers to each entering; the last one stays. */
+  /** The site's responses to entries; the last one repeats. */
   answers: (PageReading | ApplicationFailure)[];
-  /** What a reading without an entering shows. */
+  /** What a reading without an entry shows. */
   shown: PageReading;
-  /** How far an entering had come when it was lost. */
+  /** How far a lost entry got. */
   reach: EntryReach;
   abandoned: string[];
   health: HealthOutcome[];
   credential: CredentialFacts | null;
   entered: EnterInput[];
   linksOpened: OpenLinkInput[];
-  /** What the end of a login that got in fails with. */
+  /** The failure of a successful login's final step. */
   finishFault: ApplicationFailure | null;
-  /** What became of the captcha solver; null where none takes the task. */
+  /** Calls to the captcha solver; null if it takes no task. */
   solver: string[] | null;
-  /** What the page shows that was given the solver's answer; without any, the solver is never done. */
+  /** The pages after the solver's answer; without any, the solver never finishes. */
   solutions: PageReading[];
-  /** Whether the captchas that are shown are ones that a solver may be asked about. */
+  /** Whether the captchas can be given to a solver. */
   solvable: boolean;
-  /** Whether a captcha beside the fields of the forms that are shown waits for its answer; `until_solved`: it takes a solver's. */
+  /** Whether captchas beside the fields are unanswered; `until_solved`: until a solver answers. */
   unproved: boolean | 'until_solved';
   sessions: string[];
   recorderWorks: boolean;
-  /** While it is set, every write of a state fails with it. */
+  /** While set, every write of a state fails with it. */
   storeFault: ApplicationFailure | null;
-  /** Writes of states that were tried. */
+  /** Attempted writes of states. */
   writes: number;
-  /** Health checks end only when it has settled; `checksBegun` counts those that have not ended, too. */
+  /** Health checks end only once it has settled; `checksBegun` also counts running ones. */
   holdChecks: Promise<void>;
   checksBegun: number;
   closed: (string | null)[];
   checks: number;
-  /** Whether one request tells the session at this site; `quickly` counts the checks that were made by it alone. */
+  /** Whether a request can check sessions of this site; `quickly` counts checks made by it alone. */
   learns: boolean;
   quickly: number;
   rows: Map<string, ConnectionDocument>;
   states: ConnectionDocument[];
   timeline: Map<string, TimelineEvent>;
-  /** Who has which place in the schedule of checks, as interval and connection: the index is the place. */
+  /** Slots of the check schedule, as interval and connection: the index is the slot. */
   slots: string[];
 }
 
-/** Takes the next item of a script; the last one is given for ever. */
+/** Takes the next item of a script; the last one repeats. */
 function next<Item>(script: Item[]): Item {
   const item = script.length > 1 ? script.shift() : script[0];
   if (item === undefined) throw new Error('the script is empty');
@@ -134,7 +134,7 @@ function passed(item: PageReading | ApplicationFailure): PageReading {
   return item;
 }
 
-/** Makes a world in which login goes well with one person's answer. */
+/** Creates a world in which a login succeeds with one answer by a person. */
 export function createScriptedWorld(): ScriptedWorld {
   const world: ScriptedWorld = {
     discovered: [LOGIN_PAGE],

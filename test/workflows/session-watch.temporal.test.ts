@@ -5,7 +5,7 @@ import type { TimelineEvent } from '../../contract/connections.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, until, watchedSession } from './scenarios.ts';
 
-/** Of `temporal.api.enums.v1.EventType`: of an activity. */
+/** Activity events of `temporal.api.enums.v1.EventType`. */
 const EVENT_TYPE_CANCEL_REQUESTED = 15;
 
 let tests: WorkflowTests;
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await tests.removeAll();
   tests.reset();
 });
-/** Whatever a watch is interrupted by: its checks are recorded each once and in order, and the row knows the last. */
+/** However a watch is interrupted, each check is recorded once and in order, and the row has the last one. */
 afterEach(() => {
   const { checks, rows, states } = tests.world;
   const events = timeline();
@@ -43,7 +43,7 @@ const gaps = (): number[] =>
     .map(({ timestamp }) => Date.parse(timestamp) / 60_000)
     .flatMap((at, index, all) => (index === 0 ? [] : [Math.round(at - (all[index - 1] ?? at))]));
 
-/** A connection whose session is watched since some checks. */
+/** A connection whose session has been watched for some checks. */
 async function watched(): Promise<string> {
   const { world } = tests;
   world.learns = true;
@@ -97,7 +97,7 @@ it('answers a manual check with its own result', async () => {
 it('applies another interval at once', async () => {
   const id = await watched();
   const { revision } = await tests.client.configure(id, { health_check_interval: 86_400 });
-  // The row has come as far as the caller was told, and no check has been taken back.
+  // The row is as new as the caller's response, and no check was reverted.
   expect((await until(tests, id, (row) => row.revision >= revision)).settings.health_check_interval).toBe(86_400);
   const checks = tests.world.checks;
   await tests.env.sleep('2 hours');

@@ -4,7 +4,7 @@ import { firstStep, stepTimesAfter } from '../../workflows/policy/step-times.ts'
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 
-/** The steps of a flow that came to each of these a second after the one before. */
+/** The steps of a flow that entered each of these a second after the previous one. */
 function walk(moves: readonly (readonly [FlowStep, FlowStatus])[]): StepTime[] {
   return moves.reduce<StepTime[]>(
     (steps, [flow_step, flow_status], index) => stepTimesAfter(steps, { flow_step, flow_status }, at(index + 1)),

@@ -3,7 +3,7 @@ import type { SubmitInput } from '../../workflows/messages.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, until, waits } from './scenarios.ts';
 
-/** The time-skipping server keeps tasks for a worker that has gone. */
+/** The time-skipping server keeps tasks for a stopped worker. */
 let tests: WorkflowTests;
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ it('continues a watch, making each check exactly once', async () => {
   expect(world.checksBegun).toBe(1);
   const turns = checks().map(({ timestamp }) => Math.floor(Date.parse(timestamp) / INTERVAL_MS));
   expect(turns).toEqual([...new Set(turns)].toSorted((a, b) => a - b));
-  // What it rests on changes between two tries, too.
+  // Its input also changes between two attempts.
   await tests.client.check(id);
   await until(tests, id, () => checks().length === world.checks);
   const { revision } = await tests.client.configure(id, { save_credentials: false });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   env = await startTimeSkippingServer();
   const workflowsPath = fileURLToPath(new URL('fixtures/cancellations.ts', import.meta.url));
   let letGo = (): void => undefined;
-  // Made before: an activity that is let go before it was taken ends as soon as it is.
+  // Released before it is taken, so that the activity ends as soon as it starts.
   const released = new Promise<void>((resolve) => {
     letGo = resolve;
   });
@@ -67,7 +67,7 @@ async function eventTypes(workflowId: string): Promise<number[]> {
   return (events ?? []).map(({ eventType }) => eventType ?? 0);
 }
 
-/** Starts the workflow, waits until the server has what it begins with, and tells it to go on. */
+/** Starts the workflow, waits until the server has its first commands, and lets it continue. */
 async function run(workflowType: string): Promise<unknown> {
   const handle = await env.client.workflow.start(workflowType, {
     workflowId: workflowType,
@@ -82,7 +82,7 @@ async function run(workflowType: string): Promise<unknown> {
   return (await handle.result()) as unknown;
 }
 
-/** What our tests rest on, and what the published server does not hold: see test/setup/test-server.ts. */
+/** What these tests rely on and the published server does not provide: see test/setup/test-server.ts. */
 describe('the time-skipping server', () => {
   it.each([
     ['cancelsUntakenActivity', 'cancelled'],
@@ -92,7 +92,7 @@ describe('the time-skipping server', () => {
     ['cancelsEndedActivity', 'cancelled'],
   ])('continues after a workflow that %s, and skips time', async (workflowType, end) => {
     expect(await run(workflowType)).toBe(end);
-    // In real time that would take longer than any test may.
+    // In real time this would exceed any test's timeout.
     await env.sleep('30 days');
   });
 });

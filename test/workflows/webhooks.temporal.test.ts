@@ -20,9 +20,9 @@ interface Received {
 
 const context = useStore();
 const received: Received[] = [];
-/** What an endpoint answers, by path; 204 where nothing is said. */
+/** The endpoint's responses, by path; 204 by default. */
 const answers = new Map<string, number[]>();
-/** Called once between a post and the note of it, as a kill there would. */
+/** Called once between a post and its record, where a crash could occur. */
 let breakAfterPost: (() => void) | null = null;
 let server: Server;
 let tests: WorkflowTests;
@@ -74,7 +74,7 @@ function portOf(listening: Server): number {
   return (listening.address() as AddressInfo).port;
 }
 
-/** A webhook at a path of its own, and a connection of which it is told. */
+/** A webhook with a unique path, and a connection whose events it receives. */
 async function listen(path: string, host = `127.0.0.1:${String(portOf(server))}`) {
   const { store } = context();
   const made = await store.webhooks.create(SCOPE, {
@@ -102,7 +102,7 @@ async function listen(path: string, host = `127.0.0.1:${String(portOf(server))}`
   };
 }
 
-/** Hands over what is due, as the worker's dispatcher does, and waits until it is delivered or given up. */
+/** Dispatches what is due, as the worker does, and waits until it is delivered or abandoned. */
 async function dispatch(store: Store): Promise<WebhookLane[]> {
   const due = await store.webhookDeliveries.claimDueLanes(100);
   for (const lane of due) {
