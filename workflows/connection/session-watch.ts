@@ -108,7 +108,7 @@ async function runWatch(state: ConnectionState, input: WatchInput): Promise<Watc
   } catch (error) {
     if (CancellationScope.current().consideredCancelled) throw error;
     if (isCancellation(error) || endedNormally(error)) return 'interrupted';
-    log.warn('a watch failed', { code: failureCodeOf(error) });
+    log.warn('session watch failed', { code: failureCodeOf(error) });
     return { missed: 'overtaken' };
   } finally {
     scope.cancel();
