@@ -34,8 +34,8 @@ import { createPoolBrowsers } from './pools/pool-browsers.ts';
 import type { PoolStore } from './pools/pool-store.ts';
 import { createBrowserPools } from './pools/pools.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
-import { watchProjects } from './session/closed-projects.ts';
-import { createSessionRegistry, sessionsThatFit } from './session/registry.ts';
+import { endSessionsOfClosedProjects } from './session/closed-projects.ts';
+import { createSessionRegistry, defaultMaxSessions } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
 
@@ -139,7 +139,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     choices: LaunchChoices,
     viewport: { width: number; height: number },
   ): Promise<Chromium> => launchChromium({ binary, workDir, openEgress, noSandbox }, name, choices, viewport);
-  const registry = createSessionRegistry(options.maxSessions ?? sessionsThatFit());
+  const registry = createSessionRegistry(options.maxSessions ?? defaultMaxSessions());
   const warm = createWarmPool({
     size: options.warmBrowsers ?? 1,
     choices: WARM_CHOICES,
@@ -187,7 +187,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const stopWatching =
     closedProjects === undefined
       ? () => undefined
-      : watchProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
+      : endSessionsOfClosedProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
   // What a full or broken disk leaves is removed an hour later.
   const sweeping = setInterval(
     () => void replayStore.removeOld(Date.now()).catch(() => undefined),

@@ -7,8 +7,7 @@ import type { EgressPolicy } from '../../egress/policy.ts';
 import type { WindowPolicy } from '../chromium/display.ts';
 import { findKept, type ExtensionStore } from '../extensions/kept.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
-import { checkStart, refuseUnavailable } from '../session/check-start.ts';
-import { assertWindows } from '../session/new-record.ts';
+import { assertWindowAvailable, checkStartOptions, rejectUnsupported } from '../session/new-session.ts';
 import { resolveProxy, type ProxyStore } from '../session/session-proxy.ts';
 import type { PoolDefinition, StoredPool } from './pool-store.ts';
 
@@ -30,8 +29,8 @@ export interface DefinitionDeps {
 export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
   /** What a configuration means now. */
   const resolve = async (projectId: string, config: BrowserPoolConfig): Promise<PoolDefinition> => {
-    checkStart({ start_url: config.start_url, chrome_policy: config.chrome_policy }, deps.policy);
-    assertWindows(config, deps.windows);
+    checkStartOptions({ start_url: config.start_url, chrome_policy: config.chrome_policy }, deps.policy);
+    assertWindowAvailable(config, deps.windows);
     await resolveProxy(deps.proxies, projectId, config);
     const kept = await findKept(deps.extensions, projectId, config.extensions ?? []);
     const profileId = await findProfile(projectId, config.profile);
@@ -54,7 +53,7 @@ export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
 
   return {
     onCreate: (projectId, request) => {
-      refuseUnavailable(request);
+      rejectUnsupported(request);
       const profile = namedProfile(request.profile);
       return resolve(
         projectId,
@@ -71,7 +70,7 @@ export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
       );
     },
     onUpdate: ({ projectId, config: former, profileId }, request) => {
-      refuseUnavailable(request);
+      rejectUnsupported(request);
       const changes = Object.fromEntries(Object.entries(request).filter(([, member]) => member !== undefined));
       const profile = request.profile === undefined ? former.profile : namedProfile(request.profile);
       const config = configOf({

@@ -8,7 +8,7 @@ import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/ca
 import type { Router } from '../http/router.ts';
 import { sendPage } from '../http/page-headers.ts';
 import type { BrowserPool } from '../pools/pool.ts';
-import { refuseUnavailable } from '../session/check-start.ts';
+import { rejectUnsupported } from '../session/new-session.ts';
 import { browserView } from '../session/view.ts';
 
 /** `/browser_pools`: browsers that are kept ready. */
@@ -32,7 +32,7 @@ export function poolRoutes({ route }: Router, { pools, tokens, policy }: Browser
   route(BROWSER_POOL_ROUTES.acquireBrowser, async (call) => {
     const { request, reply } = call;
     const wanted = { ...call.body, invocationId: invocationOf(request) };
-    refuseUnavailable(wanted);
+    rejectUnsupported(wanted);
     if (wanted.start_url !== undefined) checkUserUrl(wanted.start_url, { policy, field: 'start_url' });
     const gone = new AbortController();
     reply.raw.once('close', () => {

@@ -9,7 +9,7 @@ import { sendPage } from '../http/page-headers.ts';
 import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import { noteForSession } from '../logs/part-log.ts';
-import { checkStart, refuseUnavailable } from '../session/check-start.ts';
+import { checkStartOptions, rejectUnsupported } from '../session/new-session.ts';
 import { openStartUrl } from '../session/lifecycle.ts';
 import type { Session } from '../session/session.ts';
 import { applyProxy, resolveProxy, type ResolvedProxy } from '../session/session-proxy.ts';
@@ -22,7 +22,7 @@ const MAX_NAMED = 20;
 export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.createBrowser, async ({ request, body }) => {
     const wanted = body ?? {};
-    checkStart(wanted, deps.policy);
+    checkStartOptions(wanted, deps.policy);
     const kind = { managedAuth: isManagedAuth(request) };
     const asked = { ...wanted, invocation_id: invocationOf(request) ?? wanted.invocation_id };
     const session = await deps.lifecycle.create(projectOf(request), asked, kind);
@@ -78,7 +78,7 @@ function tagsOf(query: Record<string, unknown>): Record<string, string> {
 
 /** What is left out stays as it is. */
 async function update(deps: BrowserDeps, session: Session, body: BrowserUpdate): Promise<void> {
-  refuseUnavailable({ telemetry: body.telemetry });
+  rejectUnsupported({ telemetry: body.telemetry });
   if (body.start_url !== undefined && body.start_url !== '') {
     checkUserUrl(body.start_url, { policy: deps.policy, field: 'start_url' });
   }
@@ -129,7 +129,7 @@ async function attachProfile(
 /** What is open goes on by no way that was taken away: its connections are cut. */
 function changeProxy({ record, chromium }: Session, way: ResolvedProxy): void {
   applyProxy(chromium.egress, way);
-  record.proxy = way.shown;
+  record.proxy = way.view;
 }
 
 /** A picture that changes its size under a viewer or in a recording is no use to either. */

@@ -1,13 +1,13 @@
-/** Tells when a session has been left alone for long enough. */
+/** Detects that a session has been idle for its timeout. */
 export interface ActivityClock {
-  /** Something uses the session until the answer is called: a call, or an open connection. */
+  /** Marks the session as in use (a call or an open connection) until the returned function is called. */
   begin(): () => void;
-  /** A changed time-out counts from the last activity. */
+  /** Changes the timeout, which counts from the last activity. */
   setTimeout(milliseconds: number): void;
   stop(): void;
 }
 
-/** Calls `onIdle` once when nothing has used the session for the given time. */
+/** Calls `onIdle` once after `milliseconds` without any use. */
 export function createActivityClock(milliseconds: number, onIdle: () => void): ActivityClock {
   let limit = milliseconds;
   let uses = 0;

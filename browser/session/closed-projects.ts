@@ -2,44 +2,42 @@ import type { Logger } from '../logger.ts';
 import type { SessionLifecycle } from './lifecycle.ts';
 import type { SessionRegistry } from './registry.ts';
 
-/** How often projects are looked at, in milliseconds. */
-const LOOK_EVERY_MS = 5000;
+const CHECK_INTERVAL_MS = 5000;
 
-/** What {@link watchProjects} works with. */
-export interface ProjectWatchDeps {
+interface ClosedProjectsDeps {
   registry: Pick<SessionRegistry, 'sessions'>;
   lifecycle: Pick<SessionLifecycle, 'end'>;
   logger: Logger;
-  /** Those of the projects that were archived or deleted. */
+  /** Returns those of the projects that were archived or deleted. */
   closedProjects: (projectIds: readonly string[]) => Promise<string[]>;
   everyMs?: number;
 }
 
 /**
- * Ends the sessions of projects that were archived or deleted, within seconds. It asks again and again, so that neither a killed
- * process nor a session that was just being started is missed. Answers what stops it.
+ * Ends the sessions of archived and deleted projects within seconds. It polls, so that neither a restart nor a session
+ * that was just starting is missed. Returns the function that stops it.
  */
-export function watchProjects({ registry, lifecycle, logger, closedProjects, everyMs }: ProjectWatchDeps): () => void {
-  const look = async (): Promise<void> => {
+export function endSessionsOfClosedProjects(deps: ClosedProjectsDeps): () => void {
+  const { registry, lifecycle, logger, closedProjects, everyMs = CHECK_INTERVAL_MS } = deps;
+  const check = async (): Promise<void> => {
     const projects = [...new Set(registry.sessions().map(({ record }) => record.projectId))];
     if (projects.length === 0) return;
     const closed = new Set(await closedProjects(projects));
     const sessions = registry.sessions().filter(({ record }) => closed.has(record.projectId));
     await Promise.all(sessions.map((session) => lifecycle.end(session, 'deleted')));
   };
-  let looking = false;
+  let checking = false;
   const timer = setInterval(() => {
-    if (looking) return;
-    looking = true;
-    void look()
-      // A store that is away is asked again at the next turn.
+    if (checking) return;
+    checking = true;
+    void check()
       .catch(() => {
-        logger.warn({}, 'failed to look for archived projects');
+        logger.warn({}, 'failed to check for closed projects');
       })
       .finally(() => {
-        looking = false;
+        checking = false;
       });
-  }, everyMs ?? LOOK_EVERY_MS);
+  }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

@@ -13,7 +13,7 @@ import type { AttachedProfile } from '../profile/profile-store.ts';
 import { createEndedLogs } from '../telemetry/event-log.ts';
 import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createActivityClock } from './activity.ts';
-import { assertWindows, newRecord, type SessionKind } from './new-record.ts';
+import { assertWindowAvailable, createSessionRecord, type SessionKind } from './new-session.ts';
 import type { SessionRegistry } from './registry.ts';
 import type { ProxyStore } from './session-proxy.ts';
 import { resolveProxy, applyProxy } from './session-proxy.ts';
@@ -21,17 +21,15 @@ import type { Session, SessionEnd, SessionRecord } from './session.ts';
 import { createQueue } from './session.ts';
 import type { SessionSpace } from './space.ts';
 
-/** Profiles as the life of a session needs them. */
+/** Loads profiles into sessions and saves them. */
 export interface SessionProfiles {
-  /**
-   * Loads a profile into a browser; `fresh` when nobody has used the browser yet. Throws `not_found`.
-   */
+  /** Loads a profile into a browser; `fresh` means the browser is unused so far. Throws `not_found`. */
   attach(
     session: Pick<Session, 'chromium' | 'record'>,
     ref: NonNullable<BrowserCreate['profile']>,
     fresh: boolean,
   ): Promise<AttachedProfile>;
-  /** Saves what the session changed. */
+  /** Saves the changes the session made. */
   save(session: Session, profile: AttachedProfile): Promise<void>;
 }
 
@@ -39,75 +37,73 @@ export interface SessionProfiles {
 export interface SessionLifecycle {
   create(projectId: string, request: BrowserCreate, kind?: SessionKind): Promise<Session>;
   /**
-   * Ends a session as its release, and opens another over the same browser, which keeps what was done in it but what
-   * `request` sets: its viewport, time-out and telemetry. Rejects when the browser is gone, or cannot be had again.
+   * Ends a session as `released` and opens a new one on the same browser, keeping the browser's state and applying the
+   * viewport, timeout and telemetry of `request`. Rejects if the browser is no longer available.
    */
   renew(session: Session, request: BrowserCreate): Promise<Session>;
   /**
-   * Ends a session, saving its profile first when it is to be saved. Calls at the same time share one end. Rejects when
-   * saving failed; the session has ended all the same.
+   * Ends a session, saving its profile first if requested. Concurrent calls share one result. Rejects if saving failed;
+   * the session has ended even then, unless it was being deleted and can still be retried.
    */
   end(session: Session, cause: SessionEnd): Promise<void>;
   endAll(): Promise<void>;
-  /** Forgets telemetry from before a moment (Unix milliseconds), of sessions that run and that have ended, in small steps. */
+  /** Drops telemetry from before `moment` (epoch ms), of running and ended sessions, in small steps. */
   forgetTelemetryBefore(moment: number): void;
 }
 
-/** What {@link createSessionLifecycle} needs. */
-export interface LifecycleDeps {
+interface LifecycleDeps {
   registry: SessionRegistry;
   pool: WarmPool;
   launch: (name: string, choices: LaunchChoices, viewport: { width: number; height: number }) => Promise<Chromium>;
   windows: WindowPolicy;
-  /** Makes the place for a session's files and processes. */
+  /** Creates the files and processes space of a session. */
   openSpace: (chromium: Chromium) => Promise<SessionSpace>;
   profiles: SessionProfiles;
   proxies: ProxyStore;
   extensions: ExtensionStore;
-  /** How many sessions a project may have at a time; null for no limit. */
+  /** Concurrent sessions allowed per project; null for no limit. */
   sessionLimit: (projectId: string) => Promise<number | null>;
   logger: Logger;
 }
 
+/** Creates the lifecycle of this service's sessions. */
 export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   const { registry, logger } = deps;
   const ends = new WeakMap<Session, Promise<void>>();
   const endedLogs = createEndedLogs();
 
   const end = (session: Session, cause: SessionEnd): Promise<void> => {
-    const running = ends.get(session);
-    if (running !== undefined) return running;
-    const ending = endOnce(session, cause);
-    ends.set(session, ending);
-    return ending;
+    const pending = ends.get(session) ?? endOnce(session, cause);
+    ends.set(session, pending);
+    return pending;
   };
 
   const endOnce = async (session: Session, cause: SessionEnd): Promise<void> => {
     const { chromium } = session;
     const resume = session.activity.begin();
-    const fault = cause === 'crashed' ? null : await saveProfile(session);
-    if (fault !== null && cause === 'deleted' && !chromium.hasExited()) {
-      // Nothing is lost yet: the session stays, and deleting it again tries again.
+    const saveError = cause === 'crashed' ? null : await saveProfile(session);
+    if (saveError !== null && cause === 'deleted' && !chromium.hasExited()) {
+      // Nothing is lost yet: keep the session, so that deleting it again retries the save.
       ends.delete(session);
       resume();
-      throw fault;
+      throw saveError;
     }
-    await leaveBrowser(session, cause);
+    await endWithoutBrowser(session, cause);
     await chromium.dispose();
-    if (fault !== null) throw fault;
+    if (saveError !== null) throw saveError;
   };
 
-  /** Ends all of a session but its browser. */
-  const leaveBrowser = async (session: Session, cause: SessionEnd): Promise<void> => {
+  /** Ends everything of a session except its browser. */
+  const endWithoutBrowser = async (session: Session, cause: SessionEnd): Promise<void> => {
     const { record } = session;
     session.activity.stop();
     record.endedAt = new Date();
     record.endedBy = cause;
     registry.retire(session);
     if (cause === 'crashed') reportCrash(session);
-    for (const tell of session.onEnd) tell();
+    for (const listener of session.onEnd) listener();
     endedLogs.keep(record.id, record.telemetry.log);
-    // Before its folder goes: what still runs could write into it.
+    // Before its folder is removed: running processes could still write to it.
     await session.space.close();
     await Promise.allSettled([...session.beforeEnd].map((finish) => finish()));
     logger.info(
@@ -116,7 +112,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     );
   };
 
-  /** Null when there is nothing to save, or it is saved; else why it could not be. */
+  /** Returns the error if the profile could not be saved; null if it was saved or there is nothing to save. */
   const saveProfile = async (session: Session): Promise<HoldfastError | null> => {
     const { profile } = session.record;
     if (profile?.saveChanges !== true) return null;
@@ -124,7 +120,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       await deps.profiles.save(session, profile);
       return null;
     } catch (error) {
-      // The profile was deleted meanwhile: there is nothing to save to.
+      // The profile was deleted in the meantime.
       if (error instanceof HoldfastError && error.code === 'not_found') return null;
       logger.error(
         { session_id: session.record.id, profile_id: profile.id, error: nameOf(error) },
@@ -134,13 +130,13 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     }
   };
 
-  const endQuietly = (session: Session, cause: SessionEnd): void => {
-    // What went wrong is logged where it happened.
+  const endInBackground = (session: Session, cause: SessionEnd): void => {
+    // Failures are logged where they happen.
     end(session, cause).catch(() => undefined);
   };
 
-  /** `mayDoWithout`: nobody asked for a window by name, so one that cannot be had is no reason to have no session. */
-  const startBrowser = async (record: SessionRecord, mayDoWithout: boolean): Promise<Chromium> => {
+  /** With `fallBackToHeadless` (no explicit request for a window), a failing display does not fail the session. */
+  const startBrowser = async (record: SessionRecord, fallBackToHeadless: boolean): Promise<Chromium> => {
     const { headless, stealth, kioskMode, chromePolicy = {} } = record;
     const policy = Object.keys(chromePolicy).length === 0 ? null : chromePolicy;
     const choices: LaunchChoices = { headless, stealth, kioskMode, policy };
@@ -149,8 +145,8 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     try {
       return await deps.launch(folderName(record.id), choices, record.viewport);
     } catch (error) {
-      if (headless || !mayDoWithout || !(error instanceof HoldfastError)) throw error;
-      logger.warn({ session_id: record.id }, 'no display could be started; the session runs without a window');
+      if (headless || !fallBackToHeadless || !(error instanceof HoldfastError)) throw error;
+      logger.warn({ session_id: record.id }, 'display failed to start; falling back to headless');
       record.headless = true;
       return startBrowser(record, false);
     }
@@ -167,34 +163,35 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       onEnd: new Set(),
       exclusively: createQueue(),
       activity: createActivityClock(record.timeoutSeconds * 1000, () => {
-        endQuietly(session, 'timeout');
+        endInBackground(session, 'timeout');
       }),
     };
     return session;
   };
 
-  /** Lets a session that has its browser begin. */
+  /** Registers a session whose browser has started, and begins to monitor it. */
   const begin = async (session: Session): Promise<void> => {
     registry.add(session);
     void session.chromium.exited.then((how) => {
       session.record.crash = how;
-      endQuietly(session, 'crashed');
+      endInBackground(session, 'crashed');
     });
     await startMonitor(session);
   };
 
   const renewOnce = async (session: Session, request: BrowserCreate): Promise<Session> => {
-    const { record: former, chromium } = session;
+    const { record: previous, chromium } = session;
+    const kind = previous.pool === null ? {} : { pool: previous.pool };
     const record: SessionRecord = {
-      ...newRecord(former.projectId, request, deps.windows, former.pool === null ? {} : { pool: former.pool }),
-      headless: former.headless,
-      profile: former.profile,
-      proxy: former.proxy,
+      ...createSessionRecord(previous.projectId, request, deps.windows, kind),
+      headless: previous.headless,
+      profile: previous.profile,
+      proxy: previous.proxy,
     };
-    await leaveBrowser(session, 'released');
+    await endWithoutBrowser(session, 'released');
     const release = registry.reserve(record);
     try {
-      if (chromium.hasExited()) throw new HoldfastError('browser_error', 'The browser has ended');
+      if (chromium.hasExited()) throw new HoldfastError('browser_error', 'The browser has exited');
       if (chromium.pages.active() === undefined) await chromium.cdp.send('Target.createTarget', { url: 'about:blank' });
       await resizeViewport(chromium, record.viewport);
       const renewed = await openSession(record, chromium);
@@ -209,12 +206,12 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
-    const way = await resolveProxy(deps.proxies, record.projectId, request);
+    const proxy = await resolveProxy(deps.proxies, record.projectId, request);
     const extensions = await findKept(deps.extensions, record.projectId, request.extensions ?? []);
-    record.proxy = way?.shown ?? null;
+    record.proxy = proxy?.view ?? null;
     const chromium = await startBrowser(record, request.headless === undefined);
     try {
-      if (way !== undefined) applyProxy(chromium.egress, way);
+      if (proxy !== undefined) applyProxy(chromium.egress, proxy);
       await resizeViewport(chromium, record.viewport);
       if (request.profile !== undefined) {
         record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
@@ -242,18 +239,13 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
     renew: (session, request) => {
       if (ends.has(session)) return Promise.reject(new HoldfastError('gone', 'The browser session has ended'));
       const renewed = renewOnce(session, request);
-      ends.set(
-        session,
-        renewed.then(
-          () => undefined,
-          () => undefined,
-        ),
-      );
+      const settled = (): void => undefined;
+      ends.set(session, renewed.then(settled, settled));
       return renewed;
     },
     create: async (projectId, request, kind = {}) => {
-      assertWindows(request, deps.windows);
-      const record = newRecord(projectId, request, deps.windows, kind);
+      assertWindowAvailable(request, deps.windows);
+      const record = createSessionRecord(projectId, request, deps.windows, kind);
       const release = registry.reserve(record, await deps.sessionLimit(projectId));
       try {
         const session = await start(record, request);
@@ -275,7 +267,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
   };
 }
 
-/** A browser of the pool that still runs: one may die in the moment it is taken. */
+/** Takes a browser from the pool, unless it exits at that very moment. */
 async function takeWarm(pool: WarmPool, choices: LaunchChoices): Promise<Chromium | null> {
   const chromium = await pool.take(choices);
   if (chromium?.hasExited() !== true) return chromium;
@@ -283,7 +275,7 @@ async function takeWarm(pool: WarmPool, choices: LaunchChoices): Promise<Chromiu
   return null;
 }
 
-/** Resolves when the session's pages are watched as its telemetry wants it: at once where it wants nothing of them. */
+/** Resolves when the session's pages are monitored as its telemetry selects; immediately if nothing is selected. */
 async function startMonitor({ record, chromium, onEnd }: Session): Promise<void> {
   const monitor = superviseMonitor(chromium, record.telemetry);
   onEnd.add(monitor.stop);
@@ -298,17 +290,17 @@ function reportCrash({ record, chromium }: Session): void {
   );
 }
 
-/** Folders of browsers that waited in the pool have no session's id; a random part keeps all names apart. */
+/** A unique folder name; the random part matters for prewarmed browsers, which have no session id. */
 export function folderName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Only the kind of an error is logged: messages of foreign errors may quote what a page or a profile holds. */
+/** Only the kind of an error is logged: third-party messages may quote page or profile contents. */
 function nameOf(error: unknown): string {
   return error instanceof HoldfastError ? error.code : error instanceof Error ? error.name : 'unknown';
 }
 
-/** Sends the page in use to an address. Fire and forget: whether it loads is seen in the browser. */
+/** Navigates the active page. Fire and forget: whether it loads can be seen in the browser. */
 export function openStartUrl({ chromium }: Pick<Session, 'chromium'>, url: string | undefined): void {
   const page = chromium.pages.active();
   if (url === undefined || url === '' || page === undefined) return;

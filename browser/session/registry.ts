@@ -3,88 +3,76 @@ import type { SessionUsage } from '../../contract/organization-limits.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session, SessionEnd, SessionRecord } from './session.ts';
 
-/** How many ended sessions can still be read; older ones are forgotten. */
+/** Ended sessions whose records are kept; older ones are dropped. */
 const REMEMBERED_ENDED = 500;
 
-/** What a session may need of memory, in bytes: idle ones take 150 MB, ones that show a page of today more. */
+/** Memory estimate per session, in bytes: idle ones take 150 MB, ones that show a modern page more. */
 const SESSION_BYTES = 256 * 1024 * 1024;
-/** The part of the machine's memory that sessions may have. */
+/** Share of the machine's memory that sessions may use. */
 const SESSIONS_SHARE = 0.75;
 
-/** How many sessions fit into this machine's memory, or into what its container may have; at least two. */
-export function sessionsThatFit(): number {
+/** How many sessions fit into the memory of this machine or container; at least two. */
+export function defaultMaxSessions(): number {
   const allowed = process.constrainedMemory();
   const memory = allowed > 0 ? Math.min(allowed, os.totalmem()) : os.totalmem();
   return Math.max(2, Math.floor((memory * SESSIONS_SHARE) / SESSION_BYTES));
 }
 
-/** Part of all places, and most of them, that pools leave to logins and health checks: a worker opens twelve at a time. */
+/** Share and maximum of sessions that pools leave free for logins and health checks: a worker opens twelve at a time. */
 const LOGINS_SHARE = 0.25;
-const LOGINS_MOST = 12;
+const MAX_FOR_LOGINS = 12;
 
-/** How many places pools leave to logins and health checks; one at least. */
-function placesForLogins(maxSessions: number): number {
-  return Math.min(LOGINS_MOST, Math.max(1, Math.ceil(maxSessions * LOGINS_SHARE)));
-}
-
-/** How a session that was there says why it is not any more. */
-const END_WORDS: Record<Exclude<SessionEnd, 'crashed'>, string> = {
+const END_REASONS: Record<Exclude<SessionEnd, 'crashed'>, string> = {
   deleted: 'it was deleted',
-  timeout: 'it was left alone for longer than its timeout_seconds',
+  timeout: 'it was idle for longer than its timeout_seconds; create a new session',
   shutdown: 'the browser service was stopped; create a new session',
   released: 'it was released to its pool; acquire another',
 };
 
-function whyEnded(endedBy: SessionEnd, crash: string | null): string {
-  if (endedBy !== 'crashed') return END_WORDS[endedBy];
-  return `its browser crashed (${crash ?? 'unknown'}); create a new session`;
-}
-
 /** Which sessions a list shows. */
-export interface SessionFilter {
+interface SessionFilter {
   status: 'active' | 'deleted' | 'all';
   query?: string | undefined;
   tags: Record<string, string>;
 }
 
-/** The sessions of this service: those that run, and the records of those that ended lately. */
+/** The running sessions of this service, and the records of recently ended ones. */
 export interface SessionRegistry {
-  /** Running sessions, those that are just starting or wait in a pool included. */
+  /** Running sessions, including starting ones and idle ones in pools. */
   count(): number;
-  /** How many there may be. */
   readonly max: number;
-  /** How many of them the projects have, and how many more may be started. */
+  /** How many sessions the projects use, and how many more can be started. */
   usage(projects: readonly string[]): SessionUsage;
-  /** How many of them pools may have: the others are for logins and health checks. */
+  /** How many sessions pools may have; the rest is reserved for logins and health checks. */
   readonly maxPooled: number;
   /**
-   * Takes a place for a session that is being started; throws `capacity_exhausted` or `already_exists`. `limit`: how many its
-   * project may have; null for no limit.
+   * Reserves capacity for a session that is starting, and returns the function that releases it. Throws
+   * `capacity_exhausted` or `already_exists`. `limit` is that of its project; null for none.
    */
   reserve(record: SessionRecord, limit?: number | null): () => void;
   add(session: Session): void;
   /** Moves a session to the ended ones. */
   retire(session: Session): void;
-  /** A running session of one of the projects by id or name, a name in the first project first; throws `not_found`. */
+  /** A running session of the projects by id or name; names resolve in project order. Throws `not_found`. */
   running(projects: readonly string[], idOrName: string): Session;
-  /** A running session by id, whatever its project, one that waits in a pool too: for URLs that carry their own token. */
+  /** A running session by id, in any project and idle ones included: for URLs that carry their own token. */
   byId(id: string): Session | undefined;
-  /** A record, of an ended session too when asked; throws `not_found`. */
+  /** A session's record, optionally of an ended one. Throws `not_found`. */
   find(projects: readonly string[], idOrName: string, includeDeleted: boolean): SessionRecord;
   list(projects: readonly string[], filter: SessionFilter): SessionRecord[];
   assertNameFree(projectId: string, name: string, exceptId?: string): void;
   sessions(): Session[];
 }
 
-/** `maxSessions` bounds how many run at once. */
+/** Creates a registry for up to `maxSessions` concurrent sessions. */
 export function createSessionRegistry(maxSessions: number): SessionRegistry {
   const starting = new Set<SessionRecord>();
   const running = new Map<string, Session>();
   const ended = new Map<string, SessionRecord>();
 
-  const activeRecords = (): SessionRecord[] => [...[...running.values()].map((session) => session.record), ...starting];
-  const seen = (): SessionRecord[] =>
-    [...running.values()].map((session) => session.record).filter((record) => !record.idle);
+  const runningRecords = (): SessionRecord[] => [...running.values()].map(({ record }) => record);
+  const activeRecords = (): SessionRecord[] => [...runningRecords(), ...starting];
+  const visibleRecords = (): SessionRecord[] => runningRecords().filter(({ idle }) => !idle);
   const assertNameFree = (projectId: string, name: string, exceptId?: string): void => {
     const taken = activeRecords().find(
       (record) => record.projectId === projectId && record.name === name && record.id !== exceptId,
@@ -96,21 +84,21 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
   };
   const notFound = (projects: readonly string[], idOrName: string): HoldfastError => {
     const record = ended.get(idOrName);
-    const why =
-      record !== undefined && projects.includes(record.projectId) && record.endedBy !== null
-        ? whyEnded(record.endedBy, record.crash)
-        : 'it may have ended';
-    return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${why}`);
+    const reason =
+      record !== undefined && projects.includes(record.projectId) ? endReason(record) : 'it may have ended';
+    return new HoldfastError('not_found', `Browser session not found: ${idOrName.slice(0, 100)}; ${reason}`);
   };
 
-  const forLogins = placesForLogins(maxSessions);
-  /** Places that a session of a pool must leave free: those for logins that none of them has now. */
-  const keptFree = (record: SessionRecord): number =>
-    record.pool === null ? 0 : Math.max(0, forLogins - activeRecords().filter(({ managedAuth }) => managedAuth).length);
+  const reservedForLogins = Math.min(MAX_FOR_LOGINS, Math.max(1, Math.ceil(maxSessions * LOGINS_SHARE)));
+  /** Capacity that a pooled session must leave free: the part reserved for logins that they do not use now. */
+  const mustStayFree = (record: SessionRecord): number => {
+    if (record.pool === null) return 0;
+    return Math.max(0, reservedForLogins - activeRecords().filter(({ managedAuth }) => managedAuth).length);
+  };
 
   return {
     max: maxSessions,
-    maxPooled: maxSessions - forLogins,
+    maxPooled: maxSessions - reservedForLogins,
     count: () => running.size + starting.size,
     usage: (projects) => ({
       used: activeRecords().filter(({ projectId }) => projects.includes(projectId)).length,
@@ -118,28 +106,24 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
     }),
     reserve: (record, limit = null) => {
       if (record.name !== undefined) assertNameFree(record.projectId, record.name);
-      if (running.size + starting.size >= maxSessions) {
-        throw new HoldfastError(
-          'capacity_exhausted',
+      const inUse = running.size + starting.size;
+      if (inUse >= maxSessions) {
+        throw capacityExhausted(
           `All ${String(maxSessions)} browser sessions are in use; delete one, retry later, or raise BROWSER_MAX_SESSIONS`,
-          { retryAfterSeconds: 5 },
         );
       }
-      const kept = keptFree(record);
-      if (running.size + starting.size >= maxSessions - kept) {
-        throw new HoldfastError(
-          'capacity_exhausted',
-          `The pool cannot be filled: of ${String(maxSessions)} browser sessions, ${String(kept)} that are free are kept for ` +
-            'logins and health checks; delete sessions, make pools smaller, or raise BROWSER_MAX_SESSIONS',
-          { retryAfterSeconds: 5 },
+      const reserved = mustStayFree(record);
+      if (inUse >= maxSessions - reserved) {
+        throw capacityExhausted(
+          `The pool cannot be filled: of ${String(maxSessions)} browser sessions, ${String(reserved)} are reserved for ` +
+            'logins and health checks; delete sessions, shrink pools, or raise BROWSER_MAX_SESSIONS',
         );
       }
       const ofProject = activeRecords().filter(({ projectId }) => projectId === record.projectId).length;
       if (limit !== null && ofProject >= limit) {
-        throw new HoldfastError(
-          'capacity_exhausted',
-          `The project has its ${String(limit)} browser sessions; end one, or raise max_concurrent_sessions of its limits`,
-          { retryAfterSeconds: 5 },
+        throw capacityExhausted(
+          `The project has reached its limit of ${String(limit)} browser sessions; ` +
+            'end one, or raise its max_concurrent_sessions limit',
         );
       }
       starting.add(record);
@@ -156,21 +140,21 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
       if (ended.size > REMEMBERED_ENDED && oldest.done !== true) ended.delete(oldest.value);
     },
     running: (projects, idOrName) => {
-      const found = choose(projects, idOrName, seen());
+      const found = resolveRecord(projects, idOrName, visibleRecords());
       const session = found === undefined ? undefined : running.get(found.id);
       if (session === undefined) throw notFound(projects, idOrName);
       return session;
     },
     byId: (id) => running.get(id),
     find: (projects, idOrName, includeDeleted) => {
-      const candidates = seen();
+      const candidates = visibleRecords();
       if (includeDeleted) candidates.push(...[...ended.values()].reverse());
-      const found = choose(projects, idOrName, candidates);
+      const found = resolveRecord(projects, idOrName, candidates);
       if (found === undefined) throw notFound(projects, idOrName);
       return found;
     },
     list: (projects, filter) => {
-      const active = filter.status === 'deleted' ? [] : seen();
+      const active = filter.status === 'deleted' ? [] : visibleRecords();
       const deleted = filter.status === 'active' ? [] : [...ended.values()];
       return [...active, ...deleted]
         .filter((record) => projects.includes(record.projectId) && matches(record, filter))
@@ -181,8 +165,18 @@ export function createSessionRegistry(maxSessions: number): SessionRegistry {
   };
 }
 
-/** The record of that id, else the first of that name, by the order of the projects. */
-function choose(
+function capacityExhausted(message: string): HoldfastError {
+  return new HoldfastError('capacity_exhausted', message, { retryAfterSeconds: 5 });
+}
+
+function endReason({ endedBy, crash }: SessionRecord): string {
+  if (endedBy === null) return 'it may have ended';
+  if (endedBy !== 'crashed') return END_REASONS[endedBy];
+  return `its browser crashed (${crash ?? 'unknown'}); create a new session`;
+}
+
+/** Finds a record by id, else by name, in the order of the projects. */
+function resolveRecord(
   projects: readonly string[],
   idOrName: string,
   records: readonly SessionRecord[],
@@ -191,9 +185,8 @@ function choose(
   const byId = visible.find((record) => record.id === idOrName);
   if (byId !== undefined) return byId;
   const named = visible.filter((record) => record.name === idOrName);
-  return projects
-    .map((project) => named.find((record) => record.projectId === project))
-    .find((one) => one !== undefined);
+  const [project] = projects.filter((id) => named.some((record) => record.projectId === id));
+  return named.find((record) => record.projectId === project);
 }
 
 function matches(record: SessionRecord, { query, tags }: SessionFilter): boolean {

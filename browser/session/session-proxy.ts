@@ -3,38 +3,38 @@ import type { BrowserProxy, BrowserProxyConfig } from '../../contract/proxies.ts
 import type { EgressProxy } from '../../egress/proxy.ts';
 import type { Upstream } from '../../egress/upstream.ts';
 
-/** A proxy as the store hands it out, its password opened. */
+/** A proxy from the store, with its password decrypted. */
 export interface StoredProxy extends Upstream {
   id: string;
   name: string | null;
 }
 
-/** What the browser service needs of the store to send a session through a proxy. */
+/** What the browser service needs of the store to route a session through a proxy. */
 export interface ProxyStore {
-  /** The proxy of a project that is meant; names are not unique, so a name may mean several. */
+  /** Finds a proxy of a project; names are not unique, so a name may be ambiguous. */
   open(
     projectId: string,
     ref: { id: string } | { name: string },
   ): Promise<{ outcome: 'found'; proxy: StoredProxy } | { outcome: 'none' | 'ambiguous' }>;
 }
 
-/** The parts of a request that choose a session's way out. `proxy_id` is the deprecated form; empty, it takes a proxy away. */
-export interface ProxyRequest {
+/** The fields of a request that choose a session's proxy. `proxy_id` is deprecated; an empty one removes the proxy. */
+interface ProxyRequest {
   proxy?: BrowserProxyConfig | null | undefined;
   proxy_id?: string | null | undefined;
   disable_default_proxy?: boolean | undefined;
 }
 
-/** A way out that was chosen: what callers see of it, and where it leads; null is straight out. */
+/** A resolved proxy: what callers see of it, and the upstream; both null for a direct connection. */
 export interface ResolvedProxy {
-  shown: BrowserProxy | null;
-  /** Holds a password. */
+  view: BrowserProxy | null;
+  /** Contains a password. */
   upstream: Upstream | null;
 }
 
 /**
- * The way out that a request chooses; undefined when it says nothing of it. Refuses with 400, by the field, what the project
- * does not have: 404 is the answer for a session that is not there.
+ * Resolves the proxy a request chooses; undefined if it does not mention one. A proxy the project does not have is a 400
+ * that names the field: 404 means the session does not exist.
  */
 export async function resolveProxy(
   store: ProxyStore,
@@ -44,22 +44,22 @@ export async function resolveProxy(
   if (proxy !== undefined && proxy !== null) {
     if (proxyId !== undefined && proxyId !== null) throw invalidField('proxy_id', 'cannot be combined with `proxy`');
     if (noDefault !== undefined) throw invalidField('disable_default_proxy', 'cannot be combined with `proxy`');
-    if (proxy.mode !== undefined) return { shown: proxy.mode === 'direct' ? { mode: 'direct' } : null, upstream: null };
+    if (proxy.mode !== undefined) return { view: proxy.mode === 'direct' ? { mode: 'direct' } : null, upstream: null };
     return proxy.id === undefined
       ? await openProxy(store, projectId, { name: proxy.name ?? '' }, 'proxy.name')
       : await openProxy(store, projectId, { id: proxy.id }, 'proxy.id');
   }
   if (proxyId === undefined) return undefined;
-  if (proxyId === null || proxyId === '') return { shown: null, upstream: null };
+  if (proxyId === null || proxyId === '') return { view: null, upstream: null };
   return await openProxy(store, projectId, { id: proxyId }, 'proxy_id');
 }
 
-/** Sends a browser out by the chosen way from now on, and keeps what fails there for those who ask. */
-export function applyProxy(egress: EgressProxy, { shown, upstream }: ResolvedProxy): void {
+/** Routes a browser's traffic through a proxy from now on, and records the proxy's last fault in its view. */
+export function applyProxy(egress: EgressProxy, { view, upstream }: ResolvedProxy): void {
   egress.route(upstream, (fault) => {
-    if (shown === null) return;
-    if (fault === null) delete shown.last_fault;
-    else shown.last_fault = fault;
+    if (view === null) return;
+    if (fault === null) delete view.last_fault;
+    else view.last_fault = fault;
   });
 }
 
@@ -73,11 +73,11 @@ async function openProxy(
   switch (match.outcome) {
     case 'found': {
       const { id, name } = match.proxy;
-      return { shown: { id, ...(name === null ? {} : { name }) }, upstream: match.proxy };
+      return { view: { id, ...(name === null ? {} : { name }) }, upstream: match.proxy };
     }
     case 'none':
       throw invalidField(field, 'no such proxy in this project; create it first');
     case 'ambiguous':
-      throw invalidField(field, 'several proxies of this project have this name; use the id');
+      throw invalidField(field, 'several proxies in this project have this name; use the id');
   }
 }

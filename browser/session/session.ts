@@ -10,7 +10,7 @@ import type { SessionSpace } from './space.ts';
 /** Why a session ended. Only `deleted`, `timeout` and `shutdown` save a profile. */
 export type SessionEnd = 'deleted' | 'timeout' | 'crashed' | 'shutdown' | 'released';
 
-/** What a session keeps after its browser is gone. */
+/** The data of a session, kept after its browser is gone. */
 export interface SessionRecord {
   id: string;
   projectId: string;
@@ -18,7 +18,7 @@ export interface SessionRecord {
   endedAt: Date | null;
   /** Why it ended; null while it runs. */
   endedBy: SessionEnd | null;
-  /** How its browser ended when it crashed: a signal or an exit code. */
+  /** The signal or exit code its browser crashed with. */
   crash: string | null;
   headless: boolean;
   stealth: boolean;
@@ -31,16 +31,16 @@ export interface SessionRecord {
   chromePolicy: Record<string, unknown> | undefined;
   viewport: BrowserViewport;
   profile: AttachedProfile | null;
-  /** The chosen way out; null for the default, which is straight out. */
+  /** The chosen proxy; null for the default, a direct connection. */
   proxy: BrowserProxy | null;
   telemetry: SessionTelemetry;
-  /** The pool that it belongs to. */
+  /** The pool it belongs to. */
   pool: BrowserPoolRef | null;
-  /** True for one of a login or a health check. */
+  /** True for a session of a login or a health check. */
   managedAuth: boolean;
-  /** True while it waits in its pool: it is nobody's session yet, and nobody sees it. */
+  /** True while it waits in its pool; nobody sees it then. */
   idle: boolean;
-  /** The invocation that it belongs to, and ends with. */
+  /** The invocation it belongs to, and ends with. */
   invocationId: string | undefined;
 }
 
@@ -49,20 +49,20 @@ export interface Session {
   record: SessionRecord;
   chromium: Chromium;
   input: InputState;
-  /** Who looks on: its size stays as it is meanwhile, unless a caller insists. */
+  /** Open live views and recordings; while there are any, the viewport changes only with `force`. */
   watchers: { live: number; recordings: number };
   activity: ActivityClock;
   /** Its files and processes. */
   space: SessionSpace;
-  /** What has to be finished while the browser still runs, when the session ends. */
+  /** Runs when the session ends, while the browser is still alive. */
   beforeEnd: Set<() => Promise<void>>;
   /** Ends open client connections when the session ends. */
   onEnd: Set<() => void>;
-  /** Runs one at a time what must not mix: input, and changes of the session. */
+  /** Serializes input and changes to the session. */
   exclusively<T>(action: () => Promise<T>): Promise<T>;
 }
 
-/** A queue of one: actions run in the order in which they were handed in. */
+/** Creates a function that runs actions one at a time, in order. */
 export function createQueue(): <T>(action: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (action) => {

@@ -11,18 +11,18 @@ import { createSessionFolder, sessionFolderOf } from '../process/session-folder.
 import type { SessionProcesses } from '../process/session-processes.ts';
 import { createSessionProcesses } from '../process/session-processes.ts';
 
-/** What a session has beside its browser: files, and processes that work on them. */
+/** The files and processes of a session. */
 export interface SessionSpace {
   folder: SessionFolder;
   files: SessionFiles;
   watches: SessionWatches;
-  /** Null where processes must not run. */
+  /** Null where running processes is not allowed. */
   processes: SessionProcesses | null;
-  /** Ends its processes and watches. Its files go with the browser's folder. */
+  /** Ends its processes and watches. Its files are removed with the browser's folder. */
   close(): Promise<void>;
 }
 
-/** Makes the space of a session whose browser has started. */
+/** Creates the space of a session whose browser has started. */
 export async function openSessionSpace(
   isolation: Isolation | null,
   chromium: Pick<Chromium, 'userDataDir' | 'display'>,
@@ -53,7 +53,7 @@ export async function openSessionSpace(
   return { folder, files, watches, processes, close };
 }
 
-/** Folders of the machine that a session shows are looked up there; all others among its own. */
+/** System folders are looked up on the host, all others in the session's own files. */
 async function isFolderInside(files: SessionFiles, place: string): Promise<boolean> {
   const first = place.split('/').find((part) => part !== '' && part !== '.');
   if (first === undefined) return true;

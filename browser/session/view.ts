@@ -1,19 +1,15 @@
 import type { Browser } from '../../contract/browsers.ts';
 import { REGION } from '../../contract/browsers.ts';
 import { selectionView } from '../../contract/telemetry-selection.ts';
-import type { SessionTokens } from '../cdp/token.ts';
+import type { SessionTokens, TokenPurpose } from '../cdp/token.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';
 import type { SessionRecord } from './session.ts';
 
-/** A session as callers see it. `wsBase` is where the caller reached us, as a websocket URL without a trailing slash. */
+/** A session as callers see it. `wsBase` is the URL the caller reached us at, as a websocket URL without a trailing slash. */
 export async function browserView(record: SessionRecord, wsBase: string, tokens: SessionTokens): Promise<Browser> {
-  const [cdpToken, bidiToken, liveToken] = await Promise.all([
-    tokens.sign(record.id, 'cdp', record.projectId),
-    tokens.sign(record.id, 'bidi', record.projectId),
-    tokens.sign(record.id, 'live', record.projectId),
-  ]);
+  const sign = (purpose: TokenPurpose): Promise<string> => tokens.sign(record.id, purpose, record.projectId);
+  const [cdpToken, bidiToken, liveToken] = await Promise.all([sign('cdp'), sign('bidi'), sign('live')]);
   const session = `${wsBase}/browsers/${record.id}`;
-  // `ws…` becomes `http…`.
   const httpSession = session.replace(/^ws/, 'http');
   return {
     session_id: record.id,
@@ -21,7 +17,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
     cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
     webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
-    // Whoever sees it drives the browser: it is for no login that nobody was to watch.
+    // The live view takes input, so headless logins, which nobody is meant to watch, have none.
     ...(record.headless && record.telemetry.private
       ? {}
       : { browser_live_view_url: `${httpSession}/live?jwt=${liveToken}` }),

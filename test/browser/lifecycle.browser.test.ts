@@ -37,7 +37,7 @@ describe('sessions', () => {
     const browser = await chromium.connectOverCDP(used.cdp_ws_url);
     // It begins later: when its time is over, that of the other would be, too.
     const alone = await kernel.browsers.create({ timeout_seconds: 10 });
-    await eventually(() => expect(kernel.browsers.retrieve(alone.session_id)).rejects.toThrow('left alone'));
+    await eventually(() => expect(kernel.browsers.retrieve(alone.session_id)).rejects.toThrow('it was idle'));
     expect((await kernel.browsers.retrieve(used.session_id)).session_id).toBe(used.session_id);
     await browser.close();
   });

@@ -31,7 +31,7 @@ it('leaves places to logins that pools do not take, however full it is, and no m
   expect(registry.maxPooled).toBe(6);
   const [first] = fill(registry, 6);
   const ofPool = () => registry.reserve(record({ pool: POOL }));
-  expect(ofPool).toThrow('The pool cannot be filled: of 8 browser sessions, 2 that are free are kept for logins');
+  expect(ofPool).toThrow('The pool cannot be filled: of 8 browser sessions, 2 are reserved for logins');
   registry.reserve(record({ managedAuth: true }));
   expect(ofPool).toThrow('1 that are free are kept');
   first?.();

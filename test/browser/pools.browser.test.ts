@@ -195,7 +195,7 @@ describe('a browser pool', () => {
     });
     expect(await after.kernel.browserPools.acquire(id, {})).toMatchObject({ pool: { id } });
     const again = () => after.kernel.browsers.create({ headless: true });
-    await expect(again()).rejects.toThrow(/^529 The project has its 1 browser sessions/);
+    await expect(again()).rejects.toThrow(/^529 The project has reached its limit of 1 browser sessions/);
     const other = { authorization: `Bearer ${API_KEY}`, 'x-kernel-project-id': 'prj_other' };
     expect((await fetch(`${after.handle.url}/browser_pools/${id}`, { headers: other })).status).toBe(404);
     const elsewhere = () => after.kernel.browsers.create({ headless: true }, { headers: other });
