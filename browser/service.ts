@@ -13,7 +13,7 @@ import type { LaunchChoices } from './chromium/flags.ts';
 import type { Chromium } from './chromium/launch.ts';
 import { launchChromium } from './chromium/launch.ts';
 import type { WindowPolicy } from './chromium/display.ts';
-import { possibleWindows } from './chromium/display.ts';
+import { supportedWindowPolicy } from './chromium/display.ts';
 import { removeLeftovers } from './chromium/user-data.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
 import type { ExtensionStore } from './extensions/kept.ts';
@@ -111,7 +111,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const [binary, leftovers, windows, isolation] = await Promise.all([
     inspectChromium(options.chromiumPath),
     removeLeftovers(workDir),
-    possibleWindows(options.windows ?? 'default'),
+    supportedWindowPolicy(options.windows ?? 'default'),
     chooseIsolation({
       workDir,
       allowUnsandboxed: options.allowUnsandboxedProcesses ?? false,

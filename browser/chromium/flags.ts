@@ -1,20 +1,19 @@
 import { statfsSync } from 'node:fs';
 import type { ChromePolicy } from './policy.ts';
 
-/** What decides how a Chromium is started. Two launches with equal choices can stand in for each other. */
+/** Options of a Chromium launch. Browsers launched with equal choices are interchangeable. */
 export interface LaunchChoices {
   headless: boolean;
   stealth: boolean;
   kioskMode: boolean;
-  /** Enterprise policies of the session's own; null for none. */
+  /** The session's enterprise policies; null for none. */
   policy: ChromePolicy | null;
 }
 
-/** What else its command line holds. */
-export interface FlagInput {
+interface FlagInput {
   choices: LaunchChoices;
   userDataDir: string;
-  /** The guarded way out; nothing leaves the browser but through it. */
+  /** The egress proxy, through which all traffic of the browser goes. */
   egressProxyUrl: string;
   noSandbox: boolean;
   viewport: { width: number; height: number };
@@ -22,13 +21,13 @@ export interface FlagInput {
   userAgent: string | null;
 }
 
-/** Height of the tab strip and address bar, which the window of a headless Chromium keeps room for, in pixels. */
+/** Height of the tab strip and address bar in a headless Chromium's window, in pixels. */
 const WINDOW_CHROME_HEIGHT = 87;
-/** Below this much shared memory (64 MB is usual in containers) Chromium's renderers crash on large pages. */
+/** With less shared memory (containers often have 64 MB), renderers crash on large pages. */
 const MIN_SHARED_MEMORY_BYTES = 1024 * 1024 * 1024;
 
-/** Background work that would talk to somebody, cost time, or get in the way of whoever drives the browser. */
-const QUIET = [
+/** Turns off background work that uses the network, costs time, or interferes with automation. */
+const NO_BACKGROUND_WORK = [
   '--no-first-run',
   '--no-default-browser-check',
   '--no-service-autorun',
@@ -49,8 +48,8 @@ const QUIET = [
   '--use-mock-keychain',
 ];
 
-/** Pages behave the same whether somebody looks or not, and take input before they have painted. */
-const STEADY = [
+/** Pages behave the same in foreground and background, and accept input before they have painted. */
+const CONSISTENT_PAGES = [
   '--allow-pre-commit-input',
   '--disable-back-forward-cache',
   '--disable-background-timer-throttling',
@@ -65,7 +64,7 @@ const STEADY = [
 ];
 
 const DISABLED_FEATURES = [
-  // Address-bar pop-ups that are pages of their own: clients would see them, and each costs a process.
+  // Address-bar popups that are separate pages: clients would see them, and each costs a process.
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
   'WebUIOmniboxFullPopup',
@@ -84,8 +83,8 @@ const DISABLED_FEATURES = [
 ];
 
 /**
- * Everything that could reach the network past the proxy is shut: loopback is not exempt from it, UDP (QUIC, WebRTC) is
- * off, and the browser resolves no name itself but the proxy's.
+ * Blocks every way around the proxy: loopback is not exempt, UDP (QUIC, WebRTC) is off, and the browser resolves no name
+ * but the proxy's.
  */
 function egressFlags(proxyUrl: string): string[] {
   return [
@@ -99,17 +98,17 @@ function egressFlags(proxyUrl: string): string[] {
   ];
 }
 
-/** The command line of one Chromium. */
+/** The command-line arguments of a Chromium. */
 export function chromiumFlags(input: FlagInput): string[] {
   const { choices, viewport } = input;
   const windowHeight = viewport.height + (choices.kioskMode ? 0 : WINDOW_CHROME_HEIGHT);
   return [
-    ...QUIET,
-    ...STEADY,
+    ...NO_BACKGROUND_WORK,
+    ...CONSISTENT_PAGES,
     ...egressFlags(input.egressProxyUrl),
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
     `--user-data-dir=${input.userDataDir}`,
-    // The pipe is ours and ends the browser with us; the port serves the clients that the websocket proxy lets in.
+    // The pipe is ours, and the browser exits when it closes; the port serves clients of the websocket proxy.
     '--remote-debugging-pipe',
     '--remote-debugging-port=0',
     ...(choices.headless
@@ -119,7 +118,7 @@ export function chromiumFlags(input: FlagInput): string[] {
     ...(choices.kioskMode ? ['--kiosk'] : []),
     ...(choices.stealth ? ['--disable-blink-features=AutomationControlled'] : []),
     ...(input.userAgent === null ? [] : [`--user-agent=${input.userAgent}`]),
-    // Without the test type, a bar that warns of such flags would take 56 pixels off every page, with or without a sandbox.
+    // Without it, an infobar about unsupported flags would take 56 pixels from every page.
     '--test-type',
     ...(input.noSandbox ? ['--no-sandbox', '--disable-setuid-sandbox'] : []),
     ...(hasSmallSharedMemory() ? ['--disable-dev-shm-usage'] : []),

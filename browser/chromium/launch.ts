@@ -8,55 +8,54 @@ import { createCdpConnection, createPipeTransport } from '../cdp/connection.ts';
 import { captureLog, partLogFile } from '../logs/part-log.ts';
 import { sessionFolderOf } from '../process/session-folder.ts';
 import type { ChromiumBinary } from './binary.ts';
-import { windowedUserAgent } from './binary.ts';
+import { headfulUserAgent } from './binary.ts';
 import { startDisplay } from './display.ts';
 import type { LaunchChoices } from './flags.ts';
 import { chromiumFlags } from './flags.ts';
 import type { PageTracker } from './pages.ts';
 import { trackPages } from './pages.ts';
-import type { CommandLine } from './policy-mount.ts';
-import { wrapWithPolicy } from './policy-mount.ts';
+import type { CommandLine } from './policy.ts';
+import { wrapWithPolicy } from './policy.ts';
 import { createUserData, removeUserData, sessionsFolder, temporaryFolderOf } from './user-data.ts';
 
-/** Longest a Chromium may take until it listens, in milliseconds. A loaded machine needs seconds, not more. */
+/** How long Chromium may take to start listening, in milliseconds; even a loaded machine needs only seconds. */
 const START_TIMEOUT_MS = 30_000;
-/** How much of what it says while it starts is looked at, in characters. */
+/** How much startup output is searched for the endpoint, in characters. */
 const MAX_START_OUTPUT = 65_536;
 
-/** One running Chromium. */
+/** A running Chromium. */
 export interface Chromium {
   choices: LaunchChoices;
-  /** Size of its pages; zero when not known yet. */
+  /** Size of its pages; zero if not known yet. */
   viewport: { width: number; height: number };
   pid: number;
-  /** Our own connection, over a pipe. */
+  /** The service's own connection, over a pipe. */
   cdp: CdpConnection;
   pages: PageTracker;
-  /** Its private folder; nothing of the host but this may be written by it. */
+  /** Its private folder, the only host folder it may write to. */
   userDataDir: string;
-  /** Its screen, for example `:99`; null without a window. */
+  /** Its display, for example `:99`; null if headless. */
   display: string | null;
-  /** The guard that it has to itself, and its only way out. */
+  /** Its own egress proxy, the only route to the network. */
   egress: EgressProxy;
-  /** Websocket of its browser endpoint on loopback, for clients that the proxy lets in. */
+  /** Browser endpoint on loopback, for clients of the websocket proxy. */
   wsEndpoint: string;
-  /** Resolves when the process has ended, whoever ended it, with how: a signal (`SIGKILL`) or an exit code (`exit code 1`). */
+  /** Resolves when the process has exited, with its signal (`SIGKILL`) or exit code (`exit code 1`). */
   exited: Promise<string>;
   hasExited(): boolean;
-  /** Kills it with all its processes and removes its folder. May be called twice. */
+  /** Kills the whole process group and removes the folder. Idempotent. */
   dispose(): Promise<void>;
 }
 
-/** What {@link launchChromium} needs. */
-export interface LaunchDeps {
+interface LaunchDeps {
   binary: ChromiumBinary;
   workDir: string;
-  /** Starts the guard of one browser. */
+  /** Starts the egress proxy of one browser. */
   openEgress: () => Promise<EgressProxy>;
   noSandbox: boolean;
 }
 
-/** Starts a Chromium of its own folder and waits until it can be driven. Rejects when it ends before that. */
+/** Starts a Chromium in its own folder and waits until it accepts commands. Rejects if it exits before that. */
 export async function launchChromium(
   deps: LaunchDeps,
   name: string,
@@ -71,24 +70,26 @@ export async function launchChromium(
       await Promise.all([removeUserData(userDataDir), display?.stop()]);
       throw error;
     });
-  const clear = (): Promise<unknown> => Promise.all([removeUserData(userDataDir), display?.stop(), egress.close()]);
+  const cleanUp = (): Promise<unknown> => Promise.all([removeUserData(userDataDir), display?.stop(), egress.close()]);
   const { logs } = sessionFolderOf(userDataDir);
-  if (display !== null) captureLog(display.said, partLogFile(logs, 'display'));
+  if (display !== null) captureLog(display.stderr, partLogFile(logs, 'display'));
   const flags = chromiumFlags({
     choices,
     viewport,
     userDataDir,
     egressProxyUrl: egress.url,
     noSandbox: deps.noSandbox,
-    userAgent: choices.stealth && choices.headless ? windowedUserAgent(deps.binary.version) : null,
+    userAgent: choices.stealth && choices.headless ? headfulUserAgent(deps.binary.version) : null,
   });
-  const direct = { program: deps.binary.path, args: flags };
-  const command = await prepare(direct, choices, userDataDir).catch(async (error: unknown) => {
-    await clear();
+  let command: CommandLine = { program: deps.binary.path, args: flags };
+  try {
+    if (choices.policy !== null) command = await wrapWithPolicy(command, choices.policy, userDataDir);
+  } catch (error) {
+    await cleanUp();
     throw error;
-  });
+  }
   const child = spawn(command.program, command.args, {
-    // A group of its own, so that all its processes can be ended at once.
+    // Its own process group, so that all its processes can be killed at once.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: {
@@ -112,7 +113,7 @@ export async function launchChromium(
     disposed ??= (async () => {
       killGroup(child);
       await exited;
-      await clear();
+      await cleanUp();
     })();
     return disposed;
   };
@@ -122,7 +123,7 @@ export async function launchChromium(
     const [pages, wsEndpoint] = await Promise.all([trackPages(cdp), readWsEndpoint(child, exited)]);
     return {
       choices,
-      // With a window, how much of it is the page is only known once it is there.
+      // With a window, the page's size is only known once the window exists.
       viewport: choices.headless || choices.kioskMode ? viewport : { width: 0, height: 0 },
       userDataDir,
       display: display?.name ?? null,
@@ -141,34 +142,24 @@ export async function launchChromium(
   }
 }
 
-function prepare(command: CommandLine, { policy }: LaunchChoices, userDataDir: string): Promise<CommandLine> {
-  return policy === null ? Promise.resolve(command) : wrapWithPolicy(command, policy, userDataDir);
+/** The variables a program needs to run at all; keys and settings of the service are not passed on. */
+function baseEnvironment(): Record<string, string | undefined> {
+  const passed = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
+  return Object.fromEntries(passed.map((key) => [key, process.env[key]]));
 }
 
-/** What a program needs of the environment to run at all; keys and settings of the service stay out. */
-function baseEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
-  return Object.fromEntries(
-    kept.flatMap((key) => {
-      const value = process.env[key];
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
-}
-
-/** Chromium says on standard error where it listens, the moment it does: no polling of its port file. */
+/** Chromium prints its endpoint to stderr as soon as it listens, so its port file need not be polled. */
 function readWsEndpoint(child: ChildProcess, exited: Promise<unknown>): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     let listening = false;
     const timer = setTimeout(() => {
       reject(new Error(`Chromium did not start within ${String(START_TIMEOUT_MS)} ms`));
     }, START_TIMEOUT_MS);
     child.stderr?.on('data', (data: Buffer) => {
-      // Later output goes to the log alone.
-      if (listening || said.length > MAX_START_OUTPUT) return;
-      said += data.toString('utf8');
-      const url = /DevTools listening on (ws:\/\/\S+)/.exec(said)?.[1];
+      if (listening || output.length > MAX_START_OUTPUT) return;
+      output += data.toString('utf8');
+      const url = /DevTools listening on (ws:\/\/\S+)/.exec(output)?.[1];
       if (url === undefined) return;
       listening = true;
       clearTimeout(timer);
@@ -176,13 +167,13 @@ function readWsEndpoint(child: ChildProcess, exited: Promise<unknown>): Promise<
     });
     void exited.then(() => {
       clearTimeout(timer);
-      reject(new Error(`Chromium exited during startup: ${lastLine(said)}`));
+      reject(new Error(`Chromium exited during startup: ${lastLine(output)}`));
     });
   });
 }
 
 function lastLine(text: string): string {
-  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? 'it said nothing';
+  return text.trim().split('\n').at(-1)?.slice(0, 300) ?? 'no output';
 }
 
 function killGroup(child: ChildProcess): void {
@@ -190,6 +181,6 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // The whole group has ended already.
+    // The whole group has exited already.
   }
 }

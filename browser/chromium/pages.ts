@@ -2,84 +2,85 @@ import type { Protocol } from 'devtools-protocol';
 import { getDomain } from 'tldts';
 import type { CdpConnection } from '../cdp/connection.ts';
 
-/** Marks targets that the service opens for itself: they are nobody's page. */
-export const OWN_TARGET_URL = 'about:blank#holdfast';
+/** Marks targets that the service opens for itself; they are not pages of the session. */
+export const INTERNAL_TARGET_URL = 'about:blank#holdfast';
 
-/** A dialog (alert, confirm, prompt, beforeunload) that holds its page until somebody answers it. */
-export interface OpenDialog {
+/** An alert, confirm, prompt or beforeunload dialog, which blocks its page until it is answered. */
+interface OpenDialog {
   type: Protocol.Page.DialogType;
-  /** What the page says in it. */
   message: string;
-  /** What a prompt proposes. */
+  /** The default value of a prompt. */
   defaultPrompt: string;
 }
 
 /**
- * Why the page owes no answer any more. `moved`: a document took another's place a while ago, and an answer that the old
- * one owed is lost; what was asked has been handled, or never will be.
+ * Why a pending command to the page may never be answered. `moved`: its document was replaced a while ago, and the
+ * response with it; the command was handled, or never will be.
  */
 export type Interruption = 'dialog' | 'gone' | 'crashed' | 'moved';
 
 /** One page (tab or popup) of a session. */
 export interface Page {
   targetId: string;
-  /** Our flat session on it. */
+  /** The service's flat session on it. */
   sessionId: string;
   browserContextId: string | undefined;
   /** Address of its main frame. */
   url: string;
   title: string;
   dialog: OpenDialog | null;
-  /** Its renderer has ended; a navigation brings it another. */
+  /** Its renderer has crashed; a navigation starts a new one. */
   crashed: boolean;
-  /** Sessions on its frames that run in processes of their own. */
+  /** Sessions on its out-of-process frames. */
   frameSessions: Set<string>;
 }
 
-/** Knows the pages of one browser, which of them is in use, and where they have been. */
+/** Tracks the pages of a browser, which one is active, and the origins they visited. */
 export interface PageTracker {
-  /** The page opened or brought to front last. Undefined when all are closed. */
+  /** The page opened or brought to front last; undefined if all are closed. */
   active(): Page | undefined;
   all(): Page[];
-  /** Resolves when what was asked of the page from now on may never be answered. */
+  /** Resolves when commands sent to the page from now on may never be answered. */
   interrupted(page: Page): { promise: Promise<Interruption>; stop: () => void };
   /**
-   * Leaves it to the caller to start pages that pages open (`Runtime.runIfWaitingForDebugger`), for it prepares them before
-   * they run. Call the result when it no longer does.
+   * Leaves it to the caller to resume newly opened pages (`Runtime.runIfWaitingForDebugger`) once it has prepared them.
+   * Returns the function that gives this up.
    */
   holdNewPages(): () => void;
-  /** Calls back with each new page before it is started, which waits for the promise. The result ends that. */
+  /** Calls back with each new page, which is resumed once the promise resolves. Returns the unsubscribe function. */
   onNewPage(prepare: (targetId: string) => Promise<void>): () => void;
-  /** Calls back when another page is in use, or the one in use has another address, title or dialog. */
+  /** Calls back when another page becomes active, or the active page's URL, title or dialog changes. */
   onChange(listener: () => void): () => void;
-  /** Notes that a client brought a page to front. */
+  /** Records that a client brought a page to front. */
   activated(targetId: string): void;
   /**
-   * Origins (http and https) that pages of the default context have been at, with their frames of the same site. Frames
-   * of other sites keep their storage apart, under the page they are in; it is not part of a profile.
+   * Http and https origins visited by pages of the default context, including their same-site frames. Storage of
+   * cross-site frames is partitioned by page and not part of a profile.
    */
   visitedOrigins(): Set<string>;
-  /** Forgets them: the service's own visits are nobody's. */
+  /** Clears the visited origins, to exclude the service's own navigations. */
   forgetVisits(): void;
   /** The context that a profile belongs to. */
   defaultContextId(): string | undefined;
 }
 
-/** How long a page may owe an answer after one of its documents gave way to another, in milliseconds. */
-const ANSWER_AFTER_MOVE_MS = 1_000;
+/** How long a page may take to respond after one of its documents was replaced, in milliseconds. */
+const RESPONSE_AFTER_MOVE_MS = 1_000;
 
-/** Follows targets from now on, and resolves when the first page is there. */
+const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
+
+/** Starts to track targets, and resolves once the first page is attached. */
 export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
   const pages = new Map<string, Page>();
-  /** Page of each of our sessions, frames included. */
+  /** Page by session, including sessions on frames. */
   const bySession = new Map<string, Page>();
-  /** Target ids, the one in use last. */
+  /** Target ids, the active one last. */
   let order: string[] = [];
   const origins = new Set<string>();
-  const changed = new Set<() => void>();
+  const changeListeners = new Set<() => void>();
   const interruptions = new Map<Page, Set<(why: Interruption) => void>>();
   const preparations = new Set<(targetId: string) => Promise<void>>();
-  /** How many clients start new pages themselves. */
+  /** How many clients resume new pages themselves. */
   let holds = 0;
   let firstContext: string | undefined;
   let announceFirst: () => void = () => undefined;
@@ -96,31 +97,31 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     for (const wake of interruptions.get(page) ?? []) wake(why);
   };
   const noteMove = (page: Page): void => {
-    const asked = [...(interruptions.get(page) ?? [])];
-    if (asked.length === 0) return;
+    const waiting = [...(interruptions.get(page) ?? [])];
+    if (waiting.length === 0) return;
     const giveUp = (): void => {
-      for (const wake of asked) wake('moved');
+      for (const wake of waiting) wake('moved');
     };
-    setTimeout(giveUp, ANSWER_AFTER_MOVE_MS).unref();
+    setTimeout(giveUp, RESPONSE_AFTER_MOVE_MS).unref();
   };
-  const tellChange = (): void => {
-    for (const tell of changed) tell();
+  const notifyChange = (): void => {
+    for (const listener of changeListeners) listener();
   };
   /**
-   * Chromium stops a window that a page opens, and its opener with it, as soon as anybody follows new pages, whether or not
-   * they want it stopped. Any session may start it, so the one who wants to prepare it must be waited for.
+   * Chromium pauses a window that a page opens, and its opener with it, as soon as any session auto-attaches to pages, even
+   * without waitForDebuggerOnStart. Any session may resume it, so those that want to prepare it must be awaited.
    */
-  const start = async ({ sessionId, targetId }: Page): Promise<void> => {
+  const resume = async ({ sessionId, targetId }: Page): Promise<void> => {
     await Promise.all([...preparations].map((prepare) => prepare(targetId)));
-    // A page that closes right away makes it fail, and is nobody's loss.
+    // Fails harmlessly if the page closes right away.
     if (holds === 0) await cdp.send('Runtime.runIfWaitingForDebugger', undefined, sessionId).catch(() => undefined);
   };
   const enable = (sessionId: string): void => {
-    // A page that closes right away makes these fail; its detach event tells what there is to know.
+    // These fail if the page closes right away; its detach event follows.
     void cdp.send('Page.enable', {}, sessionId).catch(() => undefined);
     void cdp.send('Inspector.enable', undefined, sessionId).catch(() => undefined);
-    const attach = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true, filter: [{ type: 'iframe' }] };
-    void cdp.send('Target.setAutoAttach', attach, sessionId).catch(() => undefined);
+    const frames = { ...AUTO_ATTACH, filter: [{ type: 'iframe' }] };
+    void cdp.send('Target.setAutoAttach', frames, sessionId).catch(() => undefined);
   };
 
   cdp.on('Target.attachedToTarget', ({ sessionId, targetInfo }, parentSession) => {
@@ -132,9 +133,9 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       enable(sessionId);
       return;
     }
-    // Pages come to us from the browser itself; what has a parent that is not ours belongs to somebody else's session.
+    // Our pages are attached by the browser itself; anything with another parent belongs to someone else's session.
     if (parentSession !== undefined || targetInfo.type !== 'page') return;
-    if (targetInfo.url.startsWith(OWN_TARGET_URL) || pages.has(targetInfo.targetId)) return;
+    if (targetInfo.url.startsWith(INTERNAL_TARGET_URL) || pages.has(targetInfo.targetId)) return;
     const page: Page = {
       targetId: targetInfo.targetId,
       sessionId,
@@ -151,8 +152,8 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     order.push(page.targetId);
     noteUrl(page, targetInfo.url);
     enable(sessionId);
-    void start(page);
-    tellChange();
+    void resume(page);
+    notifyChange();
     announceFirst();
   });
   cdp.on('Target.detachedFromTarget', ({ sessionId }) => {
@@ -168,8 +169,8 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     pages.delete(page.targetId);
     order = order.filter((id) => id !== page.targetId);
     interrupt(page, 'gone');
-    tellChange();
-    // The browser may show another tab than the one before; input goes to what is in front.
+    notifyChange();
+    // The browser may show a tab other than the previously active one, and input goes to the one in front.
     const next = order.at(-1);
     if (wasActive && next !== undefined)
       void cdp.send('Target.activateTarget', { targetId: next }).catch(() => undefined);
@@ -179,7 +180,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (page === undefined) return;
     noteUrl(page, targetInfo.url);
     page.title = targetInfo.title;
-    tellChange();
+    notifyChange();
   });
   cdp.on('Page.frameNavigated', ({ frame }, sessionId) => {
     const page = bySession.get(sessionId ?? '');
@@ -196,7 +197,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     page.crashed = true;
     interrupt(page, 'crashed');
   });
-  // The navigation that revives a page may be told before anybody listens to its new renderer.
+  // The navigation that revives a page may be reported before its new renderer is listened to.
   cdp.on('Inspector.targetReloadedAfterCrash', (_, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page !== undefined && page.sessionId === sessionId) page.crashed = false;
@@ -206,23 +207,18 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     if (page === undefined) return;
     page.dialog = { type, message, defaultPrompt };
     interrupt(page, 'dialog');
-    tellChange();
+    notifyChange();
   });
   cdp.on('Page.javascriptDialogClosed', (_, sessionId) => {
     const page = bySession.get(sessionId ?? '');
     if (page === undefined) return;
     page.dialog = null;
-    tellChange();
+    notifyChange();
   });
 
   await Promise.all([
     cdp.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'page' }] }),
-    cdp.send('Target.setAutoAttach', {
-      autoAttach: true,
-      waitForDebuggerOnStart: false,
-      flatten: true,
-      filter: [{ type: 'page' }],
-    }),
+    cdp.send('Target.setAutoAttach', { ...AUTO_ATTACH, filter: [{ type: 'page' }] }),
   ]);
   await Promise.race([first, cdp.closed]);
 
@@ -249,14 +245,14 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
     activated: (targetId) => {
       if (!pages.has(targetId)) return;
       order = [...order.filter((id) => id !== targetId), targetId];
-      tellChange();
+      notifyChange();
     },
     holdNewPages: () => {
       holds += 1;
       return () => {
         holds -= 1;
-        // What the client has left behind unprepared goes on without it.
-        if (holds === 0) for (const page of pages.values()) void start(page);
+        // Resumes pages that the client left paused.
+        if (holds === 0) for (const page of pages.values()) void resume(page);
       };
     },
     onNewPage: (prepare) => {
@@ -264,8 +260,8 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       return () => preparations.delete(prepare);
     },
     onChange: (listener) => {
-      changed.add(listener);
-      return () => changed.delete(listener);
+      changeListeners.add(listener);
+      return () => changeListeners.delete(listener);
     },
     visitedOrigins: () => origins,
     forgetVisits: () => {
@@ -279,7 +275,7 @@ function isWeb(url: string): boolean {
   return /^https?:/i.test(url) && URL.canParse(url);
 }
 
-/** Same scheme and same registrable domain (or the same host, where there is none). */
+/** Same scheme and registrable domain (or host, if there is none). */
 function isSameSite(left: string, right: string): boolean {
   if (!isWeb(left) || !isWeb(right)) return false;
   const [a, b] = [new URL(left), new URL(right)];

@@ -1,35 +1,34 @@
 import type { LaunchChoices } from './flags.ts';
 import type { Chromium } from './launch.ts';
 
-/** How long after a hand-out the next one is started, in milliseconds: the session that was just made comes first. */
+/** Delay before a taken browser is replaced, in milliseconds: the new session gets the CPU first. */
 const REFILL_DELAY_MS = 1_000;
-/** Pause before another try when a start failed, in milliseconds. */
+/** Delay after a failed start, in milliseconds. */
 const RETRY_DELAY_MS = 5_000;
 
-/** Browsers that are started ahead of need. */
+/** Prewarmed browsers. */
 export interface WarmPool {
   /**
-   * A browser of these choices: one that waits, else one that is just starting (it is there sooner than a new one would
-   * be). Null when there is neither, or its start failed. It belongs to the caller then.
+   * Takes a browser launched with these choices, which then belongs to the caller; it may still be starting. Null if there
+   * is none, or its start failed.
    */
   take(choices: LaunchChoices): Promise<Chromium | null>;
   close(): Promise<void>;
 }
 
-/** What {@link createWarmPool} needs. */
-export interface WarmPoolDeps {
+interface WarmPoolDeps {
   size: number;
   choices: LaunchChoices;
   launch: () => Promise<Chromium>;
   onError: (error: unknown) => void;
 }
 
-/** A place of the pool: a browser that waits or is about to. `null` when its start failed. */
-type Place = Promise<Chromium | null>;
+/** An idle or starting browser; `null` if its start failed. */
+type Slot = Promise<Chromium | null>;
 
-/** Keeps `size` browsers of one kind ready. Those that die while they wait are replaced. */
+/** Keeps `size` browsers with the same choices ready, replacing those that exit while idle. */
 export function createWarmPool(deps: WarmPoolDeps): WarmPool {
-  const places = new Set<Place>();
+  const slots = new Set<Slot>();
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -40,11 +39,11 @@ export function createWarmPool(deps: WarmPoolDeps): WarmPool {
     timer.unref();
   };
   const refill = (): void => {
-    if (closed || places.size >= deps.size) return;
-    const place: Place = deps.launch().then(
+    if (closed || slots.size >= deps.size) return;
+    const slot: Slot = deps.launch().then(
       (chromium) => {
         void chromium.exited.then(() => {
-          if (!places.delete(place)) return;
+          if (!slots.delete(slot)) return;
           void chromium.dispose();
           refillIn(RETRY_DELAY_MS);
         });
@@ -53,34 +52,34 @@ export function createWarmPool(deps: WarmPoolDeps): WarmPool {
       },
       (error: unknown) => {
         deps.onError(error);
-        if (places.delete(place)) refillIn(RETRY_DELAY_MS);
+        if (slots.delete(slot)) refillIn(RETRY_DELAY_MS);
         return null;
       },
     );
-    places.add(place);
+    slots.add(slot);
   };
   refill();
 
   return {
     take: async (choices) => {
-      const [place] = places;
-      if (place === undefined || !isSame(deps.choices, choices)) return null;
-      places.delete(place);
+      const [slot] = slots;
+      if (slot === undefined || !isSame(deps.choices, choices)) return null;
+      slots.delete(slot);
       refillIn(REFILL_DELAY_MS);
-      return place;
+      return slot;
     },
     close: async () => {
       closed = true;
       clearTimeout(timer);
-      const left = [...places];
-      places.clear();
-      await Promise.all(left.map(async (place) => (await place)?.dispose()));
+      const remaining = [...slots];
+      slots.clear();
+      await Promise.all(remaining.map(async (slot) => (await slot)?.dispose()));
     },
   };
 }
 
 function isSame(left: LaunchChoices, right: LaunchChoices): boolean {
-  // Policies hold from the start of a browser on: one that has its own is never started ahead of need.
+  // Policies apply from launch, so browsers with policies are never prewarmed.
   if (left.policy !== null || right.policy !== null) return false;
   return left.headless === right.headless && left.stealth === right.stealth && left.kioskMode === right.kioskMode;
 }

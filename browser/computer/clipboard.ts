@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_CLIPBOARD_TEXT } from '../../contract/computer.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
-import { withOwnPage } from '../chromium/own-page.ts';
+import { withInternalPage } from '../chromium/internal-page.ts';
 import type { Session } from '../session/session.ts';
 import { toHoldfastError } from './errors.ts';
 import { settleInput } from './settle.ts';
@@ -60,7 +60,7 @@ async function withClipboardPage<T>(session: Session, action: (page: ClipboardPa
   await settleInput(session);
   const { cdp, pages } = session.chromium;
   try {
-    return await withOwnPage(cdp, pages.defaultContextId(), async (page) => action(await openField(cdp, page)));
+    return await withInternalPage(cdp, pages.defaultContextId(), async (page) => action(await openField(cdp, page)));
   } catch (error) {
     throw toHoldfastError(error);
   }

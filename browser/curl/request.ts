@@ -2,7 +2,7 @@ import type { Protocol } from 'devtools-protocol';
 import type { Curl } from '../../contract/curl.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
-import { withOwnPage } from '../chromium/own-page.ts';
+import { withInternalPage } from '../chromium/internal-page.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { Session } from '../session/session.ts';
 
@@ -47,7 +47,7 @@ export async function request(session: Session, wanted: WantedRequest, gone: Abo
   const deadline = startDeadline(wanted.timeout_ms, gone);
   try {
     const { cdp, pages } = session.chromium;
-    const answer = await withOwnPage(cdp, pages.defaultContextId(), (page) =>
+    const answer = await withInternalPage(cdp, pages.defaultContextId(), (page) =>
       Promise.race([askFrom(cdp, page, wanted), deadline.passed]),
     );
     return { ...answer, duration_ms: Math.round(performance.now() - startedAt) };

@@ -1,4 +1,4 @@
-import { openOwnPage } from '../chromium/own-page.ts';
+import { openInternalPage } from '../chromium/internal-page.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { CdpError } from '../cdp/connection.ts';
@@ -21,7 +21,7 @@ export interface BlankPage {
  * bypassed: they would answer with the site's own pages.
  */
 export async function openBlankPage(cdp: CdpConnection, browserContextId: string | undefined): Promise<BlankPage> {
-  const own = await openOwnPage(cdp, browserContextId);
+  const own = await openInternalPage(cdp, browserContextId);
   const page = await interceptPage(cdp, own.sessionId);
   return {
     runAt: page.runAt,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkChromePolicy, managedPolicy } from '../../browser/chromium/policy.ts';
+import { checkChromePolicy, mergePolicies } from '../../browser/chromium/policy.ts';
 import { BLOCKED_URLS } from '../../browser/chromium/user-data.ts';
 
 describe('policies of a session', () => {
@@ -53,7 +53,7 @@ describe('policies of a session', () => {
     expect(() => {
       checkChromePolicy({ URLBlocklist: 'all' });
     }).toThrow('chrome_policy.URLBlocklist');
-    const merged = managedPolicy(
+    const merged = mergePolicies(
       { URLBlocklist: ['a.example'], HomepageLocation: 'https://a' },
       { HomepageLocation: 'https://b' },
     );

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Protocol } from 'devtools-protocol';
 import type { CdpEvent } from '../../cdp/connection.ts';
 import type { Chromium } from '../../chromium/launch.ts';
-import { OWN_TARGET_URL } from '../../chromium/pages.ts';
+import { INTERNAL_TARGET_URL } from '../../chromium/pages.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
 import { attachToBrowser, enableTarget, followPages, pastOf, renewBinding } from './attach.ts';
@@ -83,7 +83,7 @@ export function runMonitor(
     if (wanted.page) pages.arrived(target, frame, past);
   };
   const attached = (info: Protocol.Target.TargetInfo, sessionId: string, parent: WatchedTarget | undefined): void => {
-    if (info.url.startsWith(OWN_TARGET_URL)) return;
+    if (info.url.startsWith(INTERNAL_TARGET_URL)) return;
     const isDocument = info.type === 'page' || info.type === 'iframe' || info.type === 'background_page';
     const target: WatchedTarget = {
       sessionId,

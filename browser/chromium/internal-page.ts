@@ -1,16 +1,21 @@
 import type { CdpConnection } from '../cdp/connection.ts';
-import { OWN_TARGET_URL } from './pages.ts';
+import { INTERNAL_TARGET_URL } from './pages.ts';
 
-/** A hidden page of the service's own, empty. Clients that follow targets see one of the type `other`. */
-export interface OwnPage {
+interface InternalPage {
   sessionId: string;
   close(): Promise<void>;
 }
 
-/** Opens one in that context. The session's pages and their focus stay as they are. */
-export async function openOwnPage(cdp: CdpConnection, browserContextId: string | undefined): Promise<OwnPage> {
+/**
+ * Opens an empty hidden page for the service itself, without changing the focus of the session's pages. Clients see its
+ * target with the type `other`.
+ */
+export async function openInternalPage(
+  cdp: CdpConnection,
+  browserContextId: string | undefined,
+): Promise<InternalPage> {
   const { targetId } = await cdp.send('Target.createTarget', {
-    url: OWN_TARGET_URL,
+    url: INTERNAL_TARGET_URL,
     background: true,
     hidden: true,
     ...(browserContextId === undefined ? {} : { browserContextId }),
@@ -27,13 +32,13 @@ export async function openOwnPage(cdp: CdpConnection, browserContextId: string |
   }
 }
 
-/** Runs something on such a page, which goes afterwards. */
-export async function withOwnPage<T>(
+/** Runs `action` on an internal page and closes it afterwards. */
+export async function withInternalPage<T>(
   cdp: CdpConnection,
   browserContextId: string | undefined,
   action: (sessionId: string) => Promise<T>,
 ): Promise<T> {
-  const page = await openOwnPage(cdp, browserContextId);
+  const page = await openInternalPage(cdp, browserContextId);
   try {
     return await action(page.sessionId);
   } finally {
