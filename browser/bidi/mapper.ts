@@ -1,40 +1,40 @@
 import { Worker } from 'node:worker_threads';
 import { WebSocket } from 'ws';
 import { createClientWatch } from '../cdp/client-watch.ts';
-import { judgeCommand } from '../cdp/guard.ts';
-import { guardContextOf } from '../cdp/guard-context.ts';
-import { answerCommand, readCommand, toText, isInternalWorldEvent } from '../cdp/messages.ts';
+import { guardContextOf, judgeCommand } from '../cdp/guard.ts';
+import { answerCommand, readCommand, toBuffer, isInternalWorldEvent } from '../cdp/messages.ts';
 import type { Session } from '../session/session.ts';
-import type { BidiCommand } from './client-messages.ts';
+import type { BidiCommand } from './messages.ts';
 
-/** Memory a mapper may take, in MB: it keeps what a page says until its client has read it. */
+/** Memory limit of a mapper, in MB: it buffers events until its client has read them. */
 const MAX_THREAD_MB = 256;
-/** Largest message from the browser, in bytes: Chromium's own bound is near it. */
+/** Largest message from the browser, in bytes; Chromium's own limit is close to it. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
-/** Longest wait for Chromium to take a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** The thread's sources are paused while it has this many unprocessed bytes, until half of them are processed. */
+const HIGH_WATER_BYTES = 8 * 1024 * 1024;
 
-/** Speaks WebDriver BiDi for one client of a session, over a protocol connection of its own. */
+/** Serves WebDriver BiDi to one client of a session, over its own CDP connection. */
 export interface BidiMapper {
-  /** `bytes` is the size that the command came in. */
+  /** `bytes` is the command's size as received. */
   send(command: BidiCommand, bytes: number): void;
-  /** Ends its thread and its connection to the browser. */
+  /** Ends the thread and the connection to the browser. */
   close(): void;
 }
 
-/** What comes back. `onClose` is called once, however it ends. */
-export interface BidiMapperEvents {
+interface BidiMapperEvents {
   onMessage(message: object): void;
-  /** With true when it has too many commands before it: none should be read until it is called with false. */
-  onBehind(behind: boolean): void;
+  /** Called with true when too many commands are pending: read no more until it is called with false. */
+  onBackpressure(isHigh: boolean): void;
+  /** Called once, for any reason. */
   onClose(): void;
 }
 
-type FromThread = { ready: true } | { taken: number } | { cdp: string } | { bidi: object };
+type FromThread = { ready: true } | { processed: number } | { cdp: string } | { bidi: object };
 
 /**
- * Starts a mapper and resolves when it takes commands. What it wants from the browser is judged as the commands of any
- * client are: files of the host, other schemes, proxies and extensions stay out of reach. Rejects when it cannot start.
+ * Starts a mapper and resolves when it accepts commands. Its CDP commands pass the same guard as any client's. Rejects if it
+ * cannot start.
  */
 export function startBidiMapper(session: Session, events: BidiMapperEvents): Promise<BidiMapper> {
   const browser = new WebSocket(session.chromium.wsEndpoint, {
@@ -47,19 +47,19 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
   });
   const watch = createClientWatch(session);
-  const context = guardContextOf(session);
+  const context = guardContextOf(session.chromium);
   let closed = false;
-  // A page says more than the mapper can follow, or a client asks more: both wait, and nobody else does.
-  const untaken = trackBackpressure((behind) => {
+  // If the page or the client sends more than the mapper can process, both are paused.
+  const backpressure = trackBackpressure((isHigh) => {
     if (closed) return;
-    if (behind) browser.pause();
+    if (isHigh) browser.pause();
     else browser.resume();
-    events.onBehind(behind);
+    events.onBackpressure(isHigh);
   });
   const toThread = (message: { cdp: string } | { bidi: object }, bytes: number): void => {
     if (closed) return;
     thread.postMessage({ ...message, bytes });
-    untaken.sent(bytes);
+    backpressure.sent(bytes);
   };
 
   return new Promise((resolve, reject) => {
@@ -96,13 +96,13 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
     browser.on('message', (data) => {
       if (isInternalWorldEvent(data)) return;
       watch.received(data);
-      const text = toText(data);
+      const text = toBuffer(data);
       toThread({ cdp: text.toString('utf8') }, text.length);
     });
     thread.on('message', (message: FromThread) => {
       if ('cdp' in message) toBrowser(message.cdp);
       else if ('bidi' in message) events.onMessage(message.bidi);
-      else if ('taken' in message) untaken.taken(message.taken);
+      else if ('processed' in message) backpressure.processed(message.processed);
       else {
         resolve({
           close,
@@ -115,34 +115,26 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
   });
 }
 
-/** When a thread has this much before it, in bytes, nothing more is read for it until half of it is taken. */
-const HIGH_WATER_BYTES = 8 * 1024 * 1024;
-
-/** What a thread has been sent and has not taken yet: it waits outside of any heap, and no limit of the thread holds it. */
-export interface Backpressure {
-  /** Notes a message to the thread. */
-  sent(bytes: number): void;
-  /** Notes that the thread has taken so many bytes of them. */
-  taken(bytes: number): void;
-}
-
-/** `onBehind` is called with true when too much waits, and with false when what fills it can be read again. */
-function trackBackpressure(onBehind: (behind: boolean) => void): Backpressure {
-  let waiting = 0;
-  let behind = false;
-  const turn = (to: boolean): void => {
-    if (behind === to) return;
-    behind = to;
-    onBehind(to);
+/**
+ * Tracks the bytes a thread has been sent and has not processed: they are outside of any heap, and no limit of the thread
+ * covers them. `onChange` is called with true when there are too many, and with false when there is room again.
+ */
+function trackBackpressure(onChange: (isHigh: boolean) => void) {
+  let pending = 0;
+  let isHigh = false;
+  const set = (value: boolean): void => {
+    if (isHigh === value) return;
+    isHigh = value;
+    onChange(value);
   };
   return {
-    sent: (bytes) => {
-      waiting += bytes;
-      if (waiting > HIGH_WATER_BYTES) turn(true);
+    sent: (bytes: number): void => {
+      pending += bytes;
+      if (pending > HIGH_WATER_BYTES) set(true);
     },
-    taken: (bytes) => {
-      waiting -= bytes;
-      if (waiting < HIGH_WATER_BYTES / 2) turn(false);
+    processed: (bytes: number): void => {
+      pending -= bytes;
+      if (pending < HIGH_WATER_BYTES / 2) set(false);
     },
   };
 }

@@ -2,29 +2,29 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
-import { toText } from '../cdp/messages.ts';
+import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
+import { toBuffer } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
-import type { BidiCommand } from './client-messages.ts';
-import { bidiError, bidiSuccess, readBidiCommand } from './client-messages.ts';
+import type { BidiCommand } from './messages.ts';
+import { bidiError, bidiSuccess, readBidiCommand } from './messages.ts';
 import type { BidiMapper } from './mapper.ts';
 import { startBidiMapper } from './mapper.ts';
 
-/** BiDi connections that one session takes at a time: each has a thread of its own. */
+/** BiDi connections per session; each has its own thread. */
 const MAX_CONNECTIONS_PER_SESSION = 4;
 /** Largest message of a client, in bytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** A client that has this much unread is cut, in bytes: what it misses would be lost anyway. */
+/** A client with more unread bytes than this is disconnected. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** Lets clients of WebDriver BiDi into sessions. The caller has checked the token. */
+/** Connects WebDriver BiDi clients to sessions. The caller has verified the token. */
 export interface BidiProxy {
   /** Takes over the socket of an upgrade request. */
   accept(session: Session, request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** A connection begins with `session.new`, as the standard has it; the browser's session lives on when it ends. */
+/** A connection starts with `session.new`, as the standard requires; the browser session outlives it. */
 export function createBidiProxy(): BidiProxy {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
   const connections = new WeakMap<Session, number>();
@@ -32,7 +32,7 @@ export function createBidiProxy(): BidiProxy {
     accept: (session, request, socket, head) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('BiDi connections'));
+        refuseUpgrade(socket, tooManyConnections('BiDi connections'));
         return;
       }
       connections.set(session, open + 1);
@@ -50,8 +50,8 @@ export function createBidiProxy(): BidiProxy {
 
 function serve(session: Session, client: WebSocket): void {
   let mapper: Promise<BidiMapper> | null = null;
-  /** The answer to this command names the session; the mapper does not. */
-  let creation: number | null = null;
+  /** Id of the `session.new` command, whose response needs a session id that the mapper does not add. */
+  let creationId: number | null = null;
 
   const endMapper = (): void => {
     mapper?.then(
@@ -78,19 +78,19 @@ function serve(session: Session, client: WebSocket): void {
     if (client.bufferedAmount > MAX_UNREAD_BYTES) client.terminate();
   };
   const create = (command: BidiCommand, bytes: number): void => {
-    creation = command.id;
-    // Until it takes commands none is read: they would pile up.
+    creationId = command.id;
+    // Commands are not read until the mapper accepts them, so they do not pile up.
     client.pause();
     const starting = startBidiMapper(session, {
       onMessage: (message) => {
-        send(JSON.stringify(named(message, creation)));
+        send(JSON.stringify(withSessionId(message, creationId)));
       },
-      onBehind: (behind) => {
-        if (behind) client.pause();
+      onBackpressure: (isHigh) => {
+        if (isHigh) client.pause();
         else client.resume();
       },
       onClose: () => {
-        // Ended by itself: the browser went, or the thread could not go on.
+        // Not closed by us: the browser has exited, or the thread has failed.
         if (mapper !== starting) return;
         client.resume();
         client.close(1011, 'The BiDi session has ended');
@@ -117,7 +117,7 @@ function serve(session: Session, client: WebSocket): void {
   };
 
   client.on('message', (data, isBinary) => {
-    const text = toText(data);
+    const text = toBuffer(data);
     const command = isBinary ? null : readBidiCommand(text.toString('utf8'));
     if (command === null) {
       send(bidiError(null, 'invalid argument', 'A message must be a JSON command with id, method and params'));
@@ -139,8 +139,8 @@ function serve(session: Session, client: WebSocket): void {
   });
 }
 
-function named(message: object, creation: number | null): object {
-  if (!('id' in message) || message.id !== creation || !('result' in message)) return message;
+function withSessionId(message: object, creationId: number | null): object {
+  if (!('id' in message) || message.id !== creationId || !('result' in message)) return message;
   const { result } = message;
   if (typeof result !== 'object' || result === null || !('sessionId' in result)) return message;
   return { ...message, result: { ...result, sessionId: randomUUID() } };

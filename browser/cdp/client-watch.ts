@@ -1,27 +1,27 @@
 import type { RawData } from 'ws';
 import type { Session } from '../session/session.ts';
-import type { ClientCommand } from './guard.ts';
+import type { ClientCommand } from './messages.ts';
 
-/** How events that name a client's sessions start: the rest of what a browser says is passed on unread. */
+/** Start of the events that announce a client's sessions; all other messages are passed on unparsed. */
 const ATTACHED = '{"method":"Target.attachedToTarget"';
 
-/** Watches one client for what its commands change about the session's pages. */
+/** Tracks how a client's commands affect the session's pages. */
 export interface ClientWatch {
-  /** A command that goes to the browser. */
+  /** A command is forwarded to the browser. */
   sent(command: ClientCommand): void;
-  /** A message that comes from it. */
+  /** A message arrives from the browser. */
   received(data: RawData): void;
-  /** The client has gone. */
+  /** The client has disconnected. */
   closed(): void;
 }
 
 /**
- * Computer actions go to the page that was brought to front last, by whichever client: this is how the session learns.
- * It also learns which clients asked the browser to hold new pages until they have prepared them.
+ * Records which page a client brings to front, since computer actions go to the frontmost page, and whether the client asked
+ * the browser to pause new pages until it has prepared them.
  */
 export function createClientWatch(session: Session): ClientWatch {
   const targets = new Map<string, AttachedTarget>();
-  /** For each session that holds new pages (the empty id is the browser itself): what gives that up. */
+  /** Release functions by session that pauses new pages; the empty id is the browser itself. */
   const holds = new Map<string, () => void>();
   const { pages } = session.chromium;
   const release = (sessionId: string): void => {
@@ -30,7 +30,7 @@ export function createClientWatch(session: Session): ClientWatch {
   };
   const noteAutoAttach = (sessionId: string, params: Record<string, unknown>): void => {
     const type = targets.get(sessionId)?.type;
-    // Windows come to sessions on the browser and on tabs; those on a page bring its frames and workers.
+    // Sessions on the browser and on tabs attach to windows; those on a page only to its frames and workers.
     if (sessionId !== '' && type !== 'browser' && type !== 'tab') return;
     const holdsPages =
       params['autoAttach'] === true && params['waitForDebuggerOnStart'] === true && attachesPages(params['filter']);
@@ -66,15 +66,15 @@ interface AttachedEvent {
   params: { sessionId: string; targetInfo: AttachedTarget };
 }
 
-/** The first entry that fits a target decides; without a filter all but the browser itself and its tabs are attached. */
+/** The first matching entry decides; without a filter, all targets but the browser and its tabs are attached. */
 function attachesPages(filter: unknown): boolean {
   if (!Array.isArray(filter)) return true;
   const entries: unknown[] = filter;
   return ['page', 'tab'].some((type) => {
-    const fitting = entries.find((entry): entry is { exclude?: unknown } => {
+    const match = entries.find((entry): entry is { exclude?: unknown } => {
       const wanted = typeof entry === 'object' && entry !== null && 'type' in entry ? entry.type : undefined;
       return typeof entry === 'object' && entry !== null && (wanted === undefined || wanted === type);
     });
-    return fitting !== undefined && fitting.exclude !== true;
+    return match !== undefined && match.exclude !== true;
   });
 }

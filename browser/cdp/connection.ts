@@ -1,18 +1,18 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ProtocolMapping } from 'devtools-protocol/types/protocol-mapping.d.ts';
 
-/** Commands and events of Chromium's protocol, with the types of their parameters. */
 type Commands = ProtocolMapping.Commands;
 type Events = ProtocolMapping.Events;
+/** Names, parameters and results of CDP commands and events. */
 export type CdpCommand = keyof Commands;
 export type CdpEvent = keyof Events;
 export type CdpParams<M extends CdpCommand> = Commands[M]['paramsType'][0];
-export type CdpResult<M extends CdpCommand> = Commands[M]['returnType'];
+type CdpResult<M extends CdpCommand> = Commands[M]['returnType'];
 
-/** Longest wait for the answer to one command, in milliseconds: a page that hangs must not hang its callers. */
+/** Timeout of a command, in milliseconds: a hung page must not hang its callers. */
 const COMMAND_TIMEOUT_MS = 30_000;
 
-/** A command that Chromium answered with an error, or could not answer. `method` names it; parameters are not kept. */
+/** A failed command: Chromium refused or did not answer it. Holds the method name, but no parameters. */
 export class CdpError extends Error {
   override readonly name = 'CdpError';
   readonly method: string;
@@ -25,20 +25,20 @@ export class CdpError extends Error {
   }
 }
 
-/** Something that carries whole protocol messages both ways. */
-export interface CdpTransport {
+/** Carries whole protocol messages both ways. */
+interface CdpTransport {
   send(message: string): void;
   onMessage(listener: (message: string) => void): void;
   onClose(listener: () => void): void;
   close(): void;
 }
 
-/** A typed connection to one Chromium. `sessionId` addresses a target (flat sessions); absent, the browser itself. */
+/** A typed connection to a Chromium. `sessionId` addresses a target (flat sessions); without it, the browser itself. */
 export interface CdpConnection {
   send<M extends CdpCommand>(method: M, params?: CdpParams<M>, sessionId?: string): Promise<CdpResult<M>>;
-  /** Calls back for each event; the answer ends the subscription. */
+  /** Subscribes to an event; returns the unsubscribe function. */
   on<E extends CdpEvent>(event: E, listener: (params: Events[E][0], sessionId: string | undefined) => void): () => void;
-  /** Resolves once the connection has ended, for whatever cause. */
+  /** Resolves once the connection has closed, for any reason. */
   readonly closed: Promise<void>;
   close(): void;
 }
@@ -59,7 +59,7 @@ interface Pending {
   reject(error: CdpError): void;
 }
 
-/** Speaks the protocol over a transport. Commands sent after the end reject with reason `closed`. */
+/** Creates a CDP connection over a transport. Commands sent after it closed reject with reason `closed`. */
 export function createCdpConnection(transport: CdpTransport): CdpConnection {
   const pending = new Map<number, Pending>();
   const listeners = new Map<string, Set<(params: never, sessionId: string | undefined) => void>>();
@@ -130,8 +130,8 @@ export function createCdpConnection(transport: CdpTransport): CdpConnection {
 }
 
 /**
- * The protocol over the pair of pipes that `--remote-debugging-pipe` opens: messages end with a zero byte. Chromium
- * ends itself when the pipe closes, so that a service which dies leaves no browser behind.
+ * The transport of `--remote-debugging-pipe`: a pair of pipes with zero-terminated messages. Chromium exits when the pipe
+ * closes, so a crashed service leaves no browser behind.
  */
 export function createPipeTransport(toBrowser: Writable, fromBrowser: Readable): CdpTransport {
   let chunks: Buffer[] = [];
@@ -156,7 +156,7 @@ export function createPipeTransport(toBrowser: Writable, fromBrowser: Readable):
     if (start < data.length) chunks.push(data.subarray(start));
   });
   fromBrowser.on('close', end).on('error', end);
-  // Writing to a browser that has just died raises EPIPE here; the closing of the other pipe tells the rest.
+  // Writing to a browser that has just exited raises EPIPE here.
   toBrowser.on('error', end).on('close', end);
 
   return {

@@ -1,45 +1,49 @@
-/** One command of a client, as far as the guard must understand it. */
-export interface ClientCommand {
-  id: number;
-  method: string;
-  params?: Record<string, unknown>;
-  sessionId?: string;
-}
+import path from 'node:path';
+import type { Chromium } from '../chromium/launch.ts';
+import { isLoadedInto } from '../extensions/loaded.ts';
+import type { ClientCommand } from './messages.ts';
 
-/** What happens to a command: it goes on (perhaps with changed parameters), is refused, or is answered here. */
+/** What happens to a command: it is forwarded (perhaps with changed parameters), refused, or answered by the proxy. */
 export type Verdict =
   | { kind: 'forward'; command: ClientCommand }
   | { kind: 'refuse'; message: string }
-  /** A client's `Browser.close` ends its own connection; the session lives on until it is deleted or times out. */
+  /** `Browser.close` only closes the client's connection; the session lives until it is deleted or times out. */
   | { kind: 'disconnect' };
 
-/** What the guard must know of the session. */
-export interface GuardContext {
-  /** The only folder of the host that downloads may be written to. */
+interface GuardContext {
+  /** The only host folder that downloads may be written to. */
   downloadFolder: string;
-  /** True for an id of an extension that was loaded for the session: its pages may be opened, for its worker can be driven. */
+  /** Whether an extension was loaded for the session, so that its pages may be opened. */
   hasExtension(id: string): boolean;
 }
 
-/** Schemes that a client may send a page to. Everything else shows the host or the browser's own insides. */
+/** The guard context of a session's browser. */
+export function guardContextOf(chromium: Chromium): GuardContext {
+  return {
+    downloadFolder: path.join(chromium.userDataDir, 'Downloads'),
+    hasExtension: (id) => isLoadedInto(chromium, id),
+  };
+}
+
+/** Schemes that clients may open; all others expose the host or browser internals. */
 const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'about:', 'data:', 'blob:', 'javascript:']);
 
-/** Whole commands that reach past the session: the host's files, ports and processes, or the guard itself. */
+/** Commands that reach beyond the session: to host files, ports and processes, or around the guard. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['Browser.crash', 'a session is ended by DELETE /browsers/{id}'],
-  ['Browser.crashGpuProcess', 'a session is ended by DELETE /browsers/{id}'],
-  ['Target.exposeDevToolsProtocol', 'pages must not drive the browser'],
+  ['Browser.crash', 'end the session with DELETE /browsers/{id}'],
+  ['Browser.crashGpuProcess', 'end the session with DELETE /browsers/{id}'],
+  ['Target.exposeDevToolsProtocol', 'pages cannot control the browser'],
   ['Target.sendMessageToTarget', 'use flat sessions (attach with flatten: true)'],
-  ['Target.setRemoteLocations', 'other hosts are not reached from here'],
+  ['Target.setRemoteLocations', 'remote hosts are not accessible'],
 ]);
 const REFUSED_DOMAINS: ReadonlyMap<string, string> = new Map([
-  ['Tethering', 'ports of the host are not reached from here'],
-  ['Extensions', 'send extensions to POST /browsers/{id}/extensions, or name them when the session is created'],
-  ['PWA', 'applications are not installed on the host'],
+  ['Tethering', 'host ports are not accessible'],
+  ['Extensions', 'upload extensions with POST /browsers/{id}/extensions, or list them when creating the session'],
+  ['PWA', 'apps cannot be installed on the host'],
 ]);
 
-/** Parameters of commands that hold a URL which the browser will fetch or open. */
-const URL_PARAMETERS: ReadonlySet<string> = new Set([
+/** Commands whose `url` parameter the browser fetches or opens. */
+const URL_COMMANDS: ReadonlySet<string> = new Set([
   'Page.navigate',
   'Target.createTarget',
   'Network.loadNetworkResource',
@@ -47,25 +51,25 @@ const URL_PARAMETERS: ReadonlySet<string> = new Set([
   'Network.continueInterceptedRequest',
 ]);
 
-/** Judges one command. Pure; it never repeats a parameter's value in a message. */
+/** Decides what happens to a command. Its messages never contain parameter values. */
 export function judgeCommand(command: ClientCommand, context: GuardContext): Verdict {
   const { method, params = {} } = command;
   const domain = method.split('.')[0] ?? '';
   const refused = REFUSED.get(method) ?? REFUSED_DOMAINS.get(domain);
   if (refused !== undefined) return { kind: 'refuse', message: `${method} is refused: ${refused}` };
-  if (URL_PARAMETERS.has(method) && !mayOpen(params['url'], context)) {
+  if (URL_COMMANDS.has(method) && !mayOpen(params['url'], context)) {
     return {
       kind: 'refuse',
-      message: `${method} is refused: only http, https, about, data and blob URLs and pages of the session's extensions may be opened`,
+      message: `${method} is refused: only http, https, about, data and blob URLs and the session's extension pages can be opened`,
     };
   }
   switch (method) {
     case 'Browser.close':
       return { kind: 'disconnect' };
     case 'Target.createBrowserContext':
-      // A context with a proxy of its own would go past the egress guard.
+      // A context with its own proxy would bypass the egress proxy.
       if (isGiven(params['proxyServer']) || isGiven(params['proxyBypassList'])) {
-        return { kind: 'refuse', message: `${method} is refused: a context cannot have a proxy of its own` };
+        return { kind: 'refuse', message: `${method} is refused: a context cannot have its own proxy` };
       }
       return { kind: 'forward', command };
     case 'DOM.setFileInputFiles':
@@ -87,12 +91,12 @@ export function judgeCommand(command: ClientCommand, context: GuardContext): Ver
 function refuseHostFiles(method: string): Verdict {
   return {
     kind: 'refuse',
-    message: `${method} is refused: paths of the host cannot be read; send the content instead`,
+    message: `${method} is refused: host files cannot be read; send the content instead`,
   };
 }
 
 function mayOpen(text: unknown, context: GuardContext): boolean {
-  // Empty means about:blank, and what is no URL is refused by the browser.
+  // Empty means about:blank, and the browser refuses invalid URLs itself.
   if (typeof text !== 'string' || !URL.canParse(text)) return true;
   const url = new URL(text);
   return (

@@ -1,13 +1,20 @@
 import type { RawData } from 'ws';
-import type { ClientCommand } from './guard.ts';
 
-/** The bytes of a message, however they arrived. */
-export function toText(data: RawData): Buffer {
+/** A client's command, as far as the service needs to understand it. */
+export interface ClientCommand {
+  id: number;
+  method: string;
+  params?: Record<string, unknown>;
+  sessionId?: string;
+}
+
+/** The bytes of a message, however ws delivers them. */
+export function toBuffer(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
-/** Reads a client's command; null when it is none. */
+/** Parses a client's command; null if it is not one. */
 export function readCommand(text: string): ClientCommand | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -15,7 +22,7 @@ export function readCommand(text: string): ClientCommand | null {
     const { id, method, params, sessionId } = value as Partial<Record<keyof ClientCommand, unknown>>;
     if (typeof id !== 'number' || typeof method !== 'string') return null;
     if (params !== undefined && (typeof params !== 'object' || params === null)) return null;
-    // Built anew, so that the browser reads exactly what was judged: no second `method` can hide in it.
+    // Rebuilt, so that the browser gets exactly what was checked, without a duplicate `method` member.
     return {
       id,
       method,
@@ -27,7 +34,7 @@ export function readCommand(text: string): ClientCommand | null {
   }
 }
 
-/** An answer to a command that the browser never sees; `body` holds its `result` or `error`. */
+/** A response to a command that is not forwarded; `body` holds its `result` or `error`. */
 export function answerCommand(command: ClientCommand, body: Record<string, unknown>): string {
   return JSON.stringify({
     id: command.id,
@@ -36,18 +43,18 @@ export function answerCommand(command: ClientCommand, body: Record<string, unkno
   });
 }
 
-/** Name of the script world that the service keeps for itself in pages, apart from theirs and from those of clients. */
+/** Name of the isolated world the service uses in pages, hidden from pages and clients. */
 export const INTERNAL_WORLD = 'holdfast-telemetry';
 
-/** How Chromium begins the event that tells of a new world, and the name in it; a page cannot put a quote into either. */
-const CREATED = '{"method":"Runtime.executionContextCreated"';
-const NAMED = `"name":"${INTERNAL_WORLD}"`;
+/** How Chromium serializes the creation event and the world's name in it; a page cannot put a quote into either. */
+const CONTEXT_CREATED = '{"method":"Runtime.executionContextCreated"';
+const NAME_MEMBER = `"name":"${INTERNAL_WORLD}"`;
 
 /**
- * True for the event that a world of the service's own has come. Chromium tells it to every client that follows worlds;
- * they are not to see it. That such a world has gone says nothing to them: they never knew its number.
+ * True for the event that the internal world was created, which Chromium sends to every client with `Runtime` enabled and
+ * which must not be forwarded. Its destruction may be: clients never learned its id.
  */
 export function isInternalWorldEvent(data: RawData): boolean {
-  const text = toText(data);
-  return text.toString('latin1', 0, CREATED.length) === CREATED && text.includes(NAMED);
+  const text = toBuffer(data);
+  return text.toString('latin1', 0, CONTEXT_CREATED.length) === CONTEXT_CREATED && text.includes(NAME_MEMBER);
 }

@@ -8,57 +8,55 @@ import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
-import { createFlow } from './flow.ts';
+import { allowInvalidWebSocketKey, keepAlive, tooManyConnections } from './client-socket.ts';
 import { CdpError } from './connection.ts';
-import type { ClientCommand } from './guard.ts';
-import { judgeCommand } from './guard.ts';
-import { guardContextOf } from './guard-context.ts';
-import { keepAlive, allowInvalidWebSocketKey, noPlaceFor } from './client-socket.ts';
-import { answerCommand, readCommand, toText, isInternalWorldEvent } from './messages.ts';
+import { guardContextOf, judgeCommand } from './guard.ts';
+import type { ClientCommand } from './messages.ts';
+import { answerCommand, isInternalWorldEvent, readCommand, toBuffer } from './messages.ts';
 
-/** Connections that one session takes at a time. */
 const MAX_CONNECTIONS_PER_SESSION = 16;
-/** Largest message in either direction, in bytes: Chromium's own bound is near it. */
+/** Largest message in either direction, in bytes; Chromium's own limit is close to it. */
 const MAX_MESSAGE_BYTES = 128 * 1024 * 1024;
-/** Longest wait for Chromium to take a connection, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
+/** A peer is not read while this many bytes are unsent to the other one, until half of them are sent. */
+const HIGH_WATER_BYTES = 8 * 1024 * 1024;
 
-/** Lets clients of the protocol into sessions. The caller has checked the token. */
+/** Connects CDP clients to sessions. The caller has verified the token. */
 export interface CdpProxy {
   /**
-   * Takes over the socket of an upgrade request. One that comes from the session's own browser does not keep the session: it
-   * would outlive everybody.
+   * Takes over the socket of an upgrade request. With `keepsSessionActive` false (a client inside the session's own browser),
+   * the connection does not count as activity, as it would keep the session alive forever.
    */
   accept(
     session: Session,
     request: IncomingMessage,
     socket: Duplex,
     head: Buffer,
-    options?: { fromWithin: boolean },
+    options?: { keepsSessionActive: boolean },
   ): void;
 }
 
-/** Each connection is a pair of websockets: the client's, and one to the session's browser on loopback. */
+/** Each connection is a pair of websockets: the client's, and one to the session's browser. */
 export function createCdpProxy(): CdpProxy {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
-  const letIn = allowInvalidWebSocketKey(server);
+  const allowKey = allowInvalidWebSocketKey(server);
   const connections = new WeakMap<Session, number>();
 
   return {
-    accept: (session, request, socket, head, { fromWithin } = { fromWithin: false }) => {
+    accept: (session, request, socket, head, { keepsSessionActive } = { keepsSessionActive: true }) => {
       const open = connections.get(session) ?? 0;
       if (open >= MAX_CONNECTIONS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('CDP connections'));
+        refuseUpgrade(socket, tooManyConnections('CDP connections'));
         return;
       }
       connections.set(session, open + 1);
-      const endUse = fromWithin ? (): void => undefined : session.activity.begin();
+      const endUse = keepsSessionActive ? session.activity.begin() : (): void => undefined;
       const browser = new WebSocket(session.chromium.wsEndpoint, {
         perMessageDeflate: false,
         maxPayload: MAX_MESSAGE_BYTES,
         handshakeTimeout: CONNECT_TIMEOUT_MS,
       });
-      // The socket closes whatever happens: a handshake that fails, a client that goes away early, a session's end.
+      // The socket closes in any case: failed handshake, early disconnect, or end of the session.
       socket.once('close', () => {
         endUse();
         connections.set(session, (connections.get(session) ?? 1) - 1);
@@ -68,27 +66,27 @@ export function createCdpProxy(): CdpProxy {
         refuseUpgrade(socket, new HoldfastError('browser_error', 'The browser is not responding; retry'));
       };
       browser.once('error', failed);
-      // The client is let in once the browser listens: nothing has to be kept for it in between.
+      // The client is accepted once the browser is connected, so nothing has to be buffered.
       browser.once('open', () => {
         browser.off('error', failed);
-        letIn(request);
+        allowKey(request);
         server.handleUpgrade(request, socket, head, (client) => {
-          join(session, client, browser);
+          relay(session, client, browser);
         });
       });
     },
   };
 }
 
-/** Carries messages between a client and its session's browser until either goes, or the session ends. */
-function join(session: Session, client: WebSocket, browser: WebSocket): void {
+/** Relays messages between a client and its session's browser until either disconnects or the session ends. */
+function relay(session: Session, client: WebSocket, browser: WebSocket): void {
   const telemetry = watchConnection(session.record.telemetry);
   const watch = createClientWatch(session);
   const close = (reason: DisconnectReason): void => {
     telemetry.closed(reason);
     watch.closed();
     session.onEnd.delete(endWithSession);
-    // A peer that does not answer the closing handshake is cut by ws after its own time-out.
+    // ws terminates a peer that does not complete the closing handshake.
     for (const socket of [client, browser]) socket.close(1000);
   };
   const endWithSession = (): void => {
@@ -106,19 +104,19 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   keepAlive(client);
 
   const flow = createFlow(client, browser);
-  const context = guardContextOf(session);
+  const context = guardContextOf(session.chromium);
   const answerExtensions = (command: ClientCommand): void => {
     describeLoaded(session.chromium).then(
       (extensions) => flow.answer(answerCommand(command, { result: { extensions } })),
       (error: unknown) => {
-        const message = error instanceof CdpError ? error.message : 'the browser does not answer';
+        const message = error instanceof CdpError ? error.message : 'the browser is not responding';
         flow.answer(answerCommand(command, { error: { code: -32_000, message } }));
       },
     );
   };
   client.on('message', (data, isBinary) => {
-    telemetry.carried();
-    const command = isBinary ? null : readCommand(toText(data).toString('utf8'));
+    telemetry.messageRelayed();
+    const command = isBinary ? null : readCommand(toBuffer(data).toString('utf8'));
     if (command === null) {
       flow.answer(
         JSON.stringify({
@@ -149,8 +147,28 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   });
   browser.on('message', (data) => {
     if (isInternalWorldEvent(data)) return;
-    telemetry.carried();
+    telemetry.messageRelayed();
     watch.received(data);
-    flow.toClient(toText(data));
+    flow.toClient(toBuffer(data));
   });
+}
+
+/** Relays messages at the pace of the slower peer, so that neither side's messages pile up here. */
+function createFlow(client: WebSocket, browser: WebSocket) {
+  const isLow = (socket: WebSocket): boolean => socket.bufferedAmount < HIGH_WATER_BYTES / 2;
+  const resume = (): void => {
+    if (browser.isPaused && isLow(client)) browser.resume();
+    // Its commands fill the browser's buffer, and the proxy's responses its own.
+    if (client.isPaused && isLow(client) && isLow(browser)) client.resume();
+  };
+  const send = (message: string | Buffer, target: WebSocket, source: WebSocket): void => {
+    target.send(message, { binary: false }, resume);
+    if (target.bufferedAmount > HIGH_WATER_BYTES) source.pause();
+  };
+  return {
+    toBrowser: (message: string): void => send(message, browser, client),
+    toClient: (message: Buffer): void => send(message, client, browser),
+    /** Sends the proxy's own response; a client that does not read its responses is not read either. */
+    answer: (message: string): void => send(message, client, client),
+  };
 }

@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 
-/** What a token opens. A token for one is refused by the others. */
+/** What a token gives access to; it is valid for nothing else. */
 export type TokenPurpose = 'cdp' | 'bidi' | 'live' | 'replay';
 
 const ISSUER = 'holdfast-browser';
-/**
- * How long a URL that was handed out can be connected to, in seconds. A connection that stands is not cut; reading the
- * session again gives a fresh URL.
- */
-export const TOKEN_LIFETIME_S = 3600;
+/** How long a URL can be connected to, in seconds. Open connections stay open; reading the session gives a fresh URL. */
+const TOKEN_LIFETIME_S = 3600;
 
-/** Makes and checks the tokens in the URLs of sessions. */
+/** Signs and verifies the tokens in session URLs. */
 export interface SessionTokens {
-  /** `subject` is the session's id; a replay's for that purpose. Its project is for the audit log of who passes the URL on. */
+  /** `subject` is a session id, or a replay id for that purpose. The project is for audit logs. */
   sign(subject: string, purpose: TokenPurpose, project: string): Promise<string>;
-  /** True when the token is ours, not expired, and made for this subject and purpose. */
+  /** True if the token is ours, not expired, and for this subject and purpose. */
   verify(token: string, subject: string, purpose: TokenPurpose): Promise<boolean>;
 }
 
-/** The key lives and dies with the service, as its sessions do. */
+/** By default, the key lives as long as the service, like its sessions. */
 export function createSessionTokens(key: Uint8Array = randomBytes(32)): SessionTokens {
   return {
     sign: (subject, purpose, project) =>
@@ -36,7 +33,6 @@ export function createSessionTokens(key: Uint8Array = randomBytes(32)): SessionT
         await jwtVerify(token, key, { algorithms: ['HS256'], issuer: ISSUER, audience: purpose, subject });
         return true;
       } catch {
-        // Wrong, expired, or for something else: one answer for all.
         return false;
       }
     },

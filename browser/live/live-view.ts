@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive, noPlaceFor } from '../cdp/client-socket.ts';
-import { toText } from '../cdp/messages.ts';
+import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
+import { toBuffer } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Frame } from '../screen/screencast.ts';
 import { MAX_VIEWERS_PER_SESSION, startScreencast } from '../screen/screencast.ts';
@@ -33,7 +33,7 @@ export function createLiveView(): LiveView {
   return {
     accept: (session, request, socket, head) => {
       if (session.watchers.live >= MAX_VIEWERS_PER_SESSION) {
-        refuseUpgrade(socket, noPlaceFor('live views'));
+        refuseUpgrade(socket, tooManyConnections('live views'));
         return;
       }
       session.watchers.live += 1;
@@ -167,7 +167,7 @@ function followTitles({ chromium }: Session, onTitle: () => void): () => void {
 function takeInput(session: Session, viewer: WebSocket): void {
   let waiting = 0;
   viewer.on('message', (data, isBinary) => {
-    const message = isBinary ? null : readMessage(toText(data).toString('utf8'));
+    const message = isBinary ? null : readMessage(toBuffer(data).toString('utf8'));
     if (message === null || waiting >= MAX_WAITING_ALL) {
       viewer.close(1008, 'A message is not one of the live view');
       return;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { letInFromWithin } from '../cdp/from-within.ts';
+import { serveInBrowserClients } from '../cdp/in-browser-clients.ts';
 import type { TokenPurpose } from '../cdp/token.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { HoldfastError } from '../../contract/errors.ts';
@@ -35,7 +35,7 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
     const session = deps.registry.byId(id);
     if (session === undefined) throw new HoldfastError('not_found', 'Browser session has ended');
     if (purpose === 'cdp') {
-      letInFromWithin(session, request, deps);
+      serveInBrowserClients(session, request, deps);
       deps.cdpProxy.accept(session, request, socket, head);
     } else if (purpose === 'live') deps.liveView.accept(session, request, socket, head);
     else deps.bidiProxy.accept(session, request, socket, head);

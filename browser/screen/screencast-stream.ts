@@ -1,6 +1,6 @@
 import type { ScreencastFrame } from '../../contract/screencast.ts';
 import { eventFrame, type EventStream } from '../../http/event-stream.ts';
-import { noPlaceFor } from '../cdp/client-socket.ts';
+import { tooManyConnections } from '../cdp/client-socket.ts';
 import type { Session } from '../session/session.ts';
 import { MAX_VIEWERS_PER_SESSION, startScreencast } from './screencast.ts';
 
@@ -14,7 +14,7 @@ const QUALITY = 70;
  */
 export function streamScreencast(session: Session, open: () => EventStream): Promise<void> {
   const { watchers, onEnd, chromium } = session;
-  if (watchers.live >= MAX_VIEWERS_PER_SESSION) throw noPlaceFor('live views');
+  if (watchers.live >= MAX_VIEWERS_PER_SESSION) throw tooManyConnections('live views');
   watchers.live += 1;
   const stream = open();
   const stop = startScreencast(chromium, { quality: QUALITY }, ({ jpeg, width, height }) => {

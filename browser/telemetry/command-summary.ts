@@ -1,5 +1,5 @@
 import type { CdpCommandData, CdpCommandMethod } from '../../contract/telemetry-commands.ts';
-import type { ClientCommand } from '../cdp/guard.ts';
+import type { ClientCommand } from '../cdp/messages.ts';
 import { BROWSER_COMMANDS } from './commands/browser.ts';
 import { INPUT_COMMANDS } from './commands/input.ts';
 import { PAGE_COMMANDS } from './commands/page.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TelemetryEventData } from '../../contract/telemetry-events.ts';
-import type { ClientCommand } from '../cdp/guard.ts';
+import type { ClientCommand } from '../cdp/messages.ts';
 import { summarizeCommand } from './command-summary.ts';
 import type { SessionTelemetry } from './session-telemetry.ts';
 
@@ -11,8 +11,8 @@ const SERVICE = { kind: 'kernel_api' } as const;
 
 /** Tells the telemetry of one client's connection through the CDP proxy. */
 export interface ConnectionWatch {
-  /** A message was carried, either way. */
-  carried(): void;
+  /** A message was messageRelayed, either way. */
+  messageRelayed(): void;
   /** A command of the client that the browser gets to see (`Browser.close`: that it is spared). */
   command(command: ClientCommand): void;
   /** Only the first call counts. */
@@ -28,7 +28,7 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
   let open = true;
   telemetry.emit('cdp_connect', SERVICE, { connection_id: connectionId });
   return {
-    carried: () => {
+    messageRelayed: () => {
       messages += 1;
     },
     command: (command) => {

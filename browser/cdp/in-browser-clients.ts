@@ -10,12 +10,12 @@ import type { CdpProxy } from './proxy.ts';
 import type { SessionTokens } from './token.ts';
 
 /**
- * Some clients have an extension of theirs drive the session from within the browser, by the URL that they have themselves. It
- * mostly leads to an address that browsers may not reach. So what an extension's browser sends to the place of the request (of a
- * client that the token has let in) is answered here: by the CDP endpoint of that session, for its token, and nothing else. The
- * guard judges it like any client. Places behind TLS are reached from the network or not at all.
+ * Some clients let their extension drive the session from inside the browser, by the client's own URL, which browsers mostly
+ * may not reach. So requests of a browser with extensions to the host of `request` (of a client that is authorized) are
+ * answered here: by the session's CDP endpoint, for its token, and nothing else. The guard checks them like any client's.
+ * TLS URLs are not intercepted.
  */
-export function letInFromWithin(
+export function serveInBrowserClients(
   session: Session,
   request: IncomingMessage,
   { cdpProxy, tokens }: { cdpProxy: CdpProxy; tokens: SessionTokens },
@@ -23,20 +23,23 @@ export function letInFromWithin(
   if (loadedInto(session.chromium).size === 0) return;
   const base = websocketBaseOf({ headers: request.headers, protocol: 'http' });
   if (!base.startsWith('ws:') || !URL.canParse(base)) return;
-  const place = new URL(base);
+  const host = new URL(base);
   const { id } = session.record;
   const server = createServer((_, response) => response.writeHead(404).end());
   server.on('upgrade', (inner: IncomingMessage, socket, head: Buffer) => {
     socket.on('error', () => undefined);
-    const url = new URL(inner.url ?? '/', place);
+    const url = new URL(inner.url ?? '/', host);
     const admit = async (): Promise<void> => {
-      const isOurs = url.pathname === `/browsers/${id}/cdp`;
-      if (!isOurs || !(await tokens.verify(url.searchParams.get('jwt') ?? '', id, 'cdp'))) {
-        throw new HoldfastError('unauthorized', 'Only the session itself is reached from within, by its cdp_ws_url');
+      const isOwnEndpoint = url.pathname === `/browsers/${id}/cdp`;
+      if (!isOwnEndpoint || !(await tokens.verify(url.searchParams.get('jwt') ?? '', id, 'cdp'))) {
+        throw new HoldfastError(
+          'unauthorized',
+          "Only the session's own cdp_ws_url is reachable from inside its browser",
+        );
       }
-      cdpProxy.accept(session, inner, socket, head, { fromWithin: true });
+      cdpProxy.accept(session, inner, socket, head, { keepsSessionActive: false });
     };
     admit().catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
   });
-  session.chromium.egress.answer({ host: place.hostname, port: portOf(place) }, server);
+  session.chromium.egress.answer({ host: host.hostname, port: portOf(host) }, server);
 }

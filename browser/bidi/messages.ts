@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A command of WebDriver BiDi, as far as it must be understood here. */
+/** A WebDriver BiDi command, as far as the service needs to understand it. */
 const BidiCommand = z.looseObject({
   id: z.int().min(0),
   method: z.string().min(1).max(200),
@@ -8,10 +8,10 @@ const BidiCommand = z.looseObject({
 });
 export type BidiCommand = z.infer<typeof BidiCommand>;
 
-/** Error codes of WebDriver BiDi that are answered here; all others come from the mapper. */
+/** WebDriver BiDi error codes sent by the service; all others come from the mapper. */
 type BidiErrorCode = 'invalid argument' | 'invalid session id' | 'session not created' | 'unknown error';
 
-/** Reads a client's message; null when it is no command. */
+/** Parses a client's message; null if it is not a command. */
 export function readBidiCommand(text: string): BidiCommand | null {
   try {
     return BidiCommand.parse(JSON.parse(text));
@@ -20,12 +20,12 @@ export function readBidiCommand(text: string): BidiCommand | null {
   }
 }
 
-/** An answer that says a command has succeeded. */
+/** A success response. */
 export function bidiSuccess(id: number, result: Record<string, unknown>): string {
   return JSON.stringify({ type: 'success', id, result });
 }
 
-/** An answer that says why not; `id` is null where the command had none that can be read. */
+/** An error response; `id` is null if the command's id could not be read. */
 export function bidiError(id: number | null, error: BidiErrorCode, message: string): string {
   return JSON.stringify({ type: 'error', id, error, message });
 }
