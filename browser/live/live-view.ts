@@ -11,23 +11,23 @@ import type { ViewMessage } from './messages.ts';
 import { ViewerMessage } from './messages.ts';
 import { applyViewerInput } from './viewer-input.ts';
 
-/** Largest message of a viewer, in bytes: pasted text is the largest. */
+/** Largest message of a viewer, in bytes; pasted text is the largest. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
-/** Inputs of one viewer that may wait for the page; moves beyond it are dropped, anything else ends the viewer. */
-const MAX_WAITING = 64;
-const MAX_WAITING_ALL = 1024;
-/** JPEG quality of the pictures: text stays readable. */
+/** Queued inputs of a viewer beyond which moves are dropped, and beyond which the viewer is disconnected. */
+const MAX_QUEUED_MOVES = 64;
+const MAX_QUEUED_INPUTS = 1024;
+/** JPEG quality at which text stays readable. */
 const QUALITY = 80;
-/** Unread words, in bytes, from which on a viewer is told nothing until half of them has gone; then the latest alone. */
+/** Unread bytes beyond which page updates are held back; once half is read, only the latest is sent. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
-/** Shows sessions to people and takes their input. The caller has checked the token. */
+/** Shows sessions to people and takes their input. The caller has verified the token. */
 export interface LiveView {
   /** Takes over the socket of an upgrade request. */
   accept(session: Session, request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** An open view counts as activity: somebody looks. */
+/** An open live view counts as activity of the session. */
 export function createLiveView(): LiveView {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false });
   return {
@@ -38,11 +38,11 @@ export function createLiveView(): LiveView {
       }
       session.watchers.live += 1;
       const endUse = session.activity.begin();
-      const tellClosed = tellOpened(session);
+      const recordDisconnect = recordConnect(session);
       socket.once('close', () => {
         session.watchers.live -= 1;
         endUse();
-        tellClosed();
+        recordDisconnect();
       });
       server.handleUpgrade(request, socket, head, (viewer) => {
         serve(session, viewer);
@@ -51,13 +51,13 @@ export function createLiveView(): LiveView {
   };
 }
 
-/** Tells the session's telemetry of a viewer, and, by the answer, that it has gone. */
-function tellOpened({ record }: Session): () => void {
+/** Records a viewer in the session's telemetry; returns the function that records its disconnect. */
+function recordConnect({ record }: Session): () => void {
   const source = { kind: 'kernel_api' } as const;
-  const began = performance.now();
+  const startedAt = performance.now();
   record.telemetry.emit('live_view_connect', source, { session_id: record.id });
   return () => {
-    const duration = Math.round(performance.now() - began);
+    const duration = Math.round(performance.now() - startedAt);
     record.telemetry.emit('live_view_disconnect', source, { session_id: record.id, duration_ms: duration });
   };
 }
@@ -65,35 +65,35 @@ function tellOpened({ record }: Session): () => void {
 function serve(session: Session, viewer: WebSocket): void {
   const { pages } = session.chromium;
   const size = { width: 0, height: 0 };
-  let told = '';
-  /** Something was left untold: a page can change its address faster than anybody reads. */
-  let behind = false;
+  let lastSent = '';
+  /** An update was held back: a page can change its URL faster than the viewer reads. */
+  let isBehind = false;
   const catchUp = (): void => {
-    if (behind && viewer.bufferedAmount < MAX_UNREAD_BYTES / 2) tellPage();
+    if (isBehind && viewer.bufferedAmount < MAX_UNREAD_BYTES / 2) sendPage();
   };
-  const tell = (message: ViewMessage): void => {
+  const sendMessage = (message: ViewMessage): void => {
     const text = JSON.stringify(message);
     if (viewer.readyState !== WebSocket.OPEN) return;
-    behind = text !== told && viewer.bufferedAmount > MAX_UNREAD_BYTES;
-    if (behind || text === told) return;
-    told = text;
+    isBehind = text !== lastSent && viewer.bufferedAmount > MAX_UNREAD_BYTES;
+    if (isBehind || text === lastSent) return;
+    lastSent = text;
     viewer.send(text, catchUp);
   };
-  const tellPage = (): void => {
+  const sendPage = (): void => {
     const page = pages.active();
     if (page === undefined) {
-      tell({ type: 'blank' });
+      sendMessage({ type: 'blank' });
       return;
     }
     const { title, url, dialog } = page;
     const shown = dialog && { kind: dialog.type, message: dialog.message, defaultPrompt: dialog.defaultPrompt };
-    tell({ type: 'page', title, url, ...size, dialog: shown });
+    sendMessage({ type: 'page', title, url, ...size, dialog: shown });
   };
-  const send = (frame: Frame): Promise<void> =>
+  const sendFrame = (frame: Frame): Promise<void> =>
     new Promise((resolve) => {
       if (size.width !== frame.width || size.height !== frame.height) {
         Object.assign(size, { width: frame.width, height: frame.height });
-        tellPage();
+        sendPage();
       }
       viewer.send(frame.jpeg, { binary: true }, () => {
         catchUp();
@@ -105,47 +105,47 @@ function serve(session: Session, viewer: WebSocket): void {
   const sendLatest = async (): Promise<void> => {
     for (let frame = next; frame !== null; frame = next) {
       next = null;
-      await send(frame);
+      await sendFrame(frame);
     }
     sending = null;
   };
-  /** Resolves when the picture, or a later one, has left. A page that comes into use has a picture before that, too. */
+  /** Resolves when this frame or a later one is sent. After a page switch, a frame may arrive while one is being sent. */
   const show = (frame: Frame): Promise<void> => {
     next = frame;
     sending ??= sendLatest();
     return sending;
   };
 
-  const stopPictures = startScreencast(session.chromium, { quality: QUALITY }, show);
-  const stopTelling = pages.onChange(tellPage);
-  const stopTitles = followTitles(session, tellPage);
-  tellPage();
+  const stopScreencast = startScreencast(session.chromium, { quality: QUALITY }, show);
+  const stopPageUpdates = pages.onChange(sendPage);
+  const stopTitles = followTitles(session, sendPage);
+  sendPage();
   keepAlive(viewer);
-  takeInput(session, viewer);
+  handleInput(session, viewer);
 
   const end = (): void => {
-    // Said in any case: a viewer that is behind would take the closing for a broken line.
+    // Sent even to a viewer that is behind, which would otherwise reconnect.
     viewer.send(JSON.stringify({ type: 'ended' } satisfies ViewMessage));
     viewer.close(1000);
   };
   session.onEnd.add(end);
   viewer.once('close', () => {
     session.onEnd.delete(end);
-    stopTelling();
+    stopPageUpdates();
     stopTitles();
-    stopPictures();
-    // A button that was held when the line broke is let go, else the next click would drag.
-    void session.exclusively(() => letGo(session)).catch(() => undefined);
+    stopScreencast();
+    // A button still held at the disconnect would make the next click a drag.
+    void session.exclusively(() => releaseLeftButton(session)).catch(() => undefined);
   });
   viewer.on('error', () => {
     viewer.terminate();
   });
 }
 
-/** A page's title is known once it has loaded; the browser does not tell of it by itself. */
+/** Queries a page's title when it has loaded, since the browser does not report it by itself. */
 function followTitles({ chromium }: Session, onTitle: () => void): () => void {
   const { cdp, pages } = chromium;
-  const ask = async (sessionId: string | undefined): Promise<void> => {
+  const update = async (sessionId: string | undefined): Promise<void> => {
     const page = pages.active();
     if (page === undefined || (sessionId !== undefined && page.sessionId !== sessionId)) return;
     const { targetInfo } = await cdp.send('Target.getTargetInfo', { targetId: page.targetId });
@@ -153,8 +153,8 @@ function followTitles({ chromium }: Session, onTitle: () => void): () => void {
     onTitle();
   };
   const onLoad = (_: unknown, sessionId: string | undefined): void => {
-    // A page that closes right away has no title any more.
-    ask(sessionId).catch(() => undefined);
+    // Fails if the page closes right away.
+    update(sessionId).catch(() => undefined);
   };
   const stops = [cdp.on('Page.domContentEventFired', onLoad), cdp.on('Page.loadEventFired', onLoad)];
   onLoad(null, undefined);
@@ -163,28 +163,28 @@ function followTitles({ chromium }: Session, onTitle: () => void): () => void {
   };
 }
 
-/** Inputs go to the page in their order, between the computer actions of callers and never into one. */
-function takeInput(session: Session, viewer: WebSocket): void {
-  let waiting = 0;
+/** Applies inputs in order, between computer actions of callers and never during one. */
+function handleInput(session: Session, viewer: WebSocket): void {
+  let queued = 0;
   viewer.on('message', (data, isBinary) => {
     const message = isBinary ? null : readMessage(toBuffer(data).toString('utf8'));
-    if (message === null || waiting >= MAX_WAITING_ALL) {
-      viewer.close(1008, 'A message is not one of the live view');
+    if (message === null || queued >= MAX_QUEUED_INPUTS) {
+      viewer.close(1008, 'Invalid live view message');
       return;
     }
-    if (message.type === 'move' && waiting >= MAX_WAITING) return;
-    waiting += 1;
+    if (message.type === 'move' && queued >= MAX_QUEUED_MOVES) return;
+    queued += 1;
     session
       .exclusively(() => applyViewerInput(session, message))
-      // The page cannot take it now (it closes, a dialog is open): the picture shows so.
+      // The page cannot take input now (it is closing, or a dialog is open), which the viewer sees.
       .catch(() => undefined)
       .finally(() => {
-        waiting -= 1;
+        queued -= 1;
       });
   });
 }
 
-async function letGo(session: Session): Promise<void> {
+async function releaseLeftButton(session: Session): Promise<void> {
   const { x, y, buttons } = session.input;
   if ((buttons & 1) === 0) return;
   await applyViewerInput(session, { type: 'release', x, y, button: 'left', clicks: 1, modifiers: 0 });

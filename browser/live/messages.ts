@@ -4,10 +4,7 @@ const Coordinate = z.number().min(0).max(100_000);
 const Modifiers = z.int().min(0).max(15);
 const ButtonName = z.enum(['left', 'middle', 'right', 'back', 'forward']);
 
-/**
- * What the live view's page sends. Points are CSS pixels of the shown page; modifiers are the protocol's bits (1 Alt,
- * 2 Ctrl, 4 Meta, 8 Shift).
- */
+/** What the viewer sends. Points are CSS pixels of the page; modifiers are CDP's bits (1 Alt, 2 Ctrl, 4 Meta, 8 Shift). */
 export const ViewerMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('move'), x: Coordinate, y: Coordinate, modifiers: Modifiers }),
   z.strictObject({
@@ -37,15 +34,15 @@ export const ViewerMessage = z.discriminatedUnion('type', [
 ]);
 export type ViewerMessage = z.infer<typeof ViewerMessage>;
 
-/** What it is told, beside the pictures (binary messages, JPEG). */
+/** What the viewer is sent, besides frames (binary messages, JPEG). */
 export type ViewMessage =
   | { type: 'page'; title: string; url: string; width: number; height: number; dialog: ViewDialog | null }
-  /** Every page is closed. */
+  /** All pages are closed. */
   | { type: 'blank' }
   | { type: 'ended' };
 
-/** A dialog that holds the page. */
-export interface ViewDialog {
+/** An open JavaScript dialog. */
+interface ViewDialog {
   kind: string;
   message: string;
   defaultPrompt: string;

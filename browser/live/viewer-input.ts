@@ -6,12 +6,12 @@ import { moveTo, press, release } from '../computer/mouse.ts';
 import type { Session } from '../session/session.ts';
 import type { ViewerMessage } from './messages.ts';
 
-/** Pixels that one notch of a wheel scrolls. */
+/** Pixels per wheel notch. */
 const NOTCH_PX = 120;
 
-/** Does what a viewer did. Rejects when the page cannot take it now; the viewer sees that it did nothing. */
+/** Applies a viewer's input. Rejects if the page cannot take it now. */
 export async function applyViewerInput(session: Session, message: ViewerMessage): Promise<void> {
-  if (message.type === 'dialog') return answer(session, message.accept, message.text);
+  if (message.type === 'dialog') return answerDialog(session, message.accept, message.text);
   const target = viewerTarget(session);
   switch (message.type) {
     case 'move':
@@ -45,7 +45,7 @@ export async function applyViewerInput(session: Session, message: ViewerMessage)
   }
 }
 
-/** A key by the name that pages know it by (`KeyboardEvent.key`): characters of a US keyboard, and named keys. */
+/** Looks up a key by `KeyboardEvent.key`: characters of a US keyboard, and named keys. */
 function definitionOf(key: string): KeyDefinition | undefined {
   return (isOneCharacter(key) ? keyOfCharacter(key) : keyOfName(key))?.definition;
 }
@@ -54,7 +54,7 @@ function isOneCharacter(key: string): boolean {
   return Array.from(key).length === 1;
 }
 
-async function answer(session: Session, accept: boolean, promptText: string | undefined): Promise<void> {
+async function answerDialog(session: Session, accept: boolean, promptText: string | undefined): Promise<void> {
   const { cdp, pages } = session.chromium;
   const page = pages.active();
   if (page?.dialog === null || page === undefined) return;

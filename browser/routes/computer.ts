@@ -11,7 +11,7 @@ import { settleInput } from '../computer/settle.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import { pageOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { streamScreencast } from '../screen/screencast-stream.ts';
+import { streamScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
 
 /** `POST /browsers/{id}/computer/…`: mouse, keyboard and screen. Actions of one session run one after the other. */

@@ -1,18 +1,18 @@
 import type { ViewerMessage, ViewMessage } from '../messages.ts';
 
-/** How it stands: `lost` and `ended` are final. */
+/** `lost` and `ended` are final. */
 export type ConnectionState = 'connecting' | 'live' | 'lost' | 'ended';
 
-export interface ConnectionEvents {
-  onPicture(data: ArrayBuffer): void;
+interface ConnectionEvents {
+  onFrame(data: ArrayBuffer): void;
   onMessage(message: ViewMessage): void;
   onState(state: ConnectionState): void;
 }
 
-/** Pauses before another try, in milliseconds. */
-const RETRY_MS = [500, 1000, 2000, 4000, 8000];
+/** Reconnect delays, in milliseconds. */
+const RETRY_DELAYS_MS = [500, 1000, 2000, 4000, 8000];
 
-/** Keeps a websocket to the page's own address; tries again when the line breaks, and gives up in the end. */
+/** Opens a websocket to the page's own URL; reconnects when it breaks, and eventually gives up. */
 export function connect(address: URL, events: ConnectionEvents): { send: (message: ViewerMessage) => void } {
   const url = new URL(address);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -31,7 +31,7 @@ export function connect(address: URL, events: ConnectionEvents): { send: (messag
     };
     socket.onmessage = ({ data }: MessageEvent<ArrayBuffer | string>) => {
       if (typeof data !== 'string') {
-        events.onPicture(data);
+        events.onFrame(data);
         return;
       }
       const message = JSON.parse(data) as ViewMessage;
@@ -43,10 +43,10 @@ export function connect(address: URL, events: ConnectionEvents): { send: (messag
         events.onState('ended');
         return;
       }
-      const pause = RETRY_MS[failures];
+      const delay = RETRY_DELAYS_MS[failures];
       failures += 1;
-      if (pause === undefined) events.onState('lost');
-      else setTimeout(open, pause);
+      if (delay === undefined) events.onState('lost');
+      else setTimeout(open, delay);
     };
   };
   open();

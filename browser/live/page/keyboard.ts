@@ -1,15 +1,15 @@
 import type { ViewerMessage } from '../messages.ts';
 
-/** Stands in the empty field, so that phones have something to delete and tell of it. */
+/** Content of the empty field, so that phones report a Backspace. */
 const FILLER = ' ';
-/** Longest text of one message, in characters. */
+/** Maximum text per message, in characters. */
 const MAX_TEXT = 10_000;
-/** Keys whose meaning comes later, as text: an input method is at work, or an on-screen keyboard. */
-const UNREADABLE = new Set(['Process', 'Unidentified', 'Dead', 'Compose']);
+/** Keys of input methods and on-screen keyboards, whose input arrives later as text. */
+const COMPOSING_KEYS = new Set(['Process', 'Unidentified', 'Dead', 'Compose']);
 
 /**
- * Keys go to the browser one by one; what an input method, an on-screen keyboard or the clipboard enters goes as text.
- * Ctrl+Alt+Q gives the keyboard back to the page around the picture.
+ * Sends keys one by one, and input of input methods, on-screen keyboards and the clipboard as text. Ctrl+Alt+Q releases the
+ * keyboard.
  */
 export function captureKeyboard(field: HTMLTextAreaElement, send: (message: ViewerMessage) => void): void {
   const clear = (): void => {
@@ -23,6 +23,11 @@ export function captureKeyboard(field: HTMLTextAreaElement, send: (message: View
     send({ type: 'keydown', key, modifiers: 0 });
     send({ type: 'keyup', key, modifiers: 0 });
   };
+  const forward = (type: 'keydown' | 'keyup', event: KeyboardEvent): void => {
+    if (event.isComposing || COMPOSING_KEYS.has(event.key) || isPaste(event)) return;
+    event.preventDefault();
+    send({ type, key: keyNameOf(event), modifiers: modifiersOf(event) });
+  };
   clear();
   field.addEventListener('focus', clear);
 
@@ -32,14 +37,10 @@ export function captureKeyboard(field: HTMLTextAreaElement, send: (message: View
       field.blur();
       return;
     }
-    if (event.isComposing || UNREADABLE.has(event.key) || isPaste(event)) return;
-    event.preventDefault();
-    send({ type: 'keydown', key: keyNameOf(event), modifiers: modifiersOf(event) });
+    forward('keydown', event);
   });
   field.addEventListener('keyup', (event) => {
-    if (event.isComposing || UNREADABLE.has(event.key) || isPaste(event)) return;
-    event.preventDefault();
-    send({ type: 'keyup', key: keyNameOf(event), modifiers: modifiersOf(event) });
+    forward('keyup', event);
   });
   field.addEventListener('paste', (event) => {
     event.preventDefault();
@@ -67,17 +68,17 @@ function isPaste(event: KeyboardEvent): boolean {
   return (event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'v';
 }
 
-/** On a Mac the command key does what Ctrl does in the browser that is shown. */
+/** On a Mac, the command key stands for Ctrl in the shown browser. */
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
-/** The modifier keys of an event as the protocol counts them: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift. */
+/** The modifier keys of an event as CDP's bits: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift. */
 export function modifiersOf(event: MouseEvent | KeyboardEvent | TouchEvent): number {
   const ctrl = event.ctrlKey || (IS_MAC && event.metaKey);
   const meta = event.metaKey && !IS_MAC;
   return (event.altKey ? 1 : 0) | (ctrl ? 2 : 0) | (meta ? 4 : 0) | (event.shiftKey ? 8 : 0);
 }
 
-/** The name of an event's key, as the shown browser is to see it. */
+/** The name of an event's key for the shown browser. */
 function keyNameOf(event: KeyboardEvent): string {
   return event.key === 'Meta' && IS_MAC ? 'Control' : event.key;
 }

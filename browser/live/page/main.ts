@@ -1,38 +1,36 @@
 import { connect } from './connection.ts';
-import { buildFrame } from './frame.ts';
+import { createFrameCanvas } from './frame-canvas.ts';
 import { captureKeyboard } from './keyboard.ts';
 import { capturePointer } from './pointer.ts';
-import { createPicture } from './picture.ts';
+import { buildViewerUi } from './viewer-ui.ts';
 
-/** The live view: the picture of a browser, and the viewer's mouse, touch and keyboard for it. */
+/** Starts the live view: shows the browser's frames and sends it the viewer's mouse, touch and keyboard input. */
 function start(): void {
-  const here = new URL(location.href);
   const address = new URL(location.href);
-  // The token stays in memory: the address bar, the history and whoever reads them do without it.
-  here.searchParams.delete('jwt');
-  history.replaceState(null, '', here);
+  // Keep the token in memory only, out of the address bar and the history.
+  const withoutToken = new URL(address);
+  withoutToken.searchParams.delete('jwt');
+  history.replaceState(null, '', withoutToken);
 
-  const frame = buildFrame(document.body);
-  const picture = createPicture(frame.canvas);
+  const ui = buildViewerUi(document.body);
+  const frameCanvas = createFrameCanvas(ui.canvas);
   const connection = connect(address, {
-    onPicture: (data) => {
-      void picture.draw(data);
-      frame.showPicture();
+    onFrame: (data) => {
+      void frameCanvas.draw(data);
+      ui.showCanvas();
     },
     onMessage: (message) => {
-      if (message.type === 'page') picture.size(message.width, message.height);
-      frame.show(message);
+      if (message.type === 'page') frameCanvas.setPageSize(message.width, message.height);
+      ui.show(message);
     },
-    onState: (state) => {
-      frame.setState(state);
-    },
+    onState: ui.setState,
   });
-  frame.onAnswer((accept, text) => {
+  ui.onAnswer((accept, text) => {
     connection.send({ type: 'dialog', accept, ...(text === undefined ? {} : { text }) });
-    frame.keyboard.focus();
+    ui.keyboard.focus();
   });
-  capturePointer(frame, picture, connection.send);
-  captureKeyboard(frame.keyboard, connection.send);
+  capturePointer(ui, frameCanvas, connection.send);
+  captureKeyboard(ui.keyboard, connection.send);
 }
 
 start();

@@ -1,28 +1,28 @@
 import type { ViewerMessage } from '../messages.ts';
-import type { Frame } from './frame.ts';
+import type { FrameCanvas } from './frame-canvas.ts';
 import { modifiersOf } from './keyboard.ts';
-import type { Picture } from './picture.ts';
+import type { ViewerUi } from './viewer-ui.ts';
 
 type Send = (message: ViewerMessage) => void;
 
 const BUTTONS = ['left', 'middle', 'right', 'back', 'forward'] as const;
-/** A finger that moves less than this, in pixels of the screen, taps. */
+/** A touch that moves less than this is a tap, in screen pixels. */
 const TAP_SLACK_PX = 10;
-/** Longest touch that is a tap, in milliseconds; a longer one opens the context menu. */
-const TAP_MS = 600;
-/** Pixels of a line and of a page, where a wheel counts in these. */
+/** Longest tap, in milliseconds; a longer touch opens the context menu. */
+const MAX_TAP_MS = 600;
+/** Pixels per unit of a wheel event, by its `deltaMode`: pixels, lines, pages. */
 const WHEEL_UNIT_PX = [1, 40, 800];
 
-/** Mouse: as it is. Touch: a tap clicks, a long one clicks right, a finger that moves scrolls. */
-export function capturePointer(frame: Frame, picture: Picture, send: Send): void {
-  takeMouse(frame, picture, send);
-  takeTouch(frame, picture, send);
+/** Sends mouse input unchanged. Touch: a tap clicks, a long tap right-clicks, and moving a finger scrolls. */
+export function capturePointer(ui: ViewerUi, frame: FrameCanvas, send: Send): void {
+  captureMouse(ui, frame, send);
+  captureTouch(ui, frame, send);
 }
 
-function takeMouse({ canvas, keyboard }: Frame, picture: Picture, send: Send): void {
+function captureMouse({ canvas, keyboard }: ViewerUi, frame: FrameCanvas, send: Send): void {
   let held = false;
   const button = (type: 'press' | 'release', event: MouseEvent): void => {
-    const point = picture.toPage(event.clientX, event.clientY);
+    const point = frame.toPage(event.clientX, event.clientY);
     const name = BUTTONS[event.button];
     if (point === null || name === undefined) return;
     const clicks = Math.min(Math.max(event.detail, 1), 3);
@@ -34,7 +34,7 @@ function takeMouse({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
     held = true;
     button('press', event);
   });
-  // A drag may leave the picture: what is held is let go wherever the mouse is.
+  // A drag may leave the canvas, and ends wherever the button is released.
   addEventListener('mouseup', (event) => {
     if (!held) return;
     held = event.buttons !== 0;
@@ -49,14 +49,14 @@ function takeMouse({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
   const flush = (): void => {
     const event = pending;
     pending = null;
-    const point = event === null ? null : picture.toPage(event.clientX, event.clientY);
+    const point = event === null ? null : frame.toPage(event.clientX, event.clientY);
     if (event !== null && point !== null) send({ type: 'move', ...point, modifiers: modifiersOf(event) });
   };
   canvas.addEventListener(
     'wheel',
     (event) => {
       event.preventDefault();
-      const point = picture.toPage(event.clientX, event.clientY);
+      const point = frame.toPage(event.clientX, event.clientY);
       if (point === null) return;
       const unit = WHEEL_UNIT_PX[event.deltaMode] ?? 1;
       scroll(send, point, event.deltaX * unit, event.deltaY * unit, modifiersOf(event));
@@ -68,7 +68,7 @@ function takeMouse({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
   });
 }
 
-function takeTouch({ canvas, keyboard }: Frame, picture: Picture, send: Send): void {
+function captureTouch({ canvas, keyboard }: ViewerUi, frame: FrameCanvas, send: Send): void {
   let start: { x: number; y: number; at: number } | null = null;
   let last = { x: 0, y: 0 };
   let moved = false;
@@ -94,7 +94,7 @@ function takeTouch({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
       if (!moved && Math.hypot(touch.clientX - start.x, touch.clientY - start.y) < TAP_SLACK_PX) return;
       moved = true;
       last = { x: touch.clientX, y: touch.clientY };
-      const point = picture.toPage(start.x, start.y);
+      const point = frame.toPage(start.x, start.y);
       const scale = canvas.width / Math.max(1, canvas.clientWidth);
       if (point !== null) scroll(send, point, -dx * scale, -dy * scale, 0);
     },
@@ -104,9 +104,9 @@ function takeTouch({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
     event.preventDefault();
     const from = start;
     start = null;
-    const point = from === null ? null : picture.toPage(from.x, from.y);
+    const point = from === null ? null : frame.toPage(from.x, from.y);
     if (from === null || point === null || moved) return;
-    const button = event.timeStamp - from.at > TAP_MS ? 'right' : 'left';
+    const button = event.timeStamp - from.at > MAX_TAP_MS ? 'right' : 'left';
     for (const type of ['press', 'release'] as const) {
       send({ type, ...point, button, clicks: 1, modifiers: modifiersOf(event) });
     }
@@ -115,6 +115,6 @@ function takeTouch({ canvas, keyboard }: Frame, picture: Picture, send: Send): v
 }
 
 function scroll(send: Send, point: { x: number; y: number }, deltaX: number, deltaY: number, modifiers: number): void {
-  const bounded = (value: number): number => Math.min(Math.max(value, -10_000), 10_000);
-  send({ type: 'wheel', ...point, deltaX: bounded(deltaX), deltaY: bounded(deltaY), modifiers });
+  const clamp = (value: number): number => Math.min(Math.max(value, -10_000), 10_000);
+  send({ type: 'wheel', ...point, deltaX: clamp(deltaX), deltaY: clamp(deltaY), modifiers });
 }

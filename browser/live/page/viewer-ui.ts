@@ -1,26 +1,27 @@
 import type { ViewMessage } from '../messages.ts';
 import type { ConnectionState } from './connection.ts';
 
-/** What is around the picture. Everything that a site says is set as text. */
-export interface Frame {
+/** The viewer's elements. Site-controlled strings are only set as text. */
+export interface ViewerUi {
   canvas: HTMLCanvasElement;
-  /** Takes the keys; phones show their keyboard for it. */
+  /** Receives key events; phones show their keyboard for it. */
   keyboard: HTMLTextAreaElement;
   show(message: ViewMessage): void;
-  showPicture(): void;
+  showCanvas(): void;
   setState(state: ConnectionState): void;
-  /** A dialog of the page was answered. */
+  /** Calls back when the viewer answers a dialog. */
   onAnswer(listener: (accept: boolean, text: string | undefined) => void): void;
 }
 
 const STATE_TEXT: Record<ConnectionState, string> = {
   connecting: 'Connecting…',
   live: 'Live',
-  lost: 'Connection lost. Ask for a new link.',
+  lost: 'Connection lost. Request a new link.',
   ended: 'The session has ended.',
 };
 
-export function buildFrame(body: HTMLElement): Frame {
+/** Builds the viewer's elements in `body`. */
+export function buildViewerUi(body: HTMLElement): ViewerUi {
   const state = element('span', 'state', 'Connecting…');
   state.setAttribute('role', 'status');
   const title = element('strong', 'title');
@@ -33,10 +34,10 @@ export function buildFrame(body: HTMLElement): Frame {
   const canvas = element('canvas', 'picture');
   canvas.hidden = true;
   canvas.setAttribute('role', 'img');
-  canvas.setAttribute('aria-label', 'Picture of the browser. Click, touch and type into it.');
-  const notice = element('p', 'notice', 'Waiting for the first picture…');
+  canvas.setAttribute('aria-label', 'Live view of the browser. Click, tap or type to use it.');
+  const notice = element('p', 'notice', 'Waiting for the browser…');
   const keyboard = element('textarea', 'keyboard');
-  keyboard.setAttribute('aria-label', 'Keys for the browser. Ctrl+Alt+Q gives the keyboard back.');
+  keyboard.setAttribute('aria-label', 'Keyboard input for the browser. Press Ctrl+Alt+Q to release the keyboard.');
   for (const [name, value] of [
     ['autocapitalize', 'off'],
     ['autocomplete', 'off'],
@@ -48,8 +49,8 @@ export function buildFrame(body: HTMLElement): Frame {
   const stage = element('main', 'stage');
   stage.append(canvas, notice, keyboard);
 
-  const words = element('p', 'words');
-  words.id = 'words';
+  const text = element('p', 'words');
+  text.id = 'words';
   const entry = element('input', 'entry');
   entry.setAttribute('aria-labelledby', 'words');
   const accept = element('button', 'accept', 'OK');
@@ -59,7 +60,7 @@ export function buildFrame(body: HTMLElement): Frame {
   form.setAttribute('role', 'alertdialog');
   form.setAttribute('aria-labelledby', 'words');
   form.hidden = true;
-  form.append(words, entry, dismiss, accept);
+  form.append(text, entry, dismiss, accept);
   body.append(bar, stage, form);
 
   const setNotice = (text: string): void => {
@@ -70,7 +71,7 @@ export function buildFrame(body: HTMLElement): Frame {
     const opens = form.hidden && dialog !== null;
     form.hidden = dialog === null;
     if (dialog === null || !opens) return;
-    words.textContent = dialog.kind === 'beforeunload' ? 'Leave this page? Changes may be lost.' : dialog.message;
+    text.textContent = dialog.kind === 'beforeunload' ? 'Leave this page? Changes may be lost.' : dialog.message;
     entry.hidden = dialog.kind !== 'prompt';
     entry.value = dialog.defaultPrompt;
     dismiss.hidden = dialog.kind === 'alert';
@@ -86,7 +87,7 @@ export function buildFrame(body: HTMLElement): Frame {
     show: (message) => {
       if (message.type === 'ended') return;
       if (message.type === 'blank') {
-        setNotice('Every page of the browser is closed.');
+        setNotice('All pages of the browser are closed.');
         canvas.hidden = true;
         return;
       }
@@ -96,7 +97,7 @@ export function buildFrame(body: HTMLElement): Frame {
       document.title = `${message.title === '' ? 'Live view' : message.title} · Holdfast`;
       showDialog(message.dialog);
     },
-    showPicture: () => {
+    showCanvas: () => {
       canvas.hidden = false;
       setNotice('');
     },
@@ -125,8 +126,8 @@ function element<K extends keyof HTMLElementTagNameMap>(
   className: string,
   text = '',
 ): HTMLElementTagNameMap[K] {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  return made;
+  const created = document.createElement(name);
+  created.className = className;
+  created.textContent = text;
+  return created;
 }

@@ -1,13 +1,14 @@
-/** The canvas that shows the pictures, and where on it a point of the page is. */
-export interface Picture {
+/** Draws frames on a canvas, and maps canvas points to page points. */
+export interface FrameCanvas {
   draw(jpeg: ArrayBuffer): Promise<void>;
-  /** Size of the shown page, in its CSS pixels. */
-  size(width: number, height: number): void;
-  /** The page's point under a point of the screen; null before the first picture. */
+  /** Sets the size of the shown page, in CSS pixels. */
+  setPageSize(width: number, height: number): void;
+  /** The page point at a point of the viewer's window; null before the first frame. */
   toPage(clientX: number, clientY: number): { x: number; y: number } | null;
 }
 
-export function createPicture(canvas: HTMLCanvasElement): Picture {
+/** Creates the frame canvas on `canvas`. */
+export function createFrameCanvas(canvas: HTMLCanvasElement): FrameCanvas {
   const context = canvas.getContext('2d', { alpha: false });
   const page = { width: 0, height: 0 };
   let drawn = 0;
@@ -16,7 +17,7 @@ export function createPicture(canvas: HTMLCanvasElement): Picture {
     draw: async (jpeg) => {
       const number = (latest += 1);
       const bitmap = await createImageBitmap(new Blob([jpeg], { type: 'image/jpeg' }));
-      // Pictures are decoded side by side: an older one that comes late is not shown any more.
+      // Frames are decoded concurrently: drop an older one that finishes late.
       if (number < drawn) return;
       drawn = number;
       if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
@@ -26,16 +27,16 @@ export function createPicture(canvas: HTMLCanvasElement): Picture {
       context?.drawImage(bitmap, 0, 0);
       bitmap.close();
     },
-    size: (width, height) => {
+    setPageSize: (width, height) => {
       Object.assign(page, { width, height });
     },
     toPage: (clientX, clientY) => {
       if (page.width === 0) return null;
       const box = canvas.getBoundingClientRect();
-      const within = (value: number, limit: number): number => Math.min(Math.max(value, 0), limit - 1);
+      const clamp = (value: number, limit: number): number => Math.min(Math.max(value, 0), limit - 1);
       return {
-        x: within(((clientX - box.left) / box.width) * page.width, page.width),
-        y: within(((clientY - box.top) / box.height) * page.height, page.height),
+        x: clamp(((clientX - box.left) / box.width) * page.width, page.width),
+        y: clamp(((clientY - box.top) / box.height) * page.height, page.height),
       };
     },
   };
