@@ -164,7 +164,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     browsers: createPoolBrowsers({ lifecycle, registry, profiles: options.profiles }),
   });
   const replayStore = createReplayStore(path.join(workDir, 'replays'), options.replaysKeptMs);
-  await Promise.all([replayStore.tidy(Date.now()), removeUnbuilt(programsFolder(workDir))]);
+  await Promise.all([replayStore.recover(Date.now()), removeUnbuilt(programsFolder(workDir))]);
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,
@@ -190,7 +190,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
       : endSessionsOfClosedProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
   // What a full or broken disk leaves is removed an hour later.
   const sweeping = setInterval(
-    () => void replayStore.removeOld(Date.now()).catch(() => undefined),
+    () => void replayStore.removeExpired(Date.now()).catch(() => undefined),
     REPLAYS_SWEPT_EVERY_MS,
   ).unref();
   const { telemetryKeptMs = TELEMETRY_KEPT_MS } = options;

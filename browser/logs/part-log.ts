@@ -4,11 +4,11 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { SupervisedPart } from '../../contract/logs.ts';
 
-/** Largest log file, in bytes; it is renamed then, and the one before it goes. */
+/** Size at which a log file is rotated, in bytes; one rotated file is kept. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
-/** How much may wait for the disk, in characters; what is more is dropped: a part never waits for its log. */
-const MAX_WAITING = 256 * 1024;
-/** Longest line that is kept whole, in characters. */
+/** Unwritten text beyond which lines are dropped, in characters: a part never waits for its log. */
+const MAX_PENDING = 256 * 1024;
+/** Longest line to keep whole, in characters. */
 const MAX_LINE = 8 * 1024;
 
 /** The log file of a part of a session. */
@@ -17,20 +17,20 @@ export function partLogFile(logsFolder: string, part: SupervisedPart): string {
 }
 
 /**
- * Keeps what a part of a session says in a file of bounded size. Addresses are cut down to scheme and host: the rest may
- * hold a secret of a page, or (of the browser's own debugging address) the key to the browser.
+ * Writes a part's output to a log file of bounded size. URLs are reduced to scheme and host: the rest may contain a page's
+ * secrets or, in the browser's debugging URL, the key to the browser.
  */
 export function captureLog(source: Readable, file: string): void {
   const decoder = new StringDecoder('utf8');
   let line = '';
-  let waiting = '';
+  let pending = '';
   let size = 0;
   let writing = false;
 
   const write = async (): Promise<void> => {
-    while (waiting !== '') {
-      const text = waiting;
-      waiting = '';
+    while (pending !== '') {
+      const text = pending;
+      pending = '';
       if (size > MAX_FILE_BYTES) {
         await rename(file, `${file}.1`);
         size = 0;
@@ -39,7 +39,7 @@ export function captureLog(source: Readable, file: string): void {
       size += Buffer.byteLength(text);
     }
   };
-  const take = (text: string): void => {
+  const append = (text: string): void => {
     line += text;
     const lines = line.split('\n');
     line = lines.pop() ?? '';
@@ -47,11 +47,11 @@ export function captureLog(source: Readable, file: string): void {
       lines.push(line);
       line = '';
     }
-    if (lines.length === 0 || waiting.length > MAX_WAITING) return;
-    waiting += lines.map((whole) => `${withoutAddresses(whole.slice(0, MAX_LINE))}\n`).join('');
+    if (lines.length === 0 || pending.length > MAX_PENDING) return;
+    pending += lines.map((complete) => `${shortenUrls(complete.slice(0, MAX_LINE))}\n`).join('');
     if (writing) return;
     writing = true;
-    // The folder goes with the session, and a full disk is no reason to stop a browser.
+    // Ignored: the folder is removed with the session, and a full disk should not stop the browser.
     void write()
       .catch(() => undefined)
       .finally(() => {
@@ -59,20 +59,20 @@ export function captureLog(source: Readable, file: string): void {
       });
   };
   source.on('data', (data: Buffer) => {
-    take(decoder.write(data));
+    append(decoder.write(data));
   });
   source.once('end', () => {
-    take(`${decoder.end()}\n`);
+    append(`${decoder.end()}\n`);
   });
   source.on('error', () => undefined);
 }
 
-/** Writes what the service has to tell the caller of a session into the session's own log. Best effort, as all of its logs. */
-export async function noteForSession(logsFolder: string, note: string): Promise<void> {
+/** Adds a note of the service to a session's `service` log. Best effort, like all of its logs. */
+export async function appendServiceNote(logsFolder: string, note: string): Promise<void> {
   const line = `${new Date().toISOString()} ${note.slice(0, MAX_LINE)}\n`;
   await appendFile(partLogFile(logsFolder, 'service'), line, { mode: 0o600 }).catch(() => undefined);
 }
 
-function withoutAddresses(line: string): string {
+function shortenUrls(line: string): string {
   return line.replace(/\b([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/@]*@)?([^\s/?#"']*)[^\s"']*/gi, '$1$2/…');
 }

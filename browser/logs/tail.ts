@@ -1,81 +1,78 @@
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How much is read at a time, in bytes: what a slow reader can hold in memory. */
+/** Bytes read at a time: the memory a slow reader can occupy. */
 const READ_BYTES = 64 * 1024;
-/** Longest line that is handed out whole, in characters; a longer one comes in pieces. */
+/** Longest line to return whole, in characters; longer ones are split. */
 const MAX_LINE = 64 * 1024;
-/** How often a log that is followed is looked at, in milliseconds. */
-const POLL_MS = 150;
+/** How often a followed log is polled, in milliseconds. */
+const POLL_INTERVAL_MS = 150;
 
-/** What is read and how. */
-export interface Tail {
-  /** Opens the file that has the name by now; null when there is none. */
+interface TailOptions {
+  /** Opens the file at the log's path; null if there is none. */
   open: () => Promise<FileHandle | null>;
-  /** False: only what is there already. */
+  /** Whether to wait for more lines at the end. */
   follow: boolean;
   signal: AbortSignal;
 }
 
 /**
- * The lines of a log from its beginning, read at the pace of whoever takes them. When it is followed, a file that takes the
- * name (rename and create) is read from its beginning after the old one's end, and so is one that was made shorter.
- * Reads `first`, which it closes.
+ * Yields the lines of a log from the start, at the consumer's pace. When following, a rotated or truncated log is read
+ * again from the start, after the rest of the old file. Closes `first`.
  */
-export async function* tailLines(first: FileHandle, { open, follow, signal }: Tail): AsyncGenerator<string[]> {
+export async function* tailLines(first: FileHandle, { open, follow, signal }: TailOptions): AsyncGenerator<string[]> {
   let file = first;
   let position = 0;
-  let lines = createLines();
+  let lines = createLineSplitter();
   const buffer = Buffer.alloc(READ_BYTES);
   try {
     while (!signal.aborted) {
       const { bytesRead } = await file.read(buffer, 0, READ_BYTES, position);
       if (bytesRead > 0) {
         position += bytesRead;
-        yield lines.take(buffer.subarray(0, bytesRead));
+        yield lines.push(buffer.subarray(0, bytesRead));
         continue;
       }
       if (!follow) break;
       const { size } = await file.stat();
-      // Grown since it was read: not yet at its end.
+      // It has grown since the read.
       if (size > position) continue;
-      const next = await successorOf(file, open);
+      const next = await openSuccessor(file, open);
       if (next !== null || size < position) {
-        yield lines.rest();
-        lines = createLines();
+        yield lines.flush();
+        lines = createLineSplitter();
         position = 0;
       }
       if (next !== null) {
         await file.close();
         file = next;
       } else if (size === position) {
-        await pause(POLL_MS, undefined, { signal }).catch(() => undefined);
+        await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
       }
     }
-    if (!signal.aborted) yield lines.rest();
+    if (!signal.aborted) yield lines.flush();
   } finally {
     await file.close();
   }
 }
 
-/** The file that has the name now, when it is another one; while the old one is held open, its number is not reused. */
-async function successorOf(file: FileHandle, open: Tail['open']): Promise<FileHandle | null> {
-  const named = await open().catch(() => null);
-  if (named === null) return null;
-  const [before, now] = await Promise.all([file.stat(), named.stat()]);
-  // Written to under its old name until now: its end comes first.
-  if (before.ino !== now.ino || before.dev !== now.dev) return named;
-  await named.close();
+/** Opens the file now at the path, if it is another one; the old one's inode is not reused while it is open. */
+async function openSuccessor(file: FileHandle, open: TailOptions['open']): Promise<FileHandle | null> {
+  const current = await open().catch(() => null);
+  if (current === null) return null;
+  const [before, now] = await Promise.all([file.stat(), current.stat()]);
+  if (before.ino !== now.ino || before.dev !== now.dev) return current;
+  await current.close();
   return null;
 }
 
-/** Cuts bytes into lines; a character or a line that is not complete waits for its rest. */
-function createLines(): { take(data: Buffer): string[]; rest(): string[] } {
+/** Splits bytes into lines, buffering incomplete characters and lines. */
+function createLineSplitter(): { push(data: Buffer): string[]; flush(): string[] } {
   const decoder = new StringDecoder('utf8');
   let line = '';
   return {
-    take: (data) => {
+    push: (data) => {
       line += decoder.write(data);
       const lines = line.split(/\r?\n/);
       line = lines.pop() ?? '';
@@ -85,7 +82,7 @@ function createLines(): { take(data: Buffer): string[]; rest(): string[] } {
       }
       return lines;
     },
-    rest: () => {
+    flush: () => {
       const last = line + decoder.end();
       line = '';
       return last === '' ? [] : [last];

@@ -1,56 +1,55 @@
-import { openInternalPage } from '../chromium/internal-page.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openInternalPage } from '../chromium/internal-page.ts';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { CdpError } from '../cdp/connection.ts';
 
-/** Name of the world that our code runs in: pages cannot see it. */
+/** Name of the isolated world that our code runs in, invisible to pages. */
 const WORLD = 'storage';
-/** Longest a blank page may take to open, in milliseconds: nothing of the network is involved. */
+/** How long a blank page may take to open, in milliseconds; no network is involved. */
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** A page that can stand at any origin without asking anybody for it. */
+/** A page that can load an empty document of any origin without network access. */
 export interface BlankPage {
-  /** Runs an expression in an empty document of that origin, and gives its value. */
-  runAt(origin: string, expression: string): Promise<unknown>;
+  /** Evaluates an expression in an empty document of the origin. */
+  evaluateAt(origin: string, expression: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /**
- * Opens a hidden page of the default context whose every request is answered by us: documents are empty, all else is
- * refused. So an origin's storage can be read and written while nothing reaches the network. Service workers are
- * bypassed: they would answer with the site's own pages.
+ * Opens a hidden page whose requests are all intercepted: documents are empty, everything else fails. This gives access to
+ * an origin's storage without network requests. Service workers are bypassed, as they would serve the site's pages.
  */
 export async function openBlankPage(cdp: CdpConnection, browserContextId: string | undefined): Promise<BlankPage> {
-  const own = await openInternalPage(cdp, browserContextId);
-  const page = await interceptPage(cdp, own.sessionId);
+  const hidden = await openInternalPage(cdp, browserContextId);
+  const page = await interceptRequests(cdp, hidden.sessionId);
   return {
-    runAt: page.runAt,
+    evaluateAt: page.evaluateAt,
     close: async () => {
       page.stopListening();
-      await own.close();
+      await hidden.close();
     },
   };
 }
 
-/** The same on a page that is there already; `release` gives it back empty and without a history. */
+/** Like {@link openBlankPage} on an existing page, which `close` leaves empty and without history. */
 export async function borrowPage(cdp: CdpConnection, sessionId: string): Promise<BlankPage> {
-  const page = await interceptPage(cdp, sessionId);
+  const page = await interceptRequests(cdp, sessionId);
   return {
-    runAt: page.runAt,
+    evaluateAt: page.evaluateAt,
     close: async () => {
       page.stopListening();
       await cdp.send('Fetch.disable', undefined, sessionId);
       await page.navigate('about:blank');
-      await whenSettled(() => cdp.send('Page.resetNavigationHistory', undefined, sessionId));
+      await retryWhileRefused(() => cdp.send('Page.resetNavigationHistory', undefined, sessionId));
       await cdp.send('Network.disable', undefined, sessionId);
     },
   };
 }
 
-async function interceptPage(cdp: CdpConnection, sessionId: string) {
+async function interceptRequests(cdp: CdpConnection, sessionId: string) {
   const stopListening = cdp.on('Fetch.requestPaused', ({ requestId, resourceType }, from) => {
     if (from !== sessionId) return;
-    const answered =
+    const response =
       resourceType === 'Document'
         ? cdp.send(
             'Fetch.fulfillRequest',
@@ -63,8 +62,8 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
             sessionId,
           )
         : cdp.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }, sessionId);
-    // The page may have gone on meanwhile.
-    answered.catch(() => undefined);
+    // Fails if the page has navigated in the meantime.
+    response.catch(() => undefined);
   });
   await Promise.all([
     cdp.send('Page.enable', {}, sessionId),
@@ -73,16 +72,16 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
     cdp.send('Fetch.enable', { patterns: [{ urlPattern: '*' }] }, sessionId),
   ]);
 
-  /** Resolves with the frame's id when the document is there: the answer to `Page.navigate` comes a little before. */
+  /** Resolves with the frame's id once the document is committed, slightly after the response to `Page.navigate`. */
   const navigate = async (url: string): Promise<string> => {
-    let arrived: (loaderId: string) => void = () => undefined;
+    let onCommit: (loaderId: string) => void = () => undefined;
     const loaders = new Set<string>();
     let wanted: string | undefined;
-    const there = new Promise<void>((resolve, reject) => {
+    const committed = new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new Error('Failed to open a blank page'));
       }, OPEN_TIMEOUT_MS);
-      arrived = (loaderId) => {
+      onCommit = (loaderId) => {
         loaders.add(loaderId);
         if (wanted === undefined || !loaders.has(wanted)) return;
         clearTimeout(timer);
@@ -90,20 +89,20 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
       };
     });
     const stop = cdp.on('Page.frameNavigated', ({ frame }, from) => {
-      if (from === sessionId && frame.parentId === undefined) arrived(frame.loaderId);
+      if (from === sessionId && frame.parentId === undefined) onCommit(frame.loaderId);
     });
     try {
       const { frameId, loaderId, errorText } = await cdp.send('Page.navigate', { url }, sessionId);
       if (errorText !== undefined) throw new Error(`Failed to open a blank page: ${errorText}`);
       if (loaderId !== undefined) {
         wanted = loaderId;
-        if (loaders.has(loaderId)) arrived(loaderId);
-        await there;
+        if (loaders.has(loaderId)) onCommit(loaderId);
+        await committed;
       }
       return frameId;
     } finally {
-      // Nobody may be waiting any more when it is rejected.
-      there.catch(() => undefined);
+      // It may reject after an earlier error.
+      committed.catch(() => undefined);
       stop();
     }
   };
@@ -111,15 +110,15 @@ async function interceptPage(cdp: CdpConnection, sessionId: string) {
   return {
     stopListening,
     navigate,
-    runAt: async (origin: string, expression: string): Promise<unknown> => {
+    evaluateAt: async (origin: string, expression: string): Promise<unknown> => {
       const frameId = await navigate(`${origin}/`);
-      // What runs here may run twice: it reads, or writes the same again.
-      return whenSettled(() => evaluateInIsolatedWorld(cdp, sessionId, frameId, expression));
+      // Expressions are idempotent, so they can be retried.
+      return retryWhileRefused(() => evaluateInIsolatedWorld(cdp, sessionId, frameId, expression));
     },
   };
 }
 
-/** Evaluates in a world of our own in that frame: no trace in the page, and no way for the page to interfere. */
+/** Evaluates an expression in an isolated world of a frame: invisible to the page, which cannot interfere. */
 export async function evaluateInIsolatedWorld(
   cdp: CdpConnection,
   sessionId: string,
@@ -136,20 +135,20 @@ export async function evaluateInIsolatedWorld(
   return result.value;
 }
 
-/** Pauses between tries, in milliseconds. */
-const SETTLE_PAUSES_MS = [5, 20, 50, 100, 200, 400];
+/** Delays between attempts, in milliseconds. */
+const RETRY_DELAYS_MS = [5, 20, 50, 100, 200, 400];
 
 /**
- * A page that has just arrived is refused for a moment while its process takes over from the one before, most of all on
- * a loaded machine; nothing tells when that is over. Tries again when the browser refuses.
+ * Retries while the browser refuses. It refuses commands to a newly committed page for a moment, until its process has taken
+ * over from the previous one, and no event reports when it has.
  */
-async function whenSettled<T>(action: () => Promise<T>): Promise<T> {
-  for (const pause of SETTLE_PAUSES_MS) {
+async function retryWhileRefused<T>(action: () => Promise<T>): Promise<T> {
+  for (const delay of RETRY_DELAYS_MS) {
     try {
       return await action();
     } catch (error) {
       if (!(error instanceof CdpError) || error.reason !== 'refused') throw error;
-      await sleep(pause);
+      await sleep(delay);
     }
   }
   return action();

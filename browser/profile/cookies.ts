@@ -2,16 +2,16 @@ import type { Protocol } from 'devtools-protocol';
 import type { CdpConnection } from '../cdp/connection.ts';
 import { ProfileCookie } from '../../store/profile-state/state.ts';
 
-/** All cookies of the default context, session cookies and partitioned ones included. */
+/** All cookies of a context, including session and partitioned cookies. */
 export async function readCookies(cdp: CdpConnection, browserContextId: string | undefined): Promise<ProfileCookie[]> {
   const { cookies } = await cdp.send('Storage.getCookies', browserContextId === undefined ? {} : { browserContextId });
   return cookies.map(({ session, expires, ...cookie }) =>
-    // Parsing drops what is derived, such as the size.
+    // Parsing drops derived properties, such as the size.
     ProfileCookie.parse(session ? cookie : { ...cookie, expires }),
   );
 }
 
-/** Sets cookies; gives how many the browser refused. One bad cookie does not keep the others out. */
+/** Sets cookies, skipping invalid ones; returns how many the browser refused. */
 export async function writeCookies(
   cdp: CdpConnection,
   browserContextId: string | undefined,
@@ -24,7 +24,7 @@ export async function writeCookies(
       () => true,
       () => false,
     );
-  // The usual case in one command; it is all or nothing.
+  // Usually one command suffices; it sets all cookies or none.
   if (await set(cookies)) return 0;
   const each = await Promise.all(cookies.map((cookie) => set([cookie])));
   return each.filter((accepted) => !accepted).length;
@@ -34,12 +34,12 @@ function toParameter(cookie: ProfileCookie): Protocol.Network.CookieParam {
   const { domain, ...rest } = cookie;
   const host = domain.replace(/^\./, '');
   const scheme = cookie.secure || cookie.sourceScheme === 'Secure' ? 'https' : 'http';
-  // Given by URL and without a domain, a cookie is good for its host alone, as it was.
-  const place = domain.startsWith('.') ? { domain } : { url: `${scheme}://${host}${cookie.path}` };
-  return { ...definedOnly(rest), ...place };
+  // A URL without a domain sets a host-only cookie.
+  const scope = domain.startsWith('.') ? { domain } : { url: `${scheme}://${host}${cookie.path}` };
+  return { ...definedOnly(rest), ...scope };
 }
 
-/** The protocol wants absent properties absent, not undefined. */
+/** CDP does not accept undefined for absent properties. */
 function definedOnly(cookie: Omit<ProfileCookie, 'domain'>): Omit<Protocol.Network.CookieParam, 'url' | 'domain'> {
   const { expires, sameSite, priority, sourceScheme, sourcePort, partitionKey, ...always } = cookie;
   return {

@@ -1,6 +1,6 @@
 import type { ProfileState } from '../../store/profile-state/state.ts';
 
-/** A profile as the store hands it out. `state` is read by `state.ts`; null before the first save. */
+/** A profile from the store. `state` is parsed by `readState`; null before the first save. */
 export interface StoredProfile {
   id: string;
   name: string | null;
@@ -13,13 +13,13 @@ export interface StoredProfile {
 
 /** What the browser service needs of the store. */
 export interface ProfileStore {
-  /** Which profile that is, and when it last changed; null when no such profile. */
+  /** A profile's id and last change; null if it does not exist. */
   lookUp(projectId: string, ref: { id: string } | { name: string }): Promise<{ id: string; updatedAt: Date } | null>;
-  /** Null when no such profile. */
+  /** Null if it does not exist. */
   load(projectId: string, ref: { id: string } | { name: string }): Promise<StoredProfile | null>;
   /**
-   * Replaces the state by `merge(stored)` in one transaction that holds the row, so that saves at the same time lose
-   * nothing of each other. `merge` is synchronous. Rejects with `not_found` when the profile is gone.
+   * Replaces the state with `merge(stored)` in a transaction that locks the row, so that concurrent saves do not overwrite each
+   * other. Rejects with `not_found` if the profile no longer exists.
    */
   save(projectId: string, id: string, merge: (stored: unknown) => unknown): Promise<unknown>;
 }
@@ -33,32 +33,32 @@ export interface ProfileRecord {
   lastUsedAt: Date | null;
 }
 
-/** The profiles of a project, for a service that serves them itself: one that no API stands before. */
+/** A project's profiles, for a browser service that serves them itself, without an API in front of it. */
 export interface ProfileRecords {
-  /** Rejects with `already_exists` when the project has a profile of that name. */
+  /** Rejects with `already_exists` if the name is taken. */
   create(projectId: string, name: string | null): Promise<ProfileRecord>;
-  /** Null when the project has none such. */
+  /** Null if it does not exist. */
   find(projectId: string, idOrName: string): Promise<ProfileRecord | null>;
-  /** Newest first. `query`: part of the name, in any case. */
+  /** Newest first. `query` matches part of the name, ignoring case. */
   list(
     projectId: string,
     page: { limit: number; offset: number; query?: string },
   ): Promise<{ rows: ProfileRecord[]; hasMore: boolean }>;
-  /** Null when the project has none such. Rejects with `already_exists` when the name is taken. */
+  /** Null if it does not exist. Rejects with `already_exists` if the name is taken. */
   rename(projectId: string, idOrName: string, name: string): Promise<ProfileRecord | null>;
-  /** False when the project has none such. */
+  /** False if it does not exist. */
   remove(projectId: string, idOrName: string): Promise<boolean>;
 }
 
-/** The profile that a session opened. */
+/** The profile attached to a session. */
 export interface AttachedProfile {
   id: string;
   name: string | null;
   createdAt: Date;
   updatedAt: Date;
   lastUsedAt: Date | undefined;
-  /** Whether the end of the session saves to it. */
+  /** Whether to save it when the session ends. */
   saveChanges: boolean;
-  /** The state right after loading, as this browser shows it: what differs later was changed by this session. */
+  /** The state right after loading, as read from this browser; later differences are the session's changes. */
   baseline: ProfileState;
 }

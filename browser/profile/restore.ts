@@ -5,20 +5,19 @@ import { readCookies, writeCookies } from './cookies.ts';
 import type { ProfileOrigin, ProfileState } from '../../store/profile-state/state.ts';
 import { writeStorageExpression } from './storage-script.ts';
 
-/** Hidden pages that restore origins side by side. */
-const PARALLEL_PAGES = 3;
+/** Hidden pages that read or restore origins in parallel. */
+export const PARALLEL_PAGES = 3;
 
-/** What came of putting a profile into a browser. */
-export interface RestoreResult {
-  /** The state as the browser shows it now: it may have shortened or dropped what it does not accept. */
+interface RestoreResult {
+  /** The state as read back from the browser, which may have changed or dropped parts of it. */
   baseline: ProfileState;
-  /** Cookies that the browser refused, and origins that could not be restored as a whole. */
+  /** Number of refused cookies and incompletely restored origins. */
   faults: number;
 }
 
 /**
- * Puts a profile's state into a browser. Session storage belongs to a tab: it goes into the first page, and only when
- * `fresh` says that nobody uses that page yet.
+ * Restores a profile's state in a browser. Session storage belongs to a tab, so it is only restored if the active page is
+ * still unused (`fresh`).
  */
 export async function restoreState(chromium: Chromium, state: ProfileState, fresh: boolean): Promise<RestoreResult> {
   const { cdp, pages } = chromium;
@@ -34,17 +33,17 @@ export async function restoreState(chromium: Chromium, state: ProfileState, fres
 
   const [refused, ...damaged] = await Promise.all([
     writeCookies(cdp, contextId, live),
-    inTab.length === 0 || page === undefined ? [] : restoreIn(() => borrowPage(cdp, page.sessionId), inTab),
-    ...split(hidden, PARALLEL_PAGES).map((share) => restoreIn(() => openBlankPage(cdp, contextId), share)),
+    inTab.length === 0 || page === undefined ? [] : restoreOrigins(() => borrowPage(cdp, page.sessionId), inTab),
+    ...distribute(hidden, PARALLEL_PAGES).map((share) => restoreOrigins(() => openBlankPage(cdp, contextId), share)),
   ]);
   const faulty = new Set(damaged.flat());
-  // Where the first page stood meanwhile was not the caller's doing.
+  // The page's visits so far were not the caller's.
   if (fresh) pages.forgetVisits();
   const cookies = live.length === 0 ? [] : await readCookies(cdp, contextId);
   return {
     baseline: {
       cookies,
-      // What never got into the browser must not look as if the session had deleted it.
+      // Data that was not restored must not look as if the session had deleted it.
       origins: state.origins.map((origin) =>
         faulty.has(origin.origin)
           ? { origin: origin.origin, localStorage: {}, sessionStorage: {}, indexedDB: [] }
@@ -55,13 +54,13 @@ export async function restoreState(chromium: Chromium, state: ProfileState, fres
   };
 }
 
-/** Gives the origins that could not be restored as a whole. */
-async function restoreIn(open: () => Promise<BlankPage>, origins: ProfileOrigin[]): Promise<string[]> {
+/** Returns the origins that could not be restored completely. */
+async function restoreOrigins(open: () => Promise<BlankPage>, origins: ProfileOrigin[]): Promise<string[]> {
   const blank = await open();
   const faulty: string[] = [];
   try {
     for (const origin of origins) {
-      const faults = await blank.runAt(origin.origin, writeStorageExpression(origin));
+      const faults = await blank.evaluateAt(origin.origin, writeStorageExpression(origin));
       if (faults !== 0) faulty.push(origin.origin);
     }
   } finally {
@@ -70,9 +69,9 @@ async function restoreIn(open: () => Promise<BlankPage>, origins: ProfileOrigin[
   return faulty;
 }
 
-/** Deals items out to at most `count` shares, none of them empty. */
-export function split<T>(items: T[], count: number): T[][] {
-  const shares: T[][] = Array.from({ length: Math.min(count, items.length) }, () => []);
-  for (const [index, item] of items.entries()) shares[index % shares.length]?.push(item);
-  return shares;
+/** Distributes items over at most `count` non-empty groups. */
+export function distribute<T>(items: T[], count: number): T[][] {
+  const groups: T[][] = Array.from({ length: Math.min(count, items.length) }, () => []);
+  for (const [index, item] of items.entries()) groups[index % groups.length]?.push(item);
+  return groups;
 }

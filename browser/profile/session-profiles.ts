@@ -7,7 +7,7 @@ import type { ProfileStore } from './profile-store.ts';
 import { restoreState } from './restore.ts';
 import { readState } from '../../store/profile-state/state.ts';
 
-/** Loads profiles into sessions and saves them back, over the store. */
+/** Loads profiles from the store into sessions, and saves them back. */
 export function createSessionProfiles(store: ProfileStore, logger: Logger): SessionProfiles {
   return {
     attach: async ({ record, chromium }, ref, fresh) => {
@@ -20,7 +20,7 @@ export function createSessionProfiles(store: ProfileStore, logger: Logger): Sess
         throw new HoldfastError('not_found', message, { details: [{ code: 'not_found', message }] });
       }
       const { baseline, faults } = await restoreState(chromium, readState(stored.state), fresh);
-      if (faults > 0) logger.warn({ profile_id: stored.id, faults }, 'profile partly loaded');
+      if (faults > 0) logger.warn({ profile_id: stored.id, faults }, 'profile partially loaded');
       return {
         id: stored.id,
         name: stored.name,
@@ -33,7 +33,7 @@ export function createSessionProfiles(store: ProfileStore, logger: Logger): Sess
     },
     save: async ({ record, chromium }, profile) => {
       const { state, skipped } = await captureState(chromium, profile.baseline);
-      if (skipped > 0) logger.warn({ profile_id: profile.id, skipped }, 'profile partly saved');
+      if (skipped > 0) logger.warn({ profile_id: profile.id, skipped }, 'profile partially saved');
       await store.save(record.projectId, profile.id, (stored) =>
         mergeStates(profile.baseline, state, readState(stored)),
       );

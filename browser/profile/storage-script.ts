@@ -1,9 +1,9 @@
 /**
- * Code that runs inside pages, in a world of its own: the page cannot see it, and what the page did to its globals does
- * not touch it. It is text, because what a build step adds to functions would not exist there.
+ * Code that runs in an isolated world of a page: the page cannot see it, and changes to the page's globals do not affect it.
+ * It is text, because helpers that a build step adds to functions would not exist there.
  *
- * IndexedDB values are structured clones, which JSON cannot hold. Objects become `{t: kind, …}` and are numbered in the
- * order in which they are met, so that shared and circular references come back as such (`{t: 'ref', i}`).
+ * IndexedDB values are structured clones, which JSON cannot represent. Objects become `{t: kind, …}`, numbered in the order
+ * of traversal, so that shared and circular references can be restored (`{t: 'ref', i}`).
  */
 const CODEC = String.raw`
   const toBase64 = (buffer) => {
@@ -37,7 +37,7 @@ const CODEC = String.raw`
     if (kind === 'Error') return { t: 'error', n: value.name, m: value.message };
     if (kind === 'Boolean' || kind === 'Number' || kind === 'String') return { t: 'boxed', v: await encode(value.valueOf(), seen) };
     if (kind === 'CryptoKey') {
-      if (!value.extractable) throw new Error('a key that may not leave the browser');
+      if (!value.extractable) throw new Error('a non-extractable key');
       return { t: 'key', j: JSON.stringify(await crypto.subtle.exportKey('jwk', value)), a: await encode({ ...value.algorithm }, seen), u: value.usages };
     }
     if (kind !== 'Object') throw new Error('a ' + kind);
@@ -78,17 +78,16 @@ const CODEC = String.raw`
   const pairs = (storage) => Object.fromEntries(Array.from({ length: storage.length }, (_, i) => storage.key(i)).map((key) => [key, storage.getItem(key)]));
 `;
 
-/** Reading one database may take this long in the page, in milliseconds: another tab may hold it. */
+/** Timeout for reading one database, in milliseconds: another tab may block it. */
 const DATABASE_TIMEOUT_MS = 3_000;
-/** A store with more records than this is a cache, not a login. */
+/** A store with more records is a cache, not login state. */
 const MAX_RECORDS_PER_STORE = 20_000;
-/** Databases of an origin beyond this size in JSON are left out, in characters. */
+/** Databases of an origin beyond this total size are skipped, in characters of JSON. */
 const MAX_ORIGIN_CHARACTERS = 16 * 1024 * 1024;
 
 /**
- * Expression that resolves to `{origin, localStorage, sessionStorage, indexedDB, unread, skipped}` of the document it runs
- * in. `unread` names databases that could not be read or are too large, `skipped` counts records that JSON cannot hold in
- * any notation; the rest is complete.
+ * Expression that resolves to `{origin, localStorage, sessionStorage, indexedDB, unread, skipped}` of its document. `unread`
+ * names databases that could not be read or are too large, `skipped` counts records that cannot be encoded.
  */
 export const READ_STORAGE = String.raw`(async () => {
   ${CODEC}
@@ -135,20 +134,20 @@ export const READ_STORAGE = String.raw`(async () => {
   return { origin: location.origin, localStorage: local, sessionStorage: session, indexedDB: indexedDatabases, unread, skipped };
 })()`;
 
-/** Expression that resolves to `{origin, sessionStorage}` of the document it runs in. */
+/** Expression that resolves to `{origin, sessionStorage}` of its document. */
 export const READ_SESSION_STORAGE = String.raw`(async () => {
   ${CODEC}
   try { return { origin: location.origin, sessionStorage: pairs(sessionStorage) }; } catch { return { origin: 'null', sessionStorage: {} }; }
 })()`;
 
-/** Expression that puts what an origin kept into the document it runs in, and resolves to the number of faults. */
+/** Expression that restores an origin's storage in its document, and resolves to the number of faults. */
 export function writeStorageExpression(origin: {
   localStorage: unknown;
   sessionStorage: unknown;
   indexedDB: unknown;
 }): string {
   const { localStorage, sessionStorage, indexedDB } = origin;
-  // As a text that the page parses: in a literal, a key named __proto__ would mean something else.
+  // A string for the page to parse: in an object literal, a key named __proto__ would set the prototype.
   const data = JSON.stringify(JSON.stringify({ localStorage, sessionStorage, indexedDB }));
   return String.raw`(async () => {
   ${CODEC}
@@ -175,10 +174,10 @@ export function writeStorageExpression(origin: {
           const store = transaction.objectStore(name);
           for (const [key, value] of decoded) {
             const request = keyPath === null ? store.put(value, key) : store.put(value);
-            // A record that is refused must not take the others of its transaction with it.
+            // A refused record must not abort the transaction of the others.
             request.onerror = (event) => { event.preventDefault(); faults += 1; };
           }
-          // Not before: a page that closes takes back what is put and not committed, such as blobs that are still written.
+          // Closing the page before the commit would discard the writes, such as blobs that are still being written.
           await new Promise((resolve, reject) => { transaction.oncomplete = resolve; transaction.onabort = () => reject(transaction.error); });
         }
       } finally { database.close(); }

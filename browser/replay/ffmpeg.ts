@@ -3,38 +3,37 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { HoldfastError } from '../../contract/errors.ts';
 
-/** Longest wait for the end of a video after the recorder was asked to finish it, in milliseconds. */
+/** How long a recorder may take to finish its video, in milliseconds. */
 const FINISH_TIMEOUT_MS = 10_000;
-/** Largest video, in bytes: a disk is not filled by one that was forgotten. */
+/** Maximum video size, in bytes, so that a forgotten recording does not fill the disk. */
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** Where the pictures come from: an X display, or JPEGs that are written to its input. */
-export type PictureSource = { kind: 'display'; name: string } | { kind: 'pipe'; width: number; height: number };
+/** An X display, or JPEG frames written to the recorder's input. */
+type FrameSource = { kind: 'display'; name: string } | { kind: 'pipe'; width: number; height: number };
 
-/** A running recorder. */
+/** A running ffmpeg. */
 export interface Recorder {
-  /** Takes JPEGs when the source is a pipe. */
+  /** Accepts JPEG frames if the source is a pipe. */
   input: Writable;
-  /** Resolves when the video is complete, whoever ended it. */
+  /** Resolves when the recorder has exited, for any reason. */
   ended: Promise<void>;
-  /** Asks for the end of the video and waits for it. */
+  /** Finishes the video. */
   finish(): Promise<void>;
 }
 
-/** What is recorded, and into which file. */
-export interface RecorderOptions {
-  source: PictureSource;
+interface RecorderOptions {
+  source: FrameSource;
   framerate: number;
   maxSeconds: number;
   file: string;
 }
 
 /**
- * Starts ffmpeg. The video is written in pieces that can be played as they are: a recorder that is killed loses seconds,
- * not the video. Throws `operation_failed` where ffmpeg is not installed.
+ * Starts ffmpeg. The video is written in fragments that are playable on their own: a killed recorder loses seconds, not the
+ * video. Throws `operation_failed` if ffmpeg is not installed.
  */
 export async function startRecorder({ source, framerate, maxSeconds, file }: RecorderOptions): Promise<Recorder> {
-  // Made here, so that nobody else can read it from its first byte on.
+  // Created here, so that it is private from the start.
   await (await open(file, 'wx', 0o600)).close();
   const input =
     source.kind === 'display'
@@ -50,7 +49,7 @@ export async function startRecorder({ source, framerate, maxSeconds, file }: Rec
     [
       ...['-loglevel', 'error', '-y', ...input, '-t', String(maxSeconds), '-fs', String(MAX_BYTES)],
       ...['-vf', filter, '-an', '-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '28', '-pix_fmt', 'yuv420p'],
-      // Each part is in the file when it is whole: a quiet page would leave most of it to be lost with the recorder.
+      // Flush each fragment: for a quiet page, most of the video would otherwise be buffered, and lost with a killed recorder.
       ...['-flush_packets', '1', '-g', String(framerate * 2)],
       ...['-movflags', '+frag_keyframe+empty_moov+default_base_moof', '-f', 'mp4', file],
     ],
@@ -70,12 +69,12 @@ export async function startRecorder({ source, framerate, maxSeconds, file }: Rec
       reject(
         new HoldfastError(
           'operation_failed',
-          'Replays need ffmpeg, which is not installed here (apt-get install ffmpeg)',
+          'Replays need ffmpeg, which is not installed; run `apt-get install ffmpeg`',
         ),
       );
     });
   });
-  // The pipe breaks when the recorder ends by itself; `ended` tells.
+  // The pipe breaks when the recorder exits; `ended` reports that.
   child.stdin?.on('error', () => undefined);
   return {
     input: child.stdin ?? process.stdout,
@@ -90,7 +89,7 @@ export async function startRecorder({ source, framerate, maxSeconds, file }: Rec
   };
 }
 
-/** The codec takes even sizes only. */
+/** Rounds down to an even length, which the codec requires. */
 function even(pixels: number): string {
   return String(Math.max(2, pixels - (pixels % 2)));
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import path from 'node:path';
 import { z } from 'zod';
 
-/** What is known of a recording; it lies beside its video. */
+/** Metadata of a recording, stored next to its video. */
 const ReplayRecord = z.object({
   id: z.string(),
   sessionId: z.string(),
@@ -12,27 +12,27 @@ const ReplayRecord = z.object({
 });
 export type ReplayRecord = z.infer<typeof ReplayRecord>;
 
-/** How long a video is kept after its recording began where nothing else is said, in milliseconds: to look into what went wrong. */
-const DEFAULT_KEPT_MS = 7 * 24 * 60 * 60_000;
+/** Default time a video is kept after its recording started, in milliseconds. */
+const DEFAULT_RETENTION_MS = 7 * 24 * 60 * 60_000;
 
-/** Videos on disk, in a folder of the service's alone (0700). They outlive their sessions and the service. */
+/** Videos on disk, in a private folder (0700). They outlive their sessions and the service. */
 export interface ReplayStore {
-  /** Where the recorder writes. */
   videoPath(id: string): string;
   save(record: ReplayRecord): Promise<void>;
-  /** Null when there is none of that session and of one of the projects. */
+  /** Null if it does not exist or is not of that session and one of the projects. */
   find(projects: readonly string[], sessionId: string, id: string): Promise<ReplayRecord | null>;
-  /** The one a token in a URL speaks for. */
+  /** For URLs with a token, which are not bound to a project. */
   byId(id: string): Promise<ReplayRecord | null>;
   /** Oldest first. */
   list(projects: readonly string[], sessionId: string): Promise<ReplayRecord[]>;
-  /** For the start of a service: ends what a dead one was recording, and removes what has been kept long enough. */
-  tidy(now: number): Promise<void>;
-  /** Removes what has been kept long enough, but what is still being recorded. */
-  removeOld(now: number): Promise<void>;
+  /** Call at startup: marks recordings that a crash interrupted as finished, and removes expired ones. */
+  recover(now: number): Promise<void>;
+  /** Removes finished recordings whose retention has passed. */
+  removeExpired(now: number): Promise<void>;
 }
 
-export function createReplayStore(folder: string, keptMs = DEFAULT_KEPT_MS): ReplayStore {
+/** Creates a store in `folder`, which is created on the first save. */
+export function createReplayStore(folder: string, retentionMs = DEFAULT_RETENTION_MS): ReplayStore {
   const videoPath = (id: string): string => path.join(folder, `${id}.mp4`);
   const recordPath = (id: string): string => path.join(folder, `${id}.json`);
   const read = async (id: string): Promise<ReplayRecord | null> => {
@@ -40,7 +40,7 @@ export function createReplayStore(folder: string, keptMs = DEFAULT_KEPT_MS): Rep
     try {
       return ReplayRecord.parse(JSON.parse(await readFile(recordPath(id), 'utf8')));
     } catch {
-      // None of that id, or what a full disk left of one.
+      // It does not exist, or a full disk has truncated it.
       return null;
     }
   };
@@ -52,17 +52,17 @@ export function createReplayStore(folder: string, keptMs = DEFAULT_KEPT_MS): Rep
     return records.filter((record) => record !== null);
   };
 
-  const removeOld = async (now: number): Promise<void> => {
-    const isOld = ({ startedAt, finishedAt }: ReplayRecord): boolean =>
-      finishedAt !== null && now - Date.parse(startedAt) >= keptMs;
-    for (const { id } of (await all()).filter(isOld))
+  const removeExpired = async (now: number): Promise<void> => {
+    const isExpired = ({ startedAt, finishedAt }: ReplayRecord): boolean =>
+      finishedAt !== null && now - Date.parse(startedAt) >= retentionMs;
+    for (const { id } of (await all()).filter(isExpired))
       await Promise.all([videoPath(id), recordPath(id)].map((file) => rm(file, { force: true })));
   };
   const save = async (record: ReplayRecord): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const half = `${recordPath(record.id)}.half`;
-    await writeFile(half, JSON.stringify(record), { mode: 0o600 });
-    await rename(half, recordPath(record.id));
+    const partial = `${recordPath(record.id)}.partial`;
+    await writeFile(partial, JSON.stringify(record), { mode: 0o600 });
+    await rename(partial, recordPath(record.id));
   };
 
   return {
@@ -77,16 +77,16 @@ export function createReplayStore(folder: string, keptMs = DEFAULT_KEPT_MS): Rep
       (await all())
         .filter((record) => record.sessionId === sessionId && projects.includes(record.projectId))
         .sort((left, right) => left.startedAt.localeCompare(right.startedAt)),
-    tidy: async (now) => {
+    recover: async (now) => {
       for (const record of await all())
         if (record.finishedAt === null) await save({ ...record, finishedAt: new Date(now).toISOString() });
-      await removeOld(now);
+      await removeExpired(now);
     },
-    removeOld,
+    removeExpired,
   };
 }
 
-/** Size of a video so far, in bytes; zero when the recorder has not written yet. */
-export async function sizeOf(file: string): Promise<number> {
+/** The current size of a video, in bytes; zero if nothing is written yet. */
+export async function videoSize(file: string): Promise<number> {
   return (await stat(file).catch(() => null))?.size ?? 0;
 }

@@ -10,27 +10,21 @@ import type { Recorder } from './ffmpeg.ts';
 import { startRecorder } from './ffmpeg.ts';
 import type { ReplayRecord, ReplayStore } from './replay-store.ts';
 
-/** JPEG quality of the pictures that a recorder without a display is fed. */
+/** JPEG quality of frames when recording without a display. */
 const QUALITY = 70;
 
-/** Records sessions. */
+/** Records sessions to video. */
 export interface Replays {
-  /** Throws `operation_failed` while another recording of the session runs. */
+  /** Throws `operation_failed` if the session is already being recorded. */
   start(session: Session, options: ReplayStart): Promise<ReplayRecord>;
-  /** Ends a recording and resolves when its video is complete; one that has ended is left as it is. */
+  /** Ends a recording and resolves when its video is complete; does nothing if it has ended already. */
   stop(id: string): Promise<void>;
 }
 
-interface Running {
-  record: ReplayRecord;
-  session: Session;
-  /** Shared by all who wait for the end. */
-  finish: () => Promise<void>;
-}
-
-/** With a window the display is recorded, without one the pictures that the page paints. */
+/** Records the display of a session with a window, else the frames its active page paints. */
 export function createReplays(store: ReplayStore, logger: Logger): Replays {
-  const running = new Map<string, Running>();
+  /** By replay id: ends the recording. */
+  const running = new Map<string, () => Promise<void>>();
   const starting = new Set<Session>();
 
   const start = async (session: Session, options: ReplayStart): Promise<ReplayRecord> => {
@@ -58,32 +52,28 @@ export function createReplays(store: ReplayStore, logger: Logger): Replays {
     });
     await store.save(record);
     session.watchers.recordings += 1;
-    const stopFeeding = chromium.display === null ? feed(session, recorder, options) : () => undefined;
+    const stopFeeding = chromium.display === null ? feedFrames(session, recorder, options) : () => undefined;
 
     const close = async (): Promise<void> => {
       stopFeeding();
-      session.beforeEnd.delete(entry.finish);
+      session.beforeEnd.delete(finish);
       running.delete(record.id);
       session.watchers.recordings -= 1;
       await store.save({ ...record, finishedAt: new Date().toISOString() });
       logger.info({ session_id: record.sessionId, replay_id: record.id }, 'replay recorded');
     };
-    // It may end by itself: its time is over, its size is reached, the display or the disk is gone.
+    // It may end by itself: maximum duration or size reached, display gone, disk full.
     const closed = recorder.ended.then(close);
     closed.catch(() => {
       logger.error({ session_id: record.sessionId, replay_id: record.id }, 'replay not saved');
     });
-    const entry: Running = {
-      record,
-      session,
-      finish: async () => {
-        stopFeeding();
-        await recorder.finish();
-        await closed;
-      },
+    const finish = async (): Promise<void> => {
+      stopFeeding();
+      await recorder.finish();
+      await closed;
     };
-    running.set(record.id, entry);
-    session.beforeEnd.add(entry.finish);
+    running.set(record.id, finish);
+    session.beforeEnd.add(finish);
     return record;
   };
 
@@ -103,18 +93,22 @@ export function createReplays(store: ReplayStore, logger: Logger): Replays {
       }
     },
     stop: async (id) => {
-      await running.get(id)?.finish();
+      await running.get(id)?.();
     },
   };
 }
 
-/** Hands the recorder the latest picture at an even pace; until the first has come, nothing. */
-function feed(session: Session, recorder: Recorder, { framerate, max_duration_in_seconds }: ReplayStart): () => void {
+/** Writes the latest frame to the recorder at its frame rate, once there is one. */
+function feedFrames(
+  session: Session,
+  recorder: Recorder,
+  { framerate, max_duration_in_seconds }: ReplayStart,
+): () => void {
   let latest: Buffer | null = null;
   let first: (() => void) | null = null;
   const { record, chromium } = session;
   const { width, height } = record.viewport;
-  const stopPictures = startScreencast(
+  const stopScreencast = startScreencast(
     chromium,
     { quality: QUALITY, maxWidth: width, maxHeight: height },
     ({ jpeg }) => {
@@ -124,19 +118,19 @@ function feed(session: Session, recorder: Recorder, { framerate, max_duration_in
     },
   );
   const write = (): void => {
-    // A recorder that is behind misses pictures instead of piling them up.
+    // A recorder that is behind skips frames instead of buffering them.
     if (latest !== null && recorder.input.writable && !recorder.input.writableNeedDrain) recorder.input.write(latest);
   };
   first = () => {
     first = null;
     write();
   };
-  const pace = setInterval(write, 1000 / framerate);
-  const timeIsOver = setTimeout(() => void recorder.finish(), max_duration_in_seconds * 1000);
+  const interval = setInterval(write, 1000 / framerate);
+  const timeout = setTimeout(() => void recorder.finish(), max_duration_in_seconds * 1000);
   const stop = (): void => {
-    clearInterval(pace);
-    clearTimeout(timeIsOver);
-    stopPictures();
+    clearInterval(interval);
+    clearTimeout(timeout);
+    stopScreencast();
   };
   void recorder.ended.then(stop);
   return stop;

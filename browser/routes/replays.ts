@@ -9,7 +9,7 @@ import type { BrowserDeps } from '../deps.ts';
 import { projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
-import { sizeOf } from '../replay/replay-store.ts';
+import { videoSize } from '../replay/replay-store.ts';
 
 /** `/browsers/{id}/replays`: recordings of a session, which can be read when it has ended, too. */
 export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
@@ -45,7 +45,7 @@ export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): v
 async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayRecord): Promise<FastifyReply> {
   const file = deps.replayStore.videoPath(record.id);
   // What is there now: while it is being recorded, all but the last seconds.
-  const size = await sizeOf(file);
+  const size = await videoSize(file);
   cutOffWhenStuck(reply.raw);
   return reply
     .headers({

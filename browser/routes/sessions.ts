@@ -8,7 +8,7 @@ import type { BrowserDeps } from '../deps.ts';
 import { sendPage } from '../http/page-headers.ts';
 import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { noteForSession } from '../logs/part-log.ts';
+import { appendServiceNote } from '../logs/part-log.ts';
 import { checkStartOptions, rejectUnsupported } from '../session/new-session.ts';
 import { openStartUrl } from '../session/lifecycle.ts';
 import type { Session } from '../session/session.ts';
@@ -63,7 +63,7 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
 async function nameUnknown({ space }: Session, members: string[]): Promise<void> {
   if (members.length === 0) return;
   const names = members.slice(0, MAX_NAMED).map((member) => JSON.stringify(member.slice(0, 100)));
-  await noteForSession(space.folder.logs, `warning: POST /browsers ignored unknown members: ${names.join(', ')}`);
+  await appendServiceNote(space.folder.logs, `warning: POST /browsers ignored unknown members: ${names.join(', ')}`);
 }
 
 /** `tags[key]=value` pairs of a query. */

@@ -23,7 +23,7 @@ it('removes replays as old as was set, with their videos, but what is being reco
   await add('rep_old', STARTED, true);
   await add('rep_young', STARTED + DAY_MS, true);
   await add('rep_running', STARTED, false);
-  await store.removeOld(STARTED + 3 * DAY_MS);
+  await store.removeExpired(STARTED + 3 * DAY_MS);
   expect((await readdir(folder)).toSorted()).toEqual([
     'rep_running.json',
     'rep_running.mp4',
@@ -31,6 +31,6 @@ it('removes replays as old as was set, with their videos, but what is being reco
     'rep_young.mp4',
   ]);
   // A service that starts ends what a dead one was recording.
-  await store.tidy(STARTED + 3 * DAY_MS);
+  await store.recover(STARTED + 3 * DAY_MS);
   expect((await readdir(folder)).toSorted()).toEqual(['rep_young.json', 'rep_young.mp4']);
 });

@@ -23,7 +23,7 @@ function start(): void {
       if (message.type === 'page') frameCanvas.setPageSize(message.width, message.height);
       ui.show(message);
     },
-    onState: ui.setState,
+    onState: (state) => ui.setState(state),
   });
   ui.onAnswer((accept, text) => {
     connection.send({ type: 'dialog', accept, ...(text === undefined ? {} : { text }) });
