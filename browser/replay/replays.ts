@@ -105,26 +105,18 @@ function feedFrames(
   { framerate, max_duration_in_seconds }: ReplayStart,
 ): () => void {
   let latest: Buffer | null = null;
-  let first: (() => void) | null = null;
-  const { record, chromium } = session;
-  const { width, height } = record.viewport;
-  const stopScreencast = startScreencast(
-    chromium,
-    { quality: QUALITY, maxWidth: width, maxHeight: height },
-    ({ jpeg }) => {
-      latest = jpeg;
-      first?.();
-      return Promise.resolve();
-    },
-  );
   const write = (): void => {
     // A recorder that is behind skips frames instead of buffering them.
     if (latest !== null && recorder.input.writable && !recorder.input.writableNeedDrain) recorder.input.write(latest);
   };
-  first = () => {
-    first = null;
-    write();
-  };
+  const { width, height } = session.record.viewport;
+  const options = { quality: QUALITY, maxWidth: width, maxHeight: height };
+  const stopScreencast = startScreencast(session.chromium, options, ({ jpeg }) => {
+    const isFirst = latest === null;
+    latest = jpeg;
+    if (isFirst) write();
+    return Promise.resolve();
+  });
   const interval = setInterval(write, 1000 / framerate);
   const timeout = setTimeout(() => void recorder.finish(), max_duration_in_seconds * 1000);
   const stop = (): void => {

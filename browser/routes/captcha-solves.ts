@@ -30,7 +30,7 @@ export function captchaSolveRoutes(app: FastifyInstance, deps: BrowserDeps): voi
     guarded.post('/captcha_solves/:id', async (request, reply) => {
       const { id } = readInput(Params, request.params);
       const said = readInput(CaptchaSolve, request.body);
-      solvesOf(deps.registry.running(projectsOf(request), id)).note(said);
+      solvesOf(deps.registry.running(projectsOf(request), id)).record(said);
       return reply.code(204).send();
     });
     done();

@@ -6,8 +6,8 @@ import { projectsOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
 
 /**
- * Tells every call inside a session, refused ones too, when its answer has been sent: `api_call` where it drives the
- * browser, `platform_api_call` where it manages what is around it. No route has to do anything for it.
+ * Records every call inside a session, including failed ones, once its response has been sent: `api_call` if it drives the
+ * browser, else `platform_api_call`. Routes need not do anything for it.
  */
 export function recordApiCalls(app: FastifyInstance, deps: Pick<BrowserDeps, 'registry'>): void {
   app.addHook('onResponse', (request, reply, done) => {
@@ -31,7 +31,7 @@ export function recordApiCalls(app: FastifyInstance, deps: Pick<BrowserDeps, 're
   });
 }
 
-/** The session that was called; null when there is none, or not any more. */
+/** The session of a call; null if it does not exist any more. */
 function sessionOf({ registry }: Pick<BrowserDeps, 'registry'>, request: FastifyRequest): Session | null {
   const { params } = request;
   if (typeof params !== 'object' || params === null || !('id' in params) || typeof params.id !== 'string') return null;
@@ -47,15 +47,15 @@ function codeOf(body: unknown): string | undefined {
   return typeof body.code === 'string' ? body.code : undefined;
 }
 
-/** Part of a session's paths whose calls drive the browser; all others manage what is around it. */
-const DRIVING = new Set(['computer', 'playwright', 'curl']);
-/** The operation whose event carries the code that it was given. */
+/** Areas of a session's paths whose calls drive the browser. */
+const DRIVING_AREAS = new Set(['computer', 'playwright', 'curl']);
+/** The operation whose event contains its code. */
 const EXECUTE_CODE: OperationName = 'ExecutePlaywrightCode';
 
 type OperationName = Capitalize<keyof typeof BROWSER_ROUTES>;
 
-/** A call inside a session, as telemetry names it. */
-export interface Operation {
+/** An operation inside a session, as named in telemetry. */
+interface Operation {
   /** Handler name of the operation, such as `ClickMouse`. */
   id: string;
   event: 'api_call' | 'platform_api_call';
@@ -64,14 +64,14 @@ export interface Operation {
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   Object.entries<BrowserRoute>(BROWSER_ROUTES).flatMap(([name, { method, url, opens }]) => {
     const area = /^\/browsers\/:id\/(\w+)/.exec(url)?.[1];
-    // Reading telemetry is none of the calls that it tells of: a reader would read itself.
+    // Reading telemetry is not recorded, else a reader would see its own calls.
     if (area === undefined || area === 'telemetry' || opens === 'link') return [];
     const id = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-    return [[`${method} ${url}`, { id, event: DRIVING.has(area) ? 'api_call' : 'platform_api_call' }] as const];
+    return [[`${method} ${url}`, { id, event: DRIVING_AREAS.has(area) ? 'api_call' : 'platform_api_call' }] as const];
   }),
 );
 
-/** The operation of a route below `/browsers/:id/`; null for routes of sessions themselves, of telemetry and of links. */
+/** The recorded operation of a route below `/browsers/:id/`; null for other routes, telemetry and links. */
 export function operationOf(method: string, route: string): Operation | null {
   return OPERATIONS.get(`${method === 'HEAD' ? 'GET' : method} ${route}`) ?? null;
 }

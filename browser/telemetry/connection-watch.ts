@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TelemetryEventData } from '../../contract/telemetry-events.ts';
 import type { ClientCommand } from '../cdp/messages.ts';
-import { summarizeCommand } from './command-summary.ts';
+import { summarizeCommand } from './commands/summarize.ts';
 import type { SessionTelemetry } from './session-telemetry.ts';
 
 /** Why a connection ended. */
@@ -9,22 +9,22 @@ export type DisconnectReason = TelemetryEventData<'cdp_disconnect'>['reason'];
 
 const SERVICE = { kind: 'kernel_api' } as const;
 
-/** Tells the telemetry of one client's connection through the CDP proxy. */
+/** Records a client's connection through the CDP proxy in the session's telemetry. */
 export interface ConnectionWatch {
-  /** A message was messageRelayed, either way. */
+  /** A message was relayed in either direction. */
   messageRelayed(): void;
-  /** A command of the client that the browser gets to see (`Browser.close`: that it is spared). */
+  /** The client sent a command that was forwarded (or `Browser.close`, which is not). */
   command(command: ClientCommand): void;
   /** Only the first call counts. */
   closed(reason: DisconnectReason): void;
 }
 
-/** Begins with the connection. Commands cost a look into a table, and nothing while `control` is not captured. */
+/** Records a new connection. Commands cost one table lookup, and nothing unless `control` is captured. */
 export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
   const connectionId = randomUUID();
-  const began = performance.now();
+  const startedAt = performance.now();
   let messages = 0;
-  let leftOut = 0;
+  let excluded = 0;
   let open = true;
   telemetry.emit('cdp_connect', SERVICE, { connection_id: connectionId });
   return {
@@ -35,7 +35,7 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
       if (!telemetry.captures('control')) return;
       const data = summarizeCommand(command, connectionId);
       if (data === null) return;
-      if (telemetry.excluded().has(data.method)) leftOut += 1;
+      if (telemetry.excluded().has(data.method)) excluded += 1;
       else telemetry.emit('cdp_command', { kind: 'cdp', event: data.method }, data);
     },
     closed: (reason) => {
@@ -43,10 +43,10 @@ export function watchConnection(telemetry: SessionTelemetry): ConnectionWatch {
       open = false;
       telemetry.emit('cdp_disconnect', SERVICE, {
         connection_id: connectionId,
-        duration_ms: Math.round(performance.now() - began),
+        duration_ms: Math.round(performance.now() - startedAt),
         message_count: messages,
         reason,
-        ...(leftOut === 0 ? {} : { telemetry_excluded: leftOut }),
+        ...(excluded === 0 ? {} : { telemetry_excluded: excluded }),
       });
     },
   };

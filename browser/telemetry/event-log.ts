@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { EventCategory } from '../../contract/telemetry.ts';
 
-/** How much of a running session's events is kept: the oldest go first. `bytes` bounds memory, not what is sent. */
-const LOG_BOUNDS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
-/** What one entry costs beside its text, in bytes. */
+/** Limits of a running session's log; the oldest events are dropped first. `bytes` limits memory, not what is sent. */
+const LOG_LIMITS = { events: 10_000, bytes: 4 * 1024 * 1024 } as const;
+/** Memory of an entry besides its text, in bytes. */
 const ENTRY_OVERHEAD = 120;
-/** Most events that go by their age at a time. */
-const FORGOTTEN_AT_ONCE = 1000;
-/** When this many removed entries lead the array, they are cut off. */
+/** Maximum events dropped by age at a time. */
+const MAX_FORGOTTEN_AT_ONCE = 1000;
+/** Dropped entries at the start of the array after which it is compacted. */
 const COMPACT_AT = 1024;
 
-/** One event as it is kept: the text that every reader is sent. */
+/** A logged event, as the JSON text sent to readers. */
 export interface LoggedEvent {
   seq: number;
-  /** Unix microseconds; never less than that of the event before. */
+  /** Epoch microseconds, never decreasing. */
   ts: number;
   category: EventCategory;
   type: string;
@@ -21,38 +21,39 @@ export interface LoggedEvent {
 }
 
 /**
- * The latest events of one session, numbered from 1 without gaps. Readers hold a number and come back for more, so that a
- * slow one costs nothing: what it misses is gone, and its next number says so.
+ * The latest events of a session, numbered from 1 without gaps. Readers only keep a position, so slow ones cost nothing: they
+ * miss dropped events, which they can tell from the numbers.
  */
 export interface EventLog {
   append(ts: number, category: EventCategory, type: string, json: string): void;
-  /** Events with a number above `seq`, oldest first, of up to so many characters together (at least one event). */
+  /** Events after `seq`, oldest first, up to `characters` in total (at least one event). */
   after(seq: number, characters: number): LoggedEvent[];
-  /** All that is kept, oldest first. */
+  /** All events in the log, oldest first. */
   kept(): readonly LoggedEvent[];
   /** Number of the newest event; 0 before the first. */
   lastSeq(): number;
-  /** Upper bound of the memory that it takes, in bytes. */
+  /** Upper bound of its memory, in bytes. */
   bytes(): number;
-  /** Calls back after each event, and at the end; the answer ends that. */
+  /** Calls back after each event, and at the end; returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
-  /** No event follows. */
+  /** No more events follow. */
   end(): void;
   hasEnded(): boolean;
-  /** Forgets what happened before a moment (Unix microseconds), so many events at most; answers whether any is left. */
+  /** Drops some of the events before `ts` (epoch microseconds); returns whether any events are left. */
   forgetBefore(ts: number): boolean;
-  /** Forgets what is kept. */
+  /** Drops all events. */
   clear(): void;
 }
 
-export function createEventLog(bounds: { events: number; bytes: number } = LOG_BOUNDS): EventLog {
+/** Creates the event log of a session. */
+export function createEventLog(limits: { events: number; bytes: number } = LOG_LIMITS): EventLog {
   let entries: LoggedEvent[] = [];
   let first = 0;
   let last = 0;
   let bytes = 0;
   let ended = false;
   const listeners = new Set<() => void>();
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
   const dropOldest = (): void => {
@@ -72,13 +73,13 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
       last += 1;
       entries.push({ seq: last, ts, category, type, json });
       bytes += cost(json);
-      while (count() > bounds.events || (bytes > bounds.bytes && count() > 1)) dropOldest();
-      tell();
+      while (count() > limits.events || (bytes > limits.bytes && count() > 1)) dropOldest();
+      notify();
     },
     after: (seq, characters) => {
       const found: LoggedEvent[] = [];
       let size = 0;
-      // Numbers have no gaps: the place of one follows from that of the newest.
+      // Numbers have no gaps, so an event's index follows from that of the newest.
       for (let index = Math.max(first, entries.length - (last - seq)); index < entries.length; index += 1) {
         const entry = entries[index];
         if (entry === undefined) break;
@@ -97,11 +98,11 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
     },
     end: () => {
       ended = true;
-      tell();
+      notify();
     },
     hasEnded: () => ended,
     forgetBefore: (ts) => {
-      for (let count = 0; count < FORGOTTEN_AT_ONCE && (entries[first]?.ts ?? ts) < ts; count += 1) dropOldest();
+      for (let count = 0; count < MAX_FORGOTTEN_AT_ONCE && (entries[first]?.ts ?? ts) < ts; count += 1) dropOldest();
       return first < entries.length;
     },
     clear: () => {
@@ -112,12 +113,12 @@ export function createEventLog(bounds: { events: number; bytes: number } = LOG_B
   };
 }
 
-/** A text with a character above U+00FF takes two bytes for each. */
+/** Strings with a character above U+00FF take two bytes per character. */
 function cost(json: string): number {
   return json.length * 2 + ENTRY_OVERHEAD;
 }
 
-/** What a page is made of. Times are Unix microseconds; `offset` is what an earlier page gave as its next. */
+/** A request for a page of events. Times are epoch microseconds; `offset` is the `nextOffset` of a previous page. */
 export interface PageRequest {
   since: number | undefined;
   until: number | undefined;
@@ -128,19 +129,17 @@ export interface PageRequest {
   offset: number | undefined;
 }
 
-/** One page, and where the next begins; null when there is none. */
-export interface EventPage {
-  events: LoggedEvent[];
-  nextOffset: number | null;
-}
-
 /**
- * Cuts a page out of the events that are kept. An offset is the number of the last event that was read, so that a page
- * stays right while new events come and old ones go: upwards the next page begins after it, downwards before it.
+ * Selects a page of events; `nextOffset` is null if it is the last. An offset is the number of the last event read, so that
+ * pages stay correct while events are added and dropped: the next page starts after it in ascending order, before it in
+ * descending order.
  */
-export function pageOfEvents(kept: readonly LoggedEvent[], request: PageRequest): EventPage {
+export function pageOfEvents(
+  kept: readonly LoggedEvent[],
+  request: PageRequest,
+): { events: LoggedEvent[]; nextOffset: number | null } {
   const { since, until, categories, types, order, limit } = request;
-  // Zero stands for "from the start", whichever that is.
+  // Zero means from the start, in either order.
   const offset = request.offset === 0 ? undefined : request.offset;
   const from = request.offset === undefined ? since : undefined;
   const found: LoggedEvent[] = [];
@@ -156,18 +155,18 @@ export function pageOfEvents(kept: readonly LoggedEvent[], request: PageRequest)
   return { events: found, nextOffset: null };
 }
 
-/** Memory for the events of ended sessions, all together, in bytes. */
-const MAX_BYTES = 32 * 1024 * 1024;
+/** Memory limit for the events of all ended sessions together, in bytes. */
+const MAX_ENDED_BYTES = 32 * 1024 * 1024;
 
-/** Ends the logs of sessions, and keeps what they hold readable for as long as there is room. */
+/** Logs of ended sessions, readable while there is memory for them. */
 export interface EndedLogs {
   keep(sessionId: string, log: EventLog): void;
-  /** {@link EventLog.forgetBefore}, for each of them. */
+  /** Applies {@link EventLog.forgetBefore} to each of them. */
   forgetBefore(ts: number): void;
 }
 
-/** The sessions that ended longest ago are emptied first. */
-export function createEndedLogs(maxBytes: number = MAX_BYTES): EndedLogs {
+/** Creates the logs of ended sessions; those that ended first are dropped first. */
+export function createEndedLogs(maxBytes: number = MAX_ENDED_BYTES): EndedLogs {
   const logs = new LRUCache<string, EventLog>({
     maxSize: maxBytes,
     sizeCalculation: (log) => Math.max(1, log.bytes()),

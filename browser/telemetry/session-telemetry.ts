@@ -9,70 +9,65 @@ import { categoryOf } from '../../contract/telemetry-events.ts';
 import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
 import type { EventCategory, TelemetryCategory } from '../../contract/telemetry.ts';
 import { TELEMETRY_STRING_BYTES } from '../../contract/telemetry.ts';
-import { truncateData } from './cut.ts';
 import type { EventLog } from './event-log.ts';
 import { createEventLog } from './event-log.ts';
-import { withoutTyped } from './without-typed.ts';
+import { redactTyped } from './redact.ts';
+import { truncateData } from './truncate.ts';
 
-/** Categories that a monitor of our own takes from the browser; it runs, and tells how it fares, only while one is captured. */
+/** Categories captured by the monitor, which runs (and emits its own events) only while one of them is selected. */
 const MONITORED_CATEGORIES = ['console', 'network', 'page', 'interaction'] as const;
 
-/** Data that is text of one known kind and size, and must not be cut: a picture is useless in part. */
-const WHOLE: ReadonlySet<TelemetryEventType> = new Set(['monitor_screenshot']);
+/** Events that must not be truncated: a partial image is useless. */
+const NEVER_TRUNCATED: ReadonlySet<TelemetryEventType> = new Set(['monitor_screenshot']);
 
-/** What one session captures, and what it has captured. */
+/** The telemetry of a session: what it captures, and the captured events. */
 export interface SessionTelemetry {
   log: EventLog;
-  /**
-   * True in a session that a person's secrets are typed into: no event may carry what is typed, whatever is selected.
-   */
+  /** True if a person's secrets are typed into the session: no event may contain what is typed, whatever is selected. */
   private: boolean;
   selection(): TelemetrySelection | null;
-  /** Changes what is captured from now on; resolves once all who capture have adapted to it. */
+  /** Changes what is captured; resolves once all listeners have adapted. */
   select(selection: TelemetrySelection | null): Promise<void>;
   captures(category: EventCategory): boolean;
-  /** Commands of clients that are not told. */
+  /** Client commands that are not recorded. */
   excluded(): ReadonlySet<CdpCommandMethod>;
   exclude(methods: ReadonlySet<CdpCommandMethod>): void;
-  /**
-   * Notes an event, if its category is captured. Never throws and never waits. `truncated` when its data was cut before
-   * it came here.
-   */
+  /** Records an event if its category is captured. `truncated`: its data was already truncated by the caller. */
   emit<T extends TelemetryEventType>(
     type: T,
     source: EventSource,
     data: TelemetryEventData<T>,
     truncated?: boolean,
   ): void;
-  /** The id of the challenge of a kind that can be seen; undefined where none, or several, can. */
-  challengeOf(type: CaptchaType): string | undefined;
+  /** The id of the only visible captcha challenge of a type; undefined if there is none, or several. */
+  visibleChallengeId(type: CaptchaType): string | undefined;
   /**
-   * From now on challenges are found so, until the answer is called: whoever finds them holds the browser, and this outlives
-   * its session.
+   * Sets the function that finds visible challenges; returns the function that unsets it. Telemetry outlives the session and
+   * must not retain the finder, which references the browser.
    */
-  findChallenges(find: (type: CaptchaType) => string | undefined): () => void;
-  /** Calls back after each change of the selection; the answer ends that. */
+  setChallengeFinder(find: (type: CaptchaType) => string | undefined): () => void;
+  /** Calls back after each change of the selection; returns the unsubscribe function. */
   onSelect(listener: () => Promise<void>): () => void;
 }
 
-/** What {@link createSessionTelemetry} is given. */
-export interface SessionTelemetryOptions {
+interface SessionTelemetryOptions {
   selection: TelemetrySelection | null;
   excluded?: ReadonlySet<CdpCommandMethod> | undefined;
   private: boolean;
-  /** Unix milliseconds. */
+  /** In epoch milliseconds. */
   clock?: () => number;
 }
 
+/** Creates the telemetry of a session. */
 export function createSessionTelemetry(options: SessionTelemetryOptions): SessionTelemetry {
   const { clock = Date.now } = options;
   const log = createEventLog();
   const listeners = new Set<() => Promise<void>>();
   const permitted = (selection: TelemetrySelection | null): TelemetrySelection | null => {
     if (!options.private || selection === null) return selection;
-    // Pictures show what a person types.
-    const left = [...selection].filter((category) => category !== 'screenshot');
-    return left.length === 0 ? null : new Set(left);
+    // Screenshots show what a person types.
+    const remaining = [...selection].filter((category) => category !== 'screenshot');
+    return remaining.length === 0 ? null : new Set(remaining);
   };
   let selected = permitted(options.selection);
   let excluded = options.excluded ?? new Set<CdpCommandMethod>();
@@ -101,9 +96,9 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
     emit: (type, source, given, truncated = false) => {
       const category = categoryOf(type);
       if (!captures(category)) return;
-      // Times of one session never go back, and no two events share one.
+      // Timestamps of a session are strictly increasing.
       lastTs = Math.max(clock() * 1000, lastTs + 1);
-      const data: unknown = options.private ? withoutTyped(type, given) : given;
+      const data: unknown = options.private ? redactTyped(type, given) : given;
       const event = {
         ts: lastTs,
         type,
@@ -113,20 +108,20 @@ export function createSessionTelemetry(options: SessionTelemetryOptions): Sessio
         ...(truncated ? { truncated } : {}),
       };
       const json = JSON.stringify(event);
-      // Most events are small: no string in them can be too long.
-      if (json.length * 3 <= TELEMETRY_STRING_BYTES || WHOLE.has(type)) {
+      // Most events are small, so no string in them can be too long.
+      if (json.length * 3 <= TELEMETRY_STRING_BYTES || NEVER_TRUNCATED.has(type)) {
         log.append(lastTs, category, type, json);
         return;
       }
       const cut = truncateData(data);
-      const whole = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
-      log.append(lastTs, category, type, whole);
+      const bounded = cut.truncated ? JSON.stringify({ ...event, data: cut.data, truncated: true }) : json;
+      log.append(lastTs, category, type, bounded);
     },
-    challengeOf: (type) => findChallenge?.(type),
-    findChallenges: (find) => {
+    visibleChallengeId: (type) => findChallenge?.(type),
+    setChallengeFinder: (find) => {
       findChallenge = find;
       return () => {
-        // Another monitor may find them by now.
+        // A newer monitor may have set its own.
         if (findChallenge === find) findChallenge = null;
       };
     },

@@ -2,16 +2,16 @@ import { setTimeout } from 'node:timers/promises';
 import type { EventStream } from '../../http/event-stream.ts';
 import type { EventLog, LoggedEvent } from './event-log.ts';
 
-/** Most that is handed to a reader's socket at a time, in characters: what a slow reader can hold in memory. */
+/** Maximum batch for a reader's socket, in characters: the memory a slow reader can occupy. */
 const BATCH_CHARACTERS = 64 * 1024;
 
-/** How long a reader that wants few events waits at most to hear of the others, in milliseconds. */
-const TELL_SKIPPED_MS = 15_000;
+/** How often a reader with a filter is sent the position it has reached, in milliseconds. */
+const POSITION_INTERVAL_MS = 15_000;
 
 /**
- * Sends a session's events with numbers above `seq` until the reader goes or the session has ended. The reader sets the
- * pace: while it reads nothing, nothing is kept for it but its place, and what the log drops meanwhile it misses. With
- * `types` it is sent those alone, and now and then a number without an event, so that it comes back after what it skipped.
+ * Streams a session's events after `seq` until the reader disconnects or the session ends, at the reader's pace: a slow reader
+ * occupies no memory, and misses what the log drops in the meantime. With `types`, only those are sent, and now and then an
+ * id without an event, so that a reconnecting reader resumes after the skipped ones.
  */
 export async function streamEvents(
   log: EventLog,
@@ -20,9 +20,9 @@ export async function streamEvents(
   types: ReadonlySet<string> | null = null,
 ): Promise<void> {
   let cursor = seq;
-  /** Number up to which the reader knows. */
-  let told = seq;
-  let toldAt = performance.now();
+  /** The last position sent to the reader, and when. */
+  let sent = seq;
+  let sentAt = performance.now();
   let wake: () => void = () => undefined;
   const stopListening = log.onChange(() => {
     wake();
@@ -31,8 +31,8 @@ export async function streamEvents(
     wake();
   });
   const send = async (frames: string): Promise<void> => {
-    told = cursor;
-    toldAt = performance.now();
+    sent = cursor;
+    sentAt = performance.now();
     await stream.send(frames);
   };
   try {
@@ -45,8 +45,8 @@ export async function streamEvents(
         await send(wanted.map(frameOf).join('') + (wanted.at(-1) === events.at(-1) ? '' : idFrame(cursor)));
         continue;
       }
-      const wait = told < cursor ? toldAt + TELL_SKIPPED_MS - performance.now() : Number.POSITIVE_INFINITY;
-      if (wait <= 0 || (log.hasEnded() && told < cursor && events.length === 0)) await send(idFrame(cursor));
+      const wait = sent < cursor ? sentAt + POSITION_INTERVAL_MS - performance.now() : Number.POSITIVE_INFINITY;
+      if (wait <= 0 || (log.hasEnded() && sent < cursor && events.length === 0)) await send(idFrame(cursor));
       else if (events.length > 0) continue;
       else if (log.hasEnded()) break;
       else await changedOr(changed, wait);
@@ -57,19 +57,16 @@ export async function streamEvents(
   }
 }
 
-/** Resolves at the change, or after so many milliseconds. */
+/** Resolves at the change, or after `wait` milliseconds. */
 async function changedOr(changed: Promise<void>, wait: number): Promise<void> {
-  if (wait === Number.POSITIVE_INFINITY) {
-    await changed;
-    return;
-  }
-  const pause = new AbortController();
-  const { signal } = pause;
+  if (wait === Number.POSITIVE_INFINITY) return changed;
+  const timer = new AbortController();
+  const { signal } = timer;
   await Promise.race([changed, setTimeout(wait, undefined, { signal, ref: false }).catch(() => undefined)]);
-  pause.abort();
+  timer.abort();
 }
 
-/** An envelope (TelemetryStreamResponse) as JSON. */
+/** An event's envelope (TelemetryStreamResponse) as JSON. */
 export function envelopeOf({ seq, json }: LoggedEvent): string {
   return `{"seq":${String(seq)},"event":${json}}`;
 }
@@ -78,7 +75,7 @@ function frameOf(event: LoggedEvent): string {
   return `id: ${String(event.seq)}\ndata: ${envelopeOf(event)}\n\n`;
 }
 
-/** Moves a reader's place; it is no event to a reader. */
+/** Moves the reader's last event id without an event. */
 function idFrame(seq: number): string {
   return `id: ${String(seq)}\n\n`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { summarizeCommand } from '../../browser/telemetry/command-summary.ts';
+import { summarizeCommand } from '../../browser/telemetry/commands/summarize.ts';
 import { CdpCommandData } from '../../contract/telemetry-commands.ts';
 
 const CONNECTION = 'connection-1';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { truncateData, truncateText } from '../../browser/telemetry/cut.ts';
+import { truncateData, truncateText } from '../../browser/telemetry/truncate.ts';
 import { createSessionTelemetry } from '../../browser/telemetry/session-telemetry.ts';
 import { DEFAULT_SELECTION } from '../../contract/telemetry-selection.ts';
 import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/telemetry.ts';

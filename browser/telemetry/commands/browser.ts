@@ -2,7 +2,7 @@ import { AUTOFILL_MODES, WINDOW_STATES } from '../../../contract/telemetry-comma
 import type { CommandTable } from './readers.ts';
 import { at, countOf, flag, id, int, present, scheme, within, word } from './readers.ts';
 
-/** What may be told of commands to the browser: its windows, targets, downloads, and what it fills in. */
+/** Fields recorded of browser commands: windows, targets, downloads and autofill. */
 export const BROWSER_COMMANDS = {
   'Autofill.trigger': {
     required: { field_id: int('fieldId') },

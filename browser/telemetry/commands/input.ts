@@ -12,8 +12,7 @@ import type { CommandTable, Params, Reader } from './readers.ts';
 import { at, countOf, flag, id, int, lengthOf, oneOf, real, record, within, word } from './readers.ts';
 
 /**
- * Keys that command a page. Those that write a character are not among them, nor those that only change what another key
- * writes: what is typed cannot be read from their names.
+ * Control keys. Keys that produce or modify characters are not among them, so the names do not reveal what is typed.
  */
 const NAMED_KEYS: ReadonlySet<string> = new Set([
   'Enter',
@@ -55,7 +54,7 @@ const NAMED_KEYS: ReadonlySet<string> = new Set([
 ]);
 
 const phase = (words: readonly string[]): Reader => oneOf('type', words);
-/** Fields of the first finger on the screen. */
+/** Reads a field of the first touch point. */
 const firstTouch =
   (reader: Reader): Reader =>
   (params) => {
@@ -70,7 +69,7 @@ const gestureSource = { gesture_source_type: word('gestureSourceType', GESTURE_S
 
 const node = { node_id: int('nodeId'), backend_node_id: int('backendNodeId'), object_id: id('objectId') };
 
-/** What may be told of input, and of what it is aimed at. */
+/** Fields recorded of input commands and their targets. */
 export const INPUT_COMMANDS = {
   'DOM.focus': { optional: node },
   'DOM.scrollIntoViewIfNeeded': {
@@ -189,7 +188,7 @@ export const INPUT_COMMANDS = {
   },
 } satisfies CommandTable;
 
-/** The kinds of what is dragged, each once: `text` of `text/plain`. */
+/** The distinct MIME categories of dragged items, such as `text` for `text/plain`. */
 function mimeCategories(params: Params): string[] | undefined {
   const items = at(params, 'items');
   if (!Array.isArray(items)) return undefined;

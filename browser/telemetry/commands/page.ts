@@ -10,7 +10,7 @@ import {
 import type { CommandTable } from './readers.ts';
 import { flag, id, int, lengthOf, oneOf, present, real, scheme, within, word } from './readers.ts';
 
-/** What may be told of commands to a page. */
+/** Fields recorded of page commands. */
 export const PAGE_COMMANDS = {
   'Page.bringToFront': {},
   'Page.captureScreenshot': {

@@ -2,9 +2,9 @@ import type { CdpCommandMethod } from '../../../contract/telemetry-commands.ts';
 import { TELEMETRY_ID_LENGTH, URL_SCHEME_LENGTH } from '../../../contract/telemetry-commands.ts';
 
 export type Params = Record<string, unknown>;
-/** Reads one field from what a client sent; undefined when it is not there, or not what it should be. */
+/** Reads a field from a command's parameters; undefined if it is missing or invalid. */
 export type Reader = (params: Params) => unknown;
-/** Fields of one command's summary. */
+/** Fields of a command's summary. */
 export interface Summary {
   required: Record<string, Reader>;
   optional: Record<string, Reader>;
@@ -29,7 +29,7 @@ export const flag =
     const value = at(params, name);
     return typeof value === 'boolean' ? value : undefined;
   };
-/** A defined value as it is, any other as `other`. */
+/** Reads a known word; any other value becomes `other`. */
 export const word =
   (name: string, words: readonly string[]): Reader =>
   (params) => {
@@ -37,12 +37,12 @@ export const word =
     if (value === undefined) return undefined;
     return typeof value === 'string' && words.includes(value) ? value : 'other';
   };
-/** The same where there must be one. */
+/** Like {@link word}, for a required field. */
 export const oneOf =
   (name: string, words: readonly string[]): Reader =>
   (params) =>
     word(name, words)(params) ?? 'other';
-/** How many characters a text has; the text stays out. */
+/** Reads only the length of a text, in characters. */
 export const lengthOf =
   (name: string): Reader =>
   (params) => {
@@ -55,7 +55,7 @@ export const countOf =
     const value = at(params, name);
     return Array.isArray(value) ? value.length : undefined;
   };
-/** Whether a text was given at all. */
+/** Reads only whether a text is given. */
 export const present =
   (name: string): Reader =>
   (params) => {
@@ -66,13 +66,13 @@ export const id =
   (name: string): Reader =>
   (params) =>
     identifier(at(params, name));
-/** Fields of an object among the parameters. */
+/** Reads a field of a nested object. */
 export const within =
   (name: string, reader: Reader): Reader =>
   (params) =>
     reader(record(at(params, name)));
 
-/** The scheme of a URL; the rest of it stays out. */
+/** Reads only the scheme of a URL. */
 export const scheme =
   (name: string): Reader =>
   (params) => {
@@ -81,16 +81,16 @@ export const scheme =
     return new URL(url).protocol.slice(0, -1).slice(0, URL_SCHEME_LENGTH);
   };
 
-/** Summaries by method: what is not named in one is never looked at. */
+/** Summaries by method. */
 export type CommandTable = Partial<Record<CdpCommandMethod, Partial<Summary>>>;
 
-/** An identifier, cut to its length. What cannot be one (it would hold a value of some kind) is left out. */
+/** An identifier, cut to its maximum length; undefined if it contains other characters than ids do. */
 export function identifier(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^[\w.:{}-]+$/.test(value)) return undefined;
   return value.slice(0, TELEMETRY_ID_LENGTH);
 }
 
-/** Characters as a reader counts them: a pair of surrogates is one. */
+/** Counts a surrogate pair as one character. */
 function countCharacters(text: string): number {
   let pairs = 0;
   for (let index = 0; index < text.length - 1; index += 1) {

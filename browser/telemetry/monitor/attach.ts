@@ -5,40 +5,44 @@ import { INTERNAL_WORLD } from '../../cdp/messages.ts';
 import { CAPTCHA_SCRIPT } from './captcha.ts';
 import { interactionScript } from './interaction.ts';
 import { NETWORK_BUFFERS } from './network.ts';
-import type { PastEvent } from './page-life.ts';
+import type { LifecycleEvent } from './page-lifecycle.ts';
 
-/** What a monitor takes from the browser. */
+/** What a monitor captures. */
 export interface MonitorOptions extends PageScriptOptions {
   console: boolean;
   network: boolean;
   page: boolean;
 }
 
-/** Kinds of targets that the browser itself brings. */
-const WATCHED = [{ type: 'page' }, { type: 'service_worker' }, { type: 'shared_worker' }, { type: 'background_page' }];
-/** Kinds of targets below a page: frames in processes of their own, and its workers. */
-const BELOW_PAGES = [{ type: 'iframe' }, { type: 'worker' }];
-const FOLLOW = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
+/** Types of targets attached by the browser itself. */
+const TOP_LEVEL_TARGETS = [
+  { type: 'page' },
+  { type: 'service_worker' },
+  { type: 'shared_worker' },
+  { type: 'background_page' },
+];
+/** Types of targets attached by pages: out-of-process frames and workers. */
+const CHILD_TARGETS = [{ type: 'iframe' }, { type: 'worker' }];
+const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: false, flatten: true };
 
-/** A step of setting a session up: a command, and its name for the event that says it failed. */
 type Step = (send: Send) => Promise<unknown>;
 type Send = <M extends CdpCommand>(method: M, params?: CdpParams<M>) => Promise<unknown>;
 
-/** A session on the browser itself that brings sessions on all its pages, now and later. */
+/** Opens a session on the browser itself, which {@link followPages} attaches pages to. */
 export async function attachToBrowser(cdp: CdpConnection): Promise<string> {
   const { sessionId } = await cdp.send('Target.attachToBrowserTarget');
   return sessionId;
 }
 
-/** Lets sessions on pages come. Those of pages that are there have come when it resolves. */
+/** Attaches to all pages, now and later; resolves once existing pages are attached. */
 export async function followPages(cdp: CdpConnection, root: string): Promise<void> {
-  await cdp.send('Target.setAutoAttach', { ...FOLLOW, filter: WATCHED }, root);
+  await cdp.send('Target.setAutoAttach', { ...AUTO_ATTACH, filter: TOP_LEVEL_TARGETS }, root);
 }
 
 /**
- * Makes a target tell what is wanted, and bring the frames below it; resolves when it does. All commands go out at once;
- * calls back with the name of each that the browser refused. Commands to a target that has gone are nobody's fault.
- * `binding` names the function by which scripts in its frames tell what they see.
+ * Enables the wanted events of a target and attaches to its children; resolves when done. All commands are sent at once, and
+ * `onRefused` is called with the name of each that the browser refused; those to a closed target are ignored. `binding` is the
+ * name of the function by which scripts in its frames report.
  */
 export async function enableTarget(
   cdp: CdpConnection,
@@ -52,7 +56,7 @@ export async function enableTarget(
   if (isDocument) {
     steps.push(
       (send) => send('Page.enable'),
-      (send) => send('Target.setAutoAttach', { ...FOLLOW, filter: BELOW_PAGES }),
+      (send) => send('Target.setAutoAttach', { ...AUTO_ATTACH, filter: CHILD_TARGETS }),
     );
     if (wanted.page) {
       const eventTypes = ['largest-contentful-paint', 'layout-shift'];
@@ -80,13 +84,13 @@ export async function enableTarget(
   await Promise.all(steps.map(settle));
 }
 
-/** What has happened to the document of a page before now: a session that asks for such events is told past ones at once. */
-export async function pastOf(
+/** Past lifecycle events of a document, which the browser replays when lifecycle events are enabled. */
+export async function pastLifecycleEvents(
   cdp: CdpConnection,
   sessionId: string,
   { id, loaderId }: Protocol.Page.Frame,
-): Promise<PastEvent[]> {
-  const past: PastEvent[] = [];
+): Promise<LifecycleEvent[]> {
+  const past: LifecycleEvent[] = [];
   const stop = cdp.on('Page.lifecycleEvent', (event, from) => {
     if (from === sessionId && event.frameId === id && event.loaderId === loaderId) past.push(event);
   });
@@ -100,12 +104,12 @@ export async function pastOf(
 }
 
 /**
- * Gives the scripts of a target their function again. Chromium forgets it when a document comes up in another process, unless
- * `Runtime` is enabled; and that a page can notice.
+ * Adds the binding of a target again. Chromium drops it when a document starts in another process, unless `Runtime` is enabled,
+ * which a page can detect.
  */
 export function renewBinding(cdp: CdpConnection, sessionId: string, wanted: MonitorOptions, binding: string): void {
   if (!wanted.interaction && !wanted.captcha) return;
-  // A target that has gone meanwhile has nothing to tell.
+  // Fails if the target has closed in the meantime.
   cdp.send('Runtime.addBinding', bindingOf(binding), sessionId).catch(() => undefined);
 }
 
@@ -113,18 +117,17 @@ function bindingOf(name: string): CdpParams<'Runtime.addBinding'> {
   return { name, executionContextName: INTERNAL_WORLD };
 }
 
-/** What of a page only a script in it can see. */
-export interface PageScriptOptions {
+interface PageScriptOptions {
   interaction: boolean;
   captcha: boolean;
-  /** Whether what is typed may be told. */
+  /** Whether typed keys and texts may be captured. */
   typed: boolean;
 }
 
 /**
- * The script for each frame, or null where none is needed. `binding` is the function by which it tells. A document that has
- * changed its process gets that function a moment after the script has begun: until then it keeps what it has to say. Such a
- * document may be given the script twice, as it begins and as one that is there: the second does nothing.
+ * The script for each frame, which reports through the function `binding`; null if none is needed. A document in a new process
+ * gets that function shortly after the script starts, so reports are queued until then. Such a document may also run the
+ * script twice, as a new and as an existing document: the second run does nothing.
  */
 export function pageScript(binding: string, wanted: PageScriptOptions): string | null {
   const parts = [
@@ -133,22 +136,22 @@ export function pageScript(binding: string, wanted: PageScriptOptions): string |
   ];
   if (parts.length === 0) return null;
   return String.raw`(() => {
-  const begun = Symbol.for('${binding}');
-  if (globalThis[begun]) return;
-  globalThis[begun] = true;
+  const started = Symbol.for('${binding}');
+  if (globalThis[started]) return;
+  globalThis[started] = true;
   const RETRY_MS = 50;
-  const MAX_KEPT = 100;
-  const kept = [];
+  const MAX_QUEUED = 100;
+  const queue = [];
   let retry = 0;
   const flush = () => {
     const send = globalThis.${binding};
     clearTimeout(retry);
     if (send === undefined) retry = setTimeout(flush, RETRY_MS);
-    else for (const said of kept.splice(0)) send(said);
+    else for (const item of queue.splice(0)) send(item);
   };
-  const tell = (said) => {
-    if (kept.length === MAX_KEPT) kept.shift();
-    kept.push(JSON.stringify(said));
+  const report = (data) => {
+    if (queue.length === MAX_QUEUED) queue.shift();
+    queue.push(JSON.stringify(data));
     flush();
   };
 ${parts.join('\n')}

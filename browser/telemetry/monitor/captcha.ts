@@ -4,14 +4,14 @@ import type { CaptchaType, TelemetryEventData } from '../../../contract/telemetr
 import { CAPTCHA_TYPES } from '../../../contract/telemetry-events.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 
-/** How long a challenge may stand before it is told as timed out, in milliseconds: nobody waits longer for a person. */
-const BUDGET_MS = 10 * 60_000;
-/** How long after a navigation the old document may still have something to say, in milliseconds. */
-const LAST_WORD_MS = 500;
-/** Challenges that are followed at a time, all pages together: a page could show any number. */
+/** Timeout of an open challenge, in milliseconds: nobody waits longer for a person. */
+const CHALLENGE_TIMEOUT_MS = 10 * 60_000;
+/** How long after a navigation the old document may still report, in milliseconds. */
+const LAST_REPORT_MS = 500;
+/** Maximum open challenges, all pages together: a page could show any number. */
 const MAX_OPEN = 100;
 
-/** What the script says of one widget, or of whatever widget its vendor's frame belongs to. */
+/** A report of the script about a widget; `failed` comes from a vendor's frame, about the widget it belongs to. */
 export const CaptchaReport = z.discriminatedUnion('state', [
   z.object({ kind: z.literal('captcha'), state: z.literal('open'), id: z.int(), type: z.enum(CAPTCHA_TYPES) }),
   z.object({ kind: z.literal('captcha'), state: z.enum(['answered', 'gone']), id: z.int() }),
@@ -21,31 +21,32 @@ export type CaptchaReport = z.infer<typeof CaptchaReport>;
 
 type Status = TelemetryEventData<'captcha_challenge_result'>['status'];
 
-/** A challenge that can be seen. */
+/** A visible challenge. */
 interface Challenge {
   id: string;
   type: CaptchaType;
-  /** Session on the target whose frame shows it, and the page that this belongs to. */
+  /** The session on the target whose frame shows it, and the target of its page. */
   sessionId: string;
   targetId: string;
   website: { website_host: string; website_path: string };
-  since: number;
+  startedAt: number;
   timer: NodeJS.Timeout;
 }
 
-/** Tells how each challenge that comes into sight ends. */
-export interface CaptchaWatch {
-  /** `context` tells the frames of one target apart. */
-  told(target: WatchedTarget, page: WatchedTarget, context: number, said: CaptchaReport): void;
-  /** The target shows another document: what the one before it showed is over, once it has had its last word. */
-  left(target: WatchedTarget): void;
-  /** What belongs to a target that is gone is over. */
-  gone(target: WatchedTarget): void;
-  /** The id of the challenge of a kind that can be seen; undefined where none, or several, can. */
-  openOf(type: CaptchaType): string | undefined;
+/** Emits the outcome of each challenge that becomes visible. */
+interface CaptchaWatch {
+  /** Handles a report of the script; `context` identifies the frame within the target. */
+  reported(target: WatchedTarget, page: WatchedTarget, context: number, report: CaptchaReport): void;
+  /** The target shows a new document: challenges of the old one are abandoned, after its last reports. */
+  navigated(target: WatchedTarget): void;
+  /** The target is gone: its challenges are abandoned. */
+  detached(target: WatchedTarget): void;
+  /** The id of the only visible challenge of a type; undefined if there is none, or several. */
+  visibleId(type: CaptchaType): string | undefined;
   stop(): void;
 }
 
+/** Creates the captcha watch of a monitor. */
 export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
   const open = new Map<string, Challenge>();
   const end = (key: string, status: Status): void => {
@@ -57,18 +58,18 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
       captcha_type: challenge.type,
       status,
       challenge_id: challenge.id,
-      duration_ms: Math.round(performance.now() - challenge.since),
+      duration_ms: Math.round(performance.now() - challenge.startedAt),
       ...challenge.website,
     });
   };
   const begin = (key: string, challenge: Pick<Challenge, 'type' | 'sessionId' | 'targetId' | 'website'>): void => {
     const timer = setTimeout(() => {
       end(key, 'timeout');
-    }, BUDGET_MS);
+    }, CHALLENGE_TIMEOUT_MS);
     timer.unref();
-    open.set(key, { ...challenge, id: randomUUID(), since: performance.now(), timer });
+    open.set(key, { ...challenge, id: randomUUID(), startedAt: performance.now(), timer });
   };
-  /** An outcome beside several open challenges of one vendor cannot be told to belong to either. */
+  /** With several open challenges of one type, an outcome cannot be attributed. */
   const keysOf = (type: CaptchaType, targetId: string): string[] =>
     [...open].filter(([, one]) => one.type === type && one.targetId === targetId).map(([key]) => key);
   const endAll = (matches: (challenge: Challenge) => boolean): void => {
@@ -76,39 +77,39 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
   };
 
   return {
-    told: ({ sessionId }, page, context, said) => {
+    reported: ({ sessionId }, page, context, report) => {
       const { targetId } = page;
-      if (said.state === 'failed') {
-        const [key, ...others] = keysOf(said.type, targetId);
+      if (report.state === 'failed') {
+        const [key, ...others] = keysOf(report.type, targetId);
         const failed = open.get(key ?? '');
         if (key === undefined || failed === undefined || others.length > 0) return;
         end(key, 'failure');
-        // Its vendor asks again: what stands there now is another challenge.
+        // The vendor asks again, with a new challenge.
         begin(key, failed);
         return;
       }
-      const key = `${sessionId} ${context} ${said.id}`;
+      const key = `${sessionId} ${context} ${report.id}`;
       const challenge = open.get(key);
-      if (said.state === 'open') {
+      if (report.state === 'open') {
         if (challenge !== undefined || open.size >= MAX_OPEN) return;
-        begin(key, { type: said.type, sessionId, targetId, website: websiteOf(page.url) });
+        begin(key, { type: report.type, sessionId, targetId, website: websiteOf(page.url) });
       } else if (challenge !== undefined) {
-        const isSolved = said.state === 'answered' && keysOf(challenge.type, targetId).length === 1;
+        const isSolved = report.state === 'answered' && keysOf(challenge.type, targetId).length === 1;
         end(key, isSolved ? 'solved' : 'abandoned');
       }
     },
-    left: ({ sessionId }) => {
+    navigated: ({ sessionId }) => {
       const now = performance.now();
-      const ofBefore = (challenge: Challenge): boolean => challenge.sessionId === sessionId && challenge.since < now;
-      if (![...open.values()].some(ofBefore)) return;
+      const isOld = (challenge: Challenge): boolean => challenge.sessionId === sessionId && challenge.startedAt < now;
+      if (![...open.values()].some(isOld)) return;
       setTimeout(() => {
-        endAll(ofBefore);
-      }, LAST_WORD_MS).unref();
+        endAll(isOld);
+      }, LAST_REPORT_MS).unref();
     },
-    gone: ({ sessionId }) => {
+    detached: ({ sessionId }) => {
       endAll((challenge) => challenge.sessionId === sessionId);
     },
-    openOf: (type) => {
+    visibleId: (type) => {
       const [only, ...others] = [...open.values()].filter((challenge) => challenge.type === type);
       return others.length > 0 ? undefined : only?.id;
     },
@@ -118,7 +119,7 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
   };
 }
 
-/** Host and path of a page; never its query. */
+/** Host and path of a page, without its query. */
 function websiteOf(url: string): Challenge['website'] {
   if (!URL.canParse(url)) return { website_host: '', website_path: '' };
   const { host, pathname, protocol } = new URL(url);
@@ -128,14 +129,14 @@ function websiteOf(url: string): Challenge['website'] {
 }
 
 /**
- * The script that looks for the widgets of the known vendors in a frame, from a world of its own. It tells that a
- * challenge can be seen, that its answer is there, that its vendor refused an answer (which the vendor's own frame shows), or
- * that it has gone; never what the answer is. reCAPTCHA v3 shows no more than a badge: it counts while that has no answer. It looks by timer at lists
- * that the browser keeps anyway: watching every change of a page would cost the page.
+ * The script that finds widgets of known vendors in a frame, from an isolated world. It reports that a challenge is visible,
+ * answered, refused by its vendor (shown in the vendor's frame), or gone; never its answer. reCAPTCHA v3 only shows a badge,
+ * which counts as open until it has an answer. The script polls live collections, because observing all mutations would slow
+ * down the page.
  */
 export const CAPTCHA_SCRIPT = String.raw`(() => {
-  const LOOK_MS = 250;
-  const say = (said) => tell({ kind: 'captcha', ...said });
+  const POLL_MS = 250;
+  const reportCaptcha = (data) => report({ kind: 'captcha', ...data });
   const frames = document.getElementsByTagName('iframe');
   const turnstiles = document.getElementsByName('cf-turnstile-response');
   const geetests = [document.getElementsByClassName('geetest_captcha'), document.getElementsByClassName('geetest_holder')];
@@ -149,7 +150,7 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
   };
   const isOf = (host, ...domains) => domains.some((domain) => host === domain || host.endsWith('.' + domain));
   const hasValue = (field) => typeof field?.value === 'string' && field.value !== '';
-  /** The field that a widget puts its answer into is in the widget's own part of the page. */
+  /** The field for a widget's answer, near the widget. */
   const fieldOf = (element, name) => {
     let at = element.parentElement;
     for (let level = 0; at !== null && level < 5; level += 1, at = at.parentElement) {
@@ -158,7 +159,7 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
     }
     return null;
   };
-  /** Which part of whose widget a frame holds: a box to tick, or the task that may follow it. */
+  /** Which part of a widget a frame holds: the checkbox, or the task that may follow it. */
   const partOf = (frame) => {
     if (!URL.canParse(frame.src)) return null;
     const { hostname: host, pathname: path, searchParams, hash } = new URL(frame.src);
@@ -176,31 +177,31 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
     if (isOf(host, 'arkoselabs.com', 'funcaptcha.com')) return { type: 'other', field: null, task: false };
     return null;
   };
-  /** v3 is loaded for one key; v2 says that it is to be drawn, where and when the page wants. */
+  /** v3 is loaded with its key; v2 is loaded for explicit or onload rendering. */
   const isScored = () => badges.length > 0 && [...document.scripts].some(({ src }) => {
     if (!URL.canParse(src)) return false;
     const { hostname: host, pathname: path, searchParams } = new URL(src);
     const key = searchParams.get('render');
     return isOf(host, 'google.com', 'recaptcha.net') && path.startsWith('/recaptcha/') && key !== null && !['explicit', 'onload'].includes(key);
   });
-  /** Where vendors say that an answer was wrong or could not be judged: in their own frames, GeeTest in the page. */
+  /** Where vendors show that an answer was wrong or could not be checked: in their own frames, GeeTest in the page. */
   const FAILURES = isOf(location.hostname, 'google.com', 'recaptcha.net') && location.pathname.startsWith('/recaptcha/')
     ? ['recaptcha_v2', '.rc-anchor-error-msg, .rc-imageselect-incorrect-response, .rc-audiochallenge-error-message, .rc-doscaptcha-header']
     : isOf(location.hostname, 'hcaptcha.com') ? ['hcaptcha', '.error-text'] : ['geetest', '.geetest_fail, .geetest_panel_error'];
-  const lookForFailure = () => {
+  const checkFailure = () => {
     const [type, selector] = FAILURES;
     const isFailure = [...document.querySelectorAll(selector)].some((element) => isShown(element) && element.textContent.trim() !== '');
-    if (isFailure && !hasFailed) say({ state: 'failed', type });
+    if (isFailure && !hasFailed) reportCaptcha({ state: 'failed', type });
     hasFailed = isFailure;
   };
   const find = () => {
     const found = [];
     const parts = [...frames].flatMap((frame) => ({ frame, ...partOf(frame) })).filter(({ type }) => type !== undefined);
     for (const { frame, type, field, task } of parts) {
-      // The task of a widget that has a box is not a challenge of its own.
+      // The task of a widget with a checkbox is not a separate challenge.
       if (task && parts.some((other) => other.type === type && !other.task)) continue;
       const answer = field === null ? null : (fieldOf(frame, field) ?? (task ? document.querySelector('[name="' + field + '"]') : null));
-      // Turnstile's frame may be out of sight of scripts; where its field is there, that stands for it.
+      // Turnstile's frame may be in a closed shadow root, so its field is used where it exists.
       if (type === 'turnstile' && answer !== null) continue;
       found.push({ element: frame, type, answered: hasValue(answer) });
     }
@@ -218,29 +219,29 @@ export const CAPTCHA_SCRIPT = String.raw`(() => {
     if (press !== null) found.push({ element: press, type: 'press_and_hold', answered: false });
     return found;
   };
-  const look = () => {
-    lookForFailure();
+  const check = () => {
+    checkFailure();
     const found = find();
     for (const { element, type, answered } of found) {
       const id = open.get(element);
       if (answered && id !== undefined) {
         open.delete(element);
-        say({ id, state: 'answered' });
+        reportCaptcha({ id, state: 'answered' });
       } else if (!answered && id === undefined && isShown(element)) {
         open.set(element, (last += 1));
-        say({ id: last, state: 'open', type });
+        reportCaptcha({ id: last, state: 'open', type });
       }
     }
     for (const [element, id] of open) {
       if (found.some((one) => one.element === element) && isShown(element)) continue;
       open.delete(element);
-      say({ id, state: 'gone' });
+      reportCaptcha({ id, state: 'gone' });
     }
   };
-  setInterval(look, LOOK_MS);
+  setInterval(check, POLL_MS);
   addEventListener('pagehide', () => {
-    look();
-    for (const id of open.values()) say({ id, state: 'gone' });
+    check();
+    for (const id of open.values()) reportCaptcha({ id, state: 'gone' });
     open.clear();
   });
 })();`;

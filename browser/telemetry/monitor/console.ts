@@ -2,10 +2,10 @@ import type { Protocol } from 'devtools-protocol';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { placeOf } from './target.ts';
 
-/** Most levels of asynchronous parents that a stack keeps. */
+/** Maximum asynchronous parents of a stack. */
 const MAX_PARENTS = 4;
 
-/** Tells one call of the console. */
+/** Emits a console call. */
 export function reportConsoleCall(
   target: WatchedTarget,
   { type, args, stackTrace }: Protocol.Runtime.ConsoleAPICalledEvent,
@@ -17,16 +17,16 @@ export function reportConsoleCall(
   emit(type === 'error' ? 'console_error' : 'console_log', 'Runtime.consoleAPICalled', data);
 }
 
-/** Tells an exception that nobody caught. */
+/** Emits an uncaught exception. */
 export function reportException(
   target: WatchedTarget,
   { exceptionDetails: details }: Protocol.Runtime.ExceptionThrownEvent,
   emit: EmitFromBrowser,
 ): void {
-  const said = details.exception === undefined ? '' : (textOf(details.exception).split('\n', 1)[0] ?? '');
+  const message = details.exception === undefined ? '' : (textOf(details.exception).split('\n', 1)[0] ?? '');
   emit('console_error', 'Runtime.exceptionThrown', {
     ...placeOf(target),
-    text: `${details.text} ${said}`.trim(),
+    text: `${details.text} ${message}`.trim(),
     line: details.lineNumber,
     column: details.columnNumber,
     ...(details.url === undefined ? {} : { source_url: details.url }),
@@ -34,7 +34,7 @@ export function reportException(
   });
 }
 
-/** A value as the console would show it, on one line of thought: no object is looked into. */
+/** A value as text, like the console shows it, without inspecting objects. */
 function textOf({ value, unserializableValue, description, type }: Protocol.Runtime.RemoteObject): string {
   const plain: unknown = value;
   if (typeof plain === 'string') return plain;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { placeOf } from './target.ts';
 
-const Told = z.discriminatedUnion('kind', [
+const InteractionReport = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('click'),
     x: z.number(),
@@ -22,29 +22,28 @@ const Told = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** Tells what the script has said; what it cannot have said is dropped. */
-export function reportInteraction(target: WatchedTarget, told: unknown, emit: EmitFromBrowser): void {
-  const parsed = Told.safeParse(told);
+/** Emits a report of the script; invalid reports are dropped. */
+export function reportInteraction(target: WatchedTarget, report: unknown, emit: EmitFromBrowser): void {
+  const parsed = InteractionReport.safeParse(report);
   if (!parsed.success) return;
-  const { kind, ...said } = parsed.data;
+  const { kind, ...details } = parsed.data;
   const event = 'Runtime.bindingCalled';
-  const data = { ...placeOf(target), ...said };
+  const data = { ...placeOf(target), ...details };
   if (kind === 'click') emit('interaction_click', event, data);
   else if (kind === 'key') emit('interaction_key', event, data);
   else emit('interaction_scroll_settled', event, data);
 }
 
 /**
- * The script that watches a frame, from a world of its own: the page sees neither it nor the function it calls. Only what
- * a person or an input command did counts, not what a page pretends. A text that is clicked is told only where nothing
- * can have been written into it; keys that go into a field for something secret have a name only where they write nothing.
- * With `typed` false no key and no text leaves the page at all.
+ * The script that reports interactions in a frame, from an isolated world the page cannot see. Only trusted events are
+ * reported. The text of a clicked element is reported only if nothing can have been typed into it, and keys in a field for
+ * secrets only if they produce no character. With `typed` false, no keys and texts are reported at all.
  */
 export function interactionScript(typed: boolean): string {
   return String.raw`(() => {
   const SETTLED_MS = 300;
   const MAX_TEXT = 1024;
-  const WRITTEN = 'input, textarea, select, [contenteditable]:not([contenteditable=false])';
+  const EDITABLE = 'input, textarea, select, [contenteditable]:not([contenteditable=false])';
   const SECRET = /pass|pwd|secret|token|otp|2fa|mfa|code|pin|cvc|cvv|csc|card|iban|ssn/i;
   const SECRET_USE = /(?:current-password|new-password|one-time-code|cc-[a-z-]+)\s*$/i;
   const NAMED_KEY = /^[A-Z][A-Za-z0-9]+$/;
@@ -64,12 +63,12 @@ export function interactionScript(typed: boolean): string {
   };
   const placeOf = (element) => ({ selector: pathOf(element), tag: element.tagName.toUpperCase() });
   const textOf = (element) => {
-    if (!${typed} || element.isContentEditable || element.matches(WRITTEN) || element.querySelector(WRITTEN)) return '';
+    if (!${typed} || element.isContentEditable || element.matches(EDITABLE) || element.querySelector(EDITABLE)) return '';
     const all = element.textContent ?? '';
-    // What is drawn of much text is costly to find out.
+    // innerText is expensive for long texts.
     return (all.length > 10 * MAX_TEXT ? all : (element.innerText ?? all)).trim().slice(0, MAX_TEXT);
   };
-  /** Fields that hid what was written once keep it to themselves: pages show it when they are asked to. */
+  /** Fields that once hid their value stay secret: pages can reveal it on request. */
   const hidden = new WeakSet();
   const isSecret = (element) => {
     if (element instanceof HTMLInputElement && element.type === 'password') hidden.add(element);
@@ -82,13 +81,13 @@ export function interactionScript(typed: boolean): string {
   addEventListener('click', (event) => {
     if (!event.isTrusted) return;
     const element = elementOf(event);
-    tell({ kind: 'click', x: Math.round(event.clientX), y: Math.round(event.clientY), ...placeOf(element), text: textOf(element) });
+    report({ kind: 'click', x: Math.round(event.clientX), y: Math.round(event.clientY), ...placeOf(element), text: textOf(element) });
   }, options);
   addEventListener('keydown', (event) => {
     if (!event.isTrusted) return;
     const element = elementOf(event);
     const key = ${typed} && (NAMED_KEY.test(event.key) || !isSecret(element)) ? event.key : undefined;
-    tell({ kind: 'key', key, ...placeOf(element) });
+    report({ kind: 'key', key, ...placeOf(element) });
   }, options);
   const scrolls = new Map();
   const positions = new WeakMap();
@@ -103,7 +102,7 @@ export function interactionScript(typed: boolean): string {
       const [to_x, to_y] = positionOf(at);
       positions.set(at, [to_x, to_y]);
       const [from_x, from_y] = running.from;
-      tell({ kind: 'scroll', from_x, from_y, to_x, to_y, target_selector: pathOf(at === document ? document.scrollingElement : at) });
+      report({ kind: 'scroll', from_x, from_y, to_x, to_y, target_selector: pathOf(at === document ? document.scrollingElement : at) });
     }, SETTLED_MS);
     scrolls.set(at, running);
   }, options);

@@ -5,27 +5,27 @@ import type { Chromium } from '../../chromium/launch.ts';
 import { INTERNAL_TARGET_URL } from '../../chromium/pages.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
-import { attachToBrowser, enableTarget, followPages, pastOf, renewBinding } from './attach.ts';
+import { attachToBrowser, enableTarget, followPages, pastLifecycleEvents, renewBinding } from './attach.ts';
 import { CaptchaReport, createCaptchaWatch } from './captcha.ts';
 import { reportConsoleCall, reportException } from './console.ts';
 import { reportInteraction } from './interaction.ts';
 import { createNetworkWatch } from './network.ts';
-import { createPageWatch } from './page-life.ts';
+import { createPageWatch } from './page-lifecycle.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { targetTypeOf } from './target.ts';
 
-/** A monitor that runs. */
+/** A running monitor. */
 export interface Monitor {
-  /** Resolves once all pages are watched; rejects when the browser refuses that. */
+  /** Resolves once all pages are watched; rejects if the browser refuses. */
   ready: Promise<void>;
-  /** Calls back when the browser has exited the monitor's session by itself. */
+  /** Calls back if the browser detaches the monitor's session. */
   onLost(listener: () => void): void;
   stop(): void;
 }
 
 /**
- * Watches all pages of a browser through sessions of its own, so that neither clients nor the service notice: what is
- * enabled here is enabled for nobody else. Stopping it leaves nothing behind in the browser.
+ * Watches all pages of a browser through its own CDP sessions, so that nothing it enables affects clients or the service.
+ * Stopping it leaves nothing behind in the browser.
  */
 export function runMonitor(
   chromium: Pick<Chromium, 'cdp' | 'pages'>,
@@ -33,18 +33,18 @@ export function runMonitor(
   wanted: MonitorOptions,
 ): Monitor {
   const { cdp } = chromium;
-  const began = Date.now();
+  const startedAt = Date.now();
   const emit: EmitFromBrowser = (type, event, data, truncated) => {
     telemetry.emit(type, { kind: 'cdp', event }, data, truncated);
   };
   const network = createNetworkWatch(cdp, emit, wanted.typed);
   const pages = createPageWatch(emit);
   const captchas = createCaptchaWatch(emit);
-  /** A name of its own: what an earlier monitor has left in a page speaks to nobody. */
+  /** Unique, so that scripts of an earlier monitor do not report to this one. */
   const binding = `holdfast_${randomBytes(6).toString('hex')}`;
   const targets = new Map<string, WatchedTarget>();
   const subscriptions: (() => void)[] = [];
-  /** By target id of a page: a page that is opened starts once it tells all that is wanted, from its first document on. */
+  /** By target id: a new page is resumed once its latch opens, so that it is watched from its first document on. */
   const prepared = new Map<string, Latch>();
   const preparedLatch = (targetId: string): Latch => {
     const latch = prepared.get(targetId) ?? createLatch();
@@ -53,9 +53,9 @@ export function runMonitor(
   };
   let root: string | null = null;
   let stopped = false;
-  /** Pages that come once the first ones are there are new. */
-  let settledIn = false;
-  let tellLost: () => void = () => undefined;
+  /** Pages attached after the existing ones are new. */
+  let initialPagesAttached = false;
+  let notifyLost: () => void = () => undefined;
 
   const stop = (): void => {
     if (stopped) return;
@@ -65,22 +65,22 @@ export function runMonitor(
     network.stop();
     pages.stop();
     captchas.stop();
-    // Its sessions on pages end with it.
+    // This ends its sessions on pages too.
     if (root !== null) void cdp.send('Target.detachFromTarget', { sessionId: root }).catch(() => undefined);
   };
-  /** A document may have come before its target told of any: what its events would have changed is made up for. */
+  /** Handles a document that was committed before its target was watched, as its events would have been. */
   const catchUp = async (target: WatchedTarget, isNew: boolean): Promise<void> => {
     const { sessionId, loaderId } = target;
     const { frame } = (await cdp.send('Page.getFrameTree', undefined, sessionId)).frameTree;
-    const past = await pastOf(cdp, sessionId, frame);
+    const past = await pastLifecycleEvents(cdp, sessionId, frame);
     const isWatched = !stopped && targets.has(sessionId);
     if (!isWatched || target.loaderId !== loaderId || frame.loaderId === loaderId) return;
     if (!isNew || frame.url === '' || frame.url === 'about:blank') {
       renewBinding(cdp, sessionId, wanted, binding);
       return;
     }
-    showDocument(target, frame);
-    if (wanted.page) pages.arrived(target, frame, past);
+    updateDocument(target, frame);
+    if (wanted.page) pages.foundDocument(target, frame, past);
   };
   const attached = (info: Protocol.Target.TargetInfo, sessionId: string, parent: WatchedTarget | undefined): void => {
     if (info.url.startsWith(INTERNAL_TARGET_URL)) return;
@@ -90,14 +90,14 @@ export function runMonitor(
       targetId: parent?.targetId ?? info.targetId,
       type: parent?.type ?? targetTypeOf(info.type),
       top: parent === undefined && isDocument,
-      // The id of a document's target is that of its frame.
+      // The target id of a document is its frame id.
       frameId: isDocument ? info.targetId : undefined,
       loaderId: undefined,
       url: info.url,
       navSeq: 0,
     };
     targets.set(sessionId, target);
-    const isNew = info.type === 'page' && settledIn;
+    const isNew = info.type === 'page' && initialPagesAttached;
     if (isNew && wanted.page) pages.opened(info);
     const enabled = enableTarget(cdp, sessionId, isDocument, wanted, binding, (step) => {
       if (!stopped && targets.has(sessionId)) emit('monitor_init_failed', step, { step });
@@ -109,7 +109,7 @@ export function runMonitor(
     if (sessionId === root) {
       root = null;
       stop();
-      tellLost();
+      notifyLost();
       return;
     }
     const target = targets.get(sessionId);
@@ -119,27 +119,23 @@ export function runMonitor(
       prepared.get(target.targetId)?.open();
       prepared.delete(target.targetId);
     }
-    network.gone(target);
-    pages.gone(target);
-    captchas.gone(target);
+    network.detached(target);
+    pages.detached(target);
+    captchas.detached(target);
   };
-  const showDocument = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+  const updateDocument = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
     if (target.top && frame.parentId === undefined) target.navSeq += 1;
     if (frame.id !== target.frameId) return;
     target.loaderId = frame.loaderId;
     target.url = frame.url;
     renewBinding(cdp, target.sessionId, wanted, binding);
-    captchas.left(target);
-  };
-  const navigated = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
-    showDocument(target, frame);
-    if (wanted.page) pages.navigated(target, frame);
+    captchas.navigated(target);
   };
 
   const pageOf = (target: WatchedTarget): WatchedTarget =>
     [...targets.values()].find(({ top, targetId }) => top && targetId === target.targetId) ?? target;
 
-  /** Events of our own sessions alone. */
+  /** Subscribes to events of the monitor's own sessions. */
   const on = <E extends CdpEvent>(
     event: E,
     listener: (target: WatchedTarget, params: Parameters<Parameters<typeof cdp.on<E>>[1]>[0]) => void,
@@ -152,7 +148,7 @@ export function runMonitor(
     );
   };
   subscriptions.push(
-    telemetry.findChallenges((type) => captchas.openOf(type)),
+    telemetry.setChallengeFinder((type) => captchas.visibleId(type)),
     chromium.pages.onNewPage((targetId) => preparedLatch(targetId).opened),
     cdp.on('Target.attachedToTarget', ({ targetInfo, sessionId }, parent) => {
       if (parent !== undefined && parent === root) attached(targetInfo, sessionId, undefined);
@@ -163,7 +159,8 @@ export function runMonitor(
     }),
   );
   on('Page.frameNavigated', (target, { frame }) => {
-    navigated(target, frame);
+    updateDocument(target, frame);
+    if (wanted.page) pages.navigated(target, frame);
   });
   if (wanted.page) {
     on('Page.domContentEventFired', (target, { timestamp }) => {
@@ -195,24 +192,24 @@ export function runMonitor(
   }
   if (wanted.console) {
     on('Runtime.consoleAPICalled', (target, call) => {
-      // Enabling says again what was said before; that was not captured then, and is not now.
-      if (call.timestamp >= began) reportConsoleCall(target, call, emit);
+      // Enabling replays earlier calls, which were not selected for capture.
+      if (call.timestamp >= startedAt) reportConsoleCall(target, call, emit);
     });
     on('Runtime.exceptionThrown', (target, thrown) => {
-      if (thrown.timestamp >= began) reportException(target, thrown, emit);
+      if (thrown.timestamp >= startedAt) reportException(target, thrown, emit);
     });
   }
   on('Runtime.bindingCalled', (target, { name, payload, executionContextId }) => {
     if (name !== binding) return;
-    const told = parse(payload);
-    const captcha = CaptchaReport.safeParse(told);
-    if (captcha.success) captchas.told(target, pageOf(target), executionContextId, captcha.data);
-    else reportInteraction(target, told, emit);
+    const report = parse(payload);
+    const captcha = CaptchaReport.safeParse(report);
+    if (captcha.success) captchas.reported(target, pageOf(target), executionContextId, captcha.data);
+    else reportInteraction(target, report, emit);
   });
 
-  return { ready: settleIn(), stop, onLost: (listener) => (tellLost = listener) };
+  return { ready: start(), stop, onLost: (listener) => (notifyLost = listener) };
 
-  async function settleIn(): Promise<void> {
+  async function start(): Promise<void> {
     const attachedRoot = await attachToBrowser(cdp);
     root = attachedRoot;
     if (stopped) {
@@ -220,16 +217,16 @@ export function runMonitor(
       return;
     }
     await followPages(cdp, attachedRoot);
-    settledIn = true;
+    initialPagesAttached = true;
   }
 }
 
-/** True where a monitor has something to do. */
+/** Whether anything is captured that needs a monitor. */
 export function needsMonitor(wanted: MonitorOptions): boolean {
   return wanted.console || wanted.network || wanted.page || wanted.interaction || wanted.captcha;
 }
 
-/** Something that others wait for until it is opened, for good. */
+/** A one-time gate. */
 interface Latch {
   opened: Promise<void>;
   open: () => void;

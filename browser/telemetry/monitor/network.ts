@@ -1,26 +1,26 @@
 import type { Protocol } from 'devtools-protocol';
 import type { CdpConnection } from '../../cdp/connection.ts';
-import { truncateText } from '../cut.ts';
+import { truncateText } from '../truncate.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { placeOf } from './target.ts';
 
-/** A page counts as idle when nothing has been under way for this long, in milliseconds. */
+/** A page is idle after this long without requests, in milliseconds. */
 const IDLE_MS = 500;
-/** Requests that are followed at a time, all pages together. */
-const MAX_FOLLOWED = 2000;
-/** Bodies are read up to this size, in bytes as sent: reading costs the browser and us. */
+/** Maximum requests tracked at a time, all pages together. */
+const MAX_PENDING = 2000;
+/** Largest body to read, in bytes as transferred. */
 const MAX_BODY_READ = 1024 * 1024;
-/** How much of a body an event keeps, in bytes: of a structured one, and of other text. */
+/** How much of a body an event contains, in bytes: of structured data, and of other text. */
 const BODY_BYTES = { structured: 8192, text: 4096 } as const;
-/** What Chromium may keep of bodies for us, in bytes. */
+/** How much body data Chromium buffers, in bytes. */
 export const NETWORK_BUFFERS = {
   maxTotalBufferSize: 8 * 1024 * 1024,
   maxResourceBufferSize: MAX_BODY_READ,
   maxPostDataSize: 16 * 1024,
 } as const;
 
-/** One request that is under way. */
-interface Followed {
+/** A pending request. */
+interface PendingRequest {
   target: WatchedTarget;
   method: string;
   url: string;
@@ -29,51 +29,51 @@ interface Followed {
   response: Protocol.Network.Response | null;
 }
 
-/** Follows requests from their sending to their end. */
-export interface NetworkWatch {
+/** Tracks requests and emits their events. */
+interface NetworkWatch {
   requested(target: WatchedTarget, event: Protocol.Network.RequestWillBeSentEvent): void;
   responded(target: WatchedTarget, event: Protocol.Network.ResponseReceivedEvent): void;
   finished(target: WatchedTarget, event: Protocol.Network.LoadingFinishedEvent): void;
   failed(target: WatchedTarget, event: Protocol.Network.LoadingFailedEvent): void;
-  /** What belongs to a target that is gone is forgotten. */
-  gone(target: WatchedTarget): void;
+  /** Drops the requests of a target that is gone. */
+  detached(target: WatchedTarget): void;
   stop(): void;
 }
 
-/** `readBodies` is false where they may hold what a person has typed. */
+/** Creates the network watch of a monitor. `readBodies` is false if bodies may contain what a person typed. */
 export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, readBodies: boolean): NetworkWatch {
-  const followed = new Map<string, Followed>();
-  /** Requests under way of each page, and the timer that runs while there are none. */
-  const busy = new Map<string, number>();
-  const idle = new Map<string, NodeJS.Timeout>();
+  const pending = new Map<string, PendingRequest>();
+  /** Pending requests by page, and the timers of pages without any. */
+  const counts = new Map<string, number>();
+  const idleTimers = new Map<string, NodeJS.Timeout>();
   const keyOf = (target: WatchedTarget, requestId: string): string => `${target.sessionId} ${requestId}`;
 
-  const begin = (key: string, request: Followed): void => {
+  const begin = (key: string, request: PendingRequest): void => {
     const { targetId } = request.target;
-    const oldest = followed.size < MAX_FOLLOWED ? undefined : followed.keys().next().value;
+    const oldest = pending.size < MAX_PENDING ? undefined : pending.keys().next().value;
     if (oldest !== undefined) end(oldest);
-    followed.set(key, request);
-    busy.set(targetId, (busy.get(targetId) ?? 0) + 1);
-    clearTimeout(idle.get(targetId));
+    pending.set(key, request);
+    counts.set(targetId, (counts.get(targetId) ?? 0) + 1);
+    clearTimeout(idleTimers.get(targetId));
   };
-  const end = (key: string): Followed | undefined => {
-    const request = followed.get(key);
+  const end = (key: string): PendingRequest | undefined => {
+    const request = pending.get(key);
     if (request === undefined) return undefined;
-    followed.delete(key);
+    pending.delete(key);
     const { target } = request;
-    const left = (busy.get(target.targetId) ?? 1) - 1;
-    busy.set(target.targetId, left);
+    const left = (counts.get(target.targetId) ?? 1) - 1;
+    counts.set(target.targetId, left);
     if (left > 0) return request;
-    clearTimeout(idle.get(target.targetId));
+    clearTimeout(idleTimers.get(target.targetId));
     const timer = setTimeout(() => {
       emit('network_idle', 'Network.loadingFinished', placeOf(target));
     }, IDLE_MS);
     timer.unref();
-    idle.set(target.targetId, timer);
+    idleTimers.set(target.targetId, timer);
     return request;
   };
-  const tellResponse = (
-    request: Followed,
+  const emitResponse = (
+    request: PendingRequest,
     requestId: string,
     response: Protocol.Network.Response,
     body?: string,
@@ -93,22 +93,22 @@ export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, re
     };
     emit('network_response', 'Network.loadingFinished', data, kept !== body);
   };
-  const finish = async (request: Followed, requestId: string, size: number): Promise<void> => {
+  const finish = async (request: PendingRequest, requestId: string, size: number): Promise<void> => {
     const { response, target } = request;
     if (response === null) return;
     const wanted = readBodies && size <= MAX_BODY_READ && isText(response.mimeType);
-    // A body that is not kept any more (the page has gone on) is left out.
+    // A body that is no longer available (the page has navigated) is omitted.
     const read = wanted
       ? await cdp.send('Network.getResponseBody', { requestId }, target.sessionId).catch(() => null)
       : null;
-    tellResponse(request, requestId, response, read === null || read.base64Encoded ? undefined : read.body);
+    emitResponse(request, requestId, response, read === null || read.base64Encoded ? undefined : read.body);
   };
 
   return {
     requested: (target, { requestId, request, redirectResponse, frameId, type, initiator, documentURL }) => {
       const key = keyOf(target, requestId);
       const before = redirectResponse === undefined ? undefined : end(key);
-      if (before !== undefined && redirectResponse !== undefined) tellResponse(before, requestId, redirectResponse);
+      if (before !== undefined && redirectResponse !== undefined) emitResponse(before, requestId, redirectResponse);
       const postData = readBodies ? postDataOf(request) : undefined;
       begin(key, { target, method: request.method, url: request.url, frameId, type, response: null });
       emit('network_request', 'Network.requestWillBeSent', {
@@ -124,7 +124,7 @@ export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, re
       });
     },
     responded: (target, { requestId, response }) => {
-      const request = followed.get(keyOf(target, requestId));
+      const request = pending.get(keyOf(target, requestId));
       if (request !== undefined) request.response = response;
     },
     finished: (target, { requestId, encodedDataLength }) => {
@@ -141,21 +141,21 @@ export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, re
         resource_type: type,
       });
     },
-    gone: (target) => {
-      for (const [key, request] of followed) if (request.target === target) end(key);
+    detached: (target) => {
+      for (const [key, request] of pending) if (request.target === target) end(key);
       if (!target.top) return;
-      clearTimeout(idle.get(target.targetId));
-      idle.delete(target.targetId);
-      busy.delete(target.targetId);
+      clearTimeout(idleTimers.get(target.targetId));
+      idleTimers.delete(target.targetId);
+      counts.delete(target.targetId);
     },
     stop: () => {
-      for (const timer of idle.values()) clearTimeout(timer);
-      followed.clear();
+      for (const timer of idleTimers.values()) clearTimeout(timer);
+      pending.clear();
     },
   };
 }
 
-/** What a request carries, as text; nothing where Chromium does not hand it out (files, large bodies). */
+/** A request's post data as text; undefined if Chromium does not provide it (files, large bodies). */
 function postDataOf({ postDataEntries }: Protocol.Network.Request): string | undefined {
   const parts = (postDataEntries ?? []).flatMap(({ bytes }) =>
     bytes === undefined ? [] : [Buffer.from(bytes, 'base64')],

@@ -4,38 +4,41 @@ import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
 import type { Monitor } from './monitor.ts';
 import { runMonitor, needsMonitor } from './monitor.ts';
-import { startScreenshots } from './screenshots.ts';
+import type { EmitFromBrowser } from './target.ts';
 
-/** How often a monitor that was lost is started again, and the pause before each try, in milliseconds. */
-const TRIES = 3;
-const PAUSE_MS = 250;
+/** How often a lost monitor is restarted, and the delay per attempt, in milliseconds. */
+const MAX_RESTARTS = 3;
+const RESTART_DELAY_MS = 250;
 
-/** What keeps the monitor of a session. */
-export interface MonitorSupervisor {
-  /** Resolves when what is selected now is watched. */
+const SCREENSHOT_INTERVAL_MS = 5_000;
+/** Largest screenshot to record, in characters of base64: a few larger ones would fill the event log. */
+const MAX_SCREENSHOT_CHARACTERS = 1024 * 1024;
+
+interface MonitorSupervisor {
+  /** Resolves when the current selection is watched. */
   settled(): Promise<void>;
-  /** Ends all of it. */
   stop: () => void;
 }
 
-/** Source of events about capturing itself. */
+/** Source of events about the monitor itself. */
 const SELF = { kind: 'local_process' } as const;
 
 /**
- * Keeps a monitor running while a category is captured that needs one, starts it again when the browser drops it, and
- * takes pictures while they are wanted. Sessions that capture nothing of the kind cost nothing.
+ * Keeps a monitor running while a selected category needs one, restarts it if the browser drops it, and takes screenshots if
+ * selected. Sessions that select nothing of this cost nothing.
  */
 export function superviseMonitor(
   chromium: Pick<Chromium, 'cdp' | 'pages' | 'hasExited'>,
   telemetry: SessionTelemetry,
 ): MonitorSupervisor {
   let running: Monitor | null = null;
-  let present = '';
-  let stopPictures: (() => void) | null = null;
+  /** The options of the current monitor, as JSON; empty for none. */
+  let currentOptions = '';
+  let stopScreenshots: (() => void) | null = null;
   let stopped = false;
   let starting: Promise<void> = Promise.resolve();
 
-  const wantedNow = (): MonitorOptions => ({
+  const selectedOptions = (): MonitorOptions => ({
     console: telemetry.captures('console'),
     network: telemetry.captures('network'),
     page: telemetry.captures('page'),
@@ -44,7 +47,7 @@ export function superviseMonitor(
     typed: !telemetry.private,
   });
   const start = async (): Promise<boolean> => {
-    const monitor = runMonitor(chromium, telemetry, wantedNow());
+    const monitor = runMonitor(chromium, telemetry, selectedOptions());
     running = monitor;
     monitor.onLost(() => {
       if (!stopped && running === monitor) void recover();
@@ -55,7 +58,7 @@ export function superviseMonitor(
     } catch (error) {
       monitor.stop();
       const step = error instanceof CdpError ? error.method : 'Target.setAutoAttach';
-      // A browser that has ended is told as a crash, or is nothing to tell.
+      // A browser that has exited is reported as a crash, if at all.
       if (!stopped && !chromium.hasExited()) telemetry.emit('monitor_init_failed', SELF, { step });
       return false;
     }
@@ -64,30 +67,30 @@ export function superviseMonitor(
     const lostAt = performance.now();
     running = null;
     telemetry.emit('monitor_disconnected', SELF, {});
-    for (let attempt = 0; attempt < TRIES && !stopped && needsMonitor(wantedNow()); attempt += 1) {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * attempt));
+    for (let attempt = 0; attempt < MAX_RESTARTS && !stopped && needsMonitor(selectedOptions()); attempt += 1) {
+      await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS * attempt));
       if (await start()) {
-        const took = Math.round(performance.now() - lostAt);
-        telemetry.emit('monitor_reconnected', SELF, { reconnect_duration_ms: took });
+        const duration = Math.round(performance.now() - lostAt);
+        telemetry.emit('monitor_reconnected', SELF, { reconnect_duration_ms: duration });
         return;
       }
     }
     if (!stopped) telemetry.emit('monitor_reconnect_failed', SELF, { reason: 'reconnect_exhausted' });
   };
   const adapt = (): Promise<void> => {
-    const pictures = telemetry.captures('screenshot');
-    if (pictures && stopPictures === null) {
-      stopPictures = startScreenshots(chromium, (type, event, data, truncated) => {
+    const wantsScreenshots = telemetry.captures('screenshot');
+    if (wantsScreenshots && stopScreenshots === null) {
+      stopScreenshots = startScreenshots(chromium, (type, event, data, truncated) => {
         telemetry.emit(type, { kind: 'cdp', event }, data, truncated);
       });
-    } else if (!pictures && stopPictures !== null) {
-      stopPictures();
-      stopPictures = null;
+    } else if (!wantsScreenshots && stopScreenshots !== null) {
+      stopScreenshots();
+      stopScreenshots = null;
     }
-    const wanted = wantedNow();
-    const next = needsMonitor(wanted) ? JSON.stringify(wanted) : '';
-    if (next === present) return starting;
-    present = next;
+    const options = selectedOptions();
+    const next = needsMonitor(options) ? JSON.stringify(options) : '';
+    if (next === currentOptions) return starting;
+    currentOptions = next;
     running?.stop();
     running = null;
     if (next !== '') starting = start().then(() => undefined);
@@ -103,10 +106,38 @@ export function superviseMonitor(
     if (stopped) return;
     stopped = true;
     stopListening();
-    stopPictures?.();
+    stopScreenshots?.();
     running?.stop();
     running = null;
   };
   void adapt();
   return { stop, settled: () => starting };
+}
+
+/** Takes a screenshot of the active page periodically, and emits it if it has changed. Returns the stop function. */
+function startScreenshots(chromium: Pick<Chromium, 'cdp' | 'pages'>, emit: EmitFromBrowser): () => void {
+  let last = '';
+  let busy = false;
+  const capture = async (): Promise<void> => {
+    const page = chromium.pages.active();
+    // A page behind a dialog is not painted.
+    if (busy || page === undefined || page.dialog !== null) return;
+    busy = true;
+    try {
+      const options = { format: 'png', optimizeForSpeed: true } as const;
+      const { data } = await chromium.cdp.send('Page.captureScreenshot', options, page.sessionId);
+      if (data === last) return;
+      last = data;
+      const fits = data.length <= MAX_SCREENSHOT_CHARACTERS;
+      emit('monitor_screenshot', 'Page.captureScreenshot', fits ? { png: data } : {}, !fits);
+    } catch {
+      // The page has closed, or cannot be painted now.
+    } finally {
+      busy = false;
+    }
+  };
+  void capture();
+  const timer = setInterval(() => void capture(), SCREENSHOT_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
 }

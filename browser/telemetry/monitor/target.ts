@@ -1,13 +1,13 @@
 import type { TelemetryEventData, TelemetryEventType } from '../../../contract/telemetry-events.ts';
 import { TARGET_TYPES } from '../../../contract/telemetry-events.ts';
 
-/** A page, frame or worker that is watched, through a session of the monitor's own. */
+/** A page, frame or worker watched by the monitor, through its own session. */
 export interface WatchedTarget {
   sessionId: string;
-  /** The page it is, or belongs to; a frame in a process of its own counts as its page. */
+  /** The target id of its page; an out-of-process frame has that of its page. */
   targetId: string;
   type: (typeof TARGET_TYPES)[number];
-  /** True for the page itself: what happens to it happens to all of the tab. */
+  /** True for the page itself, whose events are those of the whole tab. */
   top: boolean;
   frameId: string | undefined;
   loaderId: string | undefined;
@@ -16,8 +16,8 @@ export interface WatchedTarget {
   navSeq: number;
 }
 
-/** Where an event happened, as events say it. */
-export interface EventPlace {
+/** Where an event happened, as in event data. */
+interface EventPlace {
   session_id: string;
   target_id: string;
   target_type: WatchedTarget['type'];
@@ -27,7 +27,7 @@ export interface EventPlace {
   loader_id?: string;
 }
 
-/** Emits an event of the browser; `event` names what it was made from. */
+/** Emits a browser event; `event` is the CDP event or command it is based on. */
 export type EmitFromBrowser = <T extends TelemetryEventType>(
   type: T,
   event: string,
@@ -35,6 +35,7 @@ export type EmitFromBrowser = <T extends TelemetryEventType>(
   truncated?: boolean,
 ) => void;
 
+/** The place of an event on a target, in the main frame unless `exact` says otherwise. */
 export function placeOf(target: WatchedTarget, exact: { frameId?: string | undefined; url?: string } = {}): EventPlace {
   const frameId = exact.frameId ?? target.frameId;
   return {
@@ -48,6 +49,7 @@ export function placeOf(target: WatchedTarget, exact: { frameId?: string | undef
   };
 }
 
+/** The target type as in event data. */
 export function targetTypeOf(type: string): WatchedTarget['type'] {
   return TARGET_TYPES.find((known) => known === type) ?? 'other';
 }

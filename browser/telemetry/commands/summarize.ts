@@ -1,14 +1,14 @@
-import type { CdpCommandData, CdpCommandMethod } from '../../contract/telemetry-commands.ts';
-import type { ClientCommand } from '../cdp/messages.ts';
-import { BROWSER_COMMANDS } from './commands/browser.ts';
-import { INPUT_COMMANDS } from './commands/input.ts';
-import { PAGE_COMMANDS } from './commands/page.ts';
-import type { Summary } from './commands/readers.ts';
-import { identifier } from './commands/readers.ts';
+import type { CdpCommandData, CdpCommandMethod } from '../../../contract/telemetry-commands.ts';
+import type { ClientCommand } from '../../cdp/messages.ts';
+import { BROWSER_COMMANDS } from './browser.ts';
+import { INPUT_COMMANDS } from './input.ts';
+import { PAGE_COMMANDS } from './page.ts';
+import type { Summary } from './readers.ts';
+import { identifier } from './readers.ts';
 
 /**
- * What may be told of each command. Whatever is not named here is never looked at: texts, URLs, paths, templates and
- * values cannot come into an event by mistake.
+ * The fields recorded of each command. Parameters without a reader are never accessed, so that texts, URLs, paths and values
+ * cannot get into an event by mistake.
  */
 const SUMMARIES: Record<CdpCommandMethod, Partial<Summary>> = {
   ...INPUT_COMMANDS,
@@ -17,10 +17,7 @@ const SUMMARIES: Record<CdpCommandMethod, Partial<Summary>> = {
 };
 const BY_METHOD = new Map<string, Partial<Summary>>(Object.entries(SUMMARIES));
 
-/**
- * The data of a command's event; null for a command that has none, and for one that lacks what it cannot do without (the
- * browser will refuse it). Pure.
- */
+/** The event data of a command; null if it is not recorded, or lacks required parameters (the browser will refuse it). */
 export function summarizeCommand(command: ClientCommand, connectionId: string): CdpCommandData | null {
   const summary = BY_METHOD.get(command.method);
   if (summary === undefined) return null;
@@ -39,6 +36,6 @@ export function summarizeCommand(command: ClientCommand, connectionId: string): 
   data['connection_id'] = connectionId;
   const session = identifier(command.sessionId);
   if (session !== undefined) data['session_id'] = session;
-  // The table above has a reader of the right kind for every field of the method; a test holds it to the schema.
+  // The table has the right reader for every field of the method; a test checks it against the schema.
   return data as CdpCommandData;
 }

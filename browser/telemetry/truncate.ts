@@ -1,31 +1,25 @@
 import { StringDecoder } from 'node:string_decoder';
 import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/telemetry.ts';
 
-/** Most entries of one array or object, most levels of nesting, and most values in all, that an event carries. */
+/** Limits of an event's data: entries per array or object, nesting depth, and values in total. */
 const MAX_ENTRIES = 100;
 const MAX_DEPTH = 40;
 const MAX_VALUES = 2000;
-/** Longest name of an entry, in characters: names of headers are a site's words too. */
+/** Longest name of an entry, in characters: header names are controlled by sites too. */
 const MAX_NAME = 256;
-/** Most bytes of text in one event, all its strings together. */
+/** Maximum text of an event, all strings together. */
 const MAX_TEXT_BYTES = 64 * 1024;
 
-/** Data within its bounds; `truncated` when something was cut or left out. */
-export interface TruncatedData {
-  data: unknown;
-  truncated: boolean;
-}
-
-/** Cuts each string of an event's data to its bound, and the data as a whole to what one event may carry. */
-export function truncateData(data: unknown): TruncatedData {
+/** Truncates each string of an event's data, and the data as a whole, to their limits. */
+export function truncateData(data: unknown): { data: unknown; truncated: boolean } {
   let truncated = false;
-  let left = MAX_TEXT_BYTES;
+  let remaining = MAX_TEXT_BYTES;
   let values = 0;
   const cut = (value: unknown, depth: number): unknown => {
     values += 1;
     if (typeof value === 'string') {
-      const text = truncateText(value, Math.min(TELEMETRY_STRING_BYTES, left));
-      left -= Math.min(left, Buffer.byteLength(text));
+      const text = truncateText(value, Math.min(TELEMETRY_STRING_BYTES, remaining));
+      remaining -= Math.min(remaining, Buffer.byteLength(text));
       if (text !== value) truncated = true;
       return text;
     }
@@ -49,11 +43,11 @@ export function truncateData(data: unknown): TruncatedData {
   return { data: cut(data, 0), truncated };
 }
 
-/** A text of at most so many bytes of UTF-8, cut between characters, its marker included. */
+/** Truncates a text to at most `bytes` bytes of UTF-8 between characters, including the truncation marker. */
 export function truncateText(text: string, bytes: number = TELEMETRY_STRING_BYTES): string {
   if (text.length * 3 <= bytes || Buffer.byteLength(text) <= bytes) return text;
   const room = Math.max(0, bytes - TRUNCATION_MARKER.length);
   const head = Buffer.from(text.slice(0, room), 'utf8').subarray(0, room);
-  // This decoder keeps back a character that the end has cut in two.
+  // The decoder drops a character that was cut in two.
   return `${new StringDecoder('utf8').write(head)}${TRUNCATION_MARKER}`;
 }

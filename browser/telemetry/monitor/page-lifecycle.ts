@@ -2,10 +2,10 @@ import type { Protocol } from 'devtools-protocol';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 import { placeOf } from './target.ts';
 
-/** A layout counts as settled when it has not shifted for this long after the load, in milliseconds. */
+/** A layout is settled after this long without shifts since the load event, in milliseconds. */
 const SETTLE_MS = 1000;
 
-/** How far a page's present document has come. */
+/** Load progress of a page's current document. */
 interface Progress {
   contentLoaded: boolean;
   loaded: boolean;
@@ -13,38 +13,39 @@ interface Progress {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** What has happened to a document, as the browser names it. */
-export type PastEvent = Pick<Protocol.Page.LifecycleEventEvent, 'name' | 'timestamp'>;
+/** A lifecycle event of a document. */
+export type LifecycleEvent = Pick<Protocol.Page.LifecycleEventEvent, 'name' | 'timestamp'>;
 
-/** Tells how pages come and load. */
-export interface PageWatch {
+/** Emits how pages open, navigate and load. */
+interface PageWatch {
   opened(targetInfo: Protocol.Target.TargetInfo): void;
   navigated(target: WatchedTarget, frame: Protocol.Page.Frame): void;
-  /** A document that came before anybody watched: `past` is what has happened to it, of which some may have been told. */
-  arrived(target: WatchedTarget, frame: Protocol.Page.Frame, past: readonly PastEvent[]): void;
+  /** A document that loaded before its target was watched; some of its `past` events may have been emitted already. */
+  foundDocument(target: WatchedTarget, frame: Protocol.Page.Frame, past: readonly LifecycleEvent[]): void;
   contentLoaded(target: WatchedTarget, timestamp: number): void;
   loaded(target: WatchedTarget, timestamp: number): void;
   painted(target: WatchedTarget, event: Protocol.PerformanceTimeline.TimelineEvent): void;
-  /** Its renderer has died; the browser lives on. */
+  /** The renderer has crashed, but not the browser. */
   crashed(target: WatchedTarget): void;
-  gone(target: WatchedTarget): void;
+  detached(target: WatchedTarget): void;
   stop(): void;
 }
 
+/** Creates the page watch of a monitor. */
 export function createPageWatch(emit: EmitFromBrowser): PageWatch {
   const pages = new Map<WatchedTarget, Progress>();
   const progressOf = (target: WatchedTarget): Progress => {
     const known = pages.get(target);
     if (known !== undefined) return known;
-    const fresh: Progress = { contentLoaded: false, loaded: false, settled: false, timer: undefined };
-    pages.set(target, fresh);
-    return fresh;
+    const progress: Progress = { contentLoaded: false, loaded: false, settled: false, timer: undefined };
+    pages.set(target, progress);
+    return progress;
   };
   const forget = (target: WatchedTarget): void => {
     clearTimeout(pages.get(target)?.timer);
     pages.delete(target);
   };
-  const waitForRest = (target: WatchedTarget): void => {
+  const waitUntilSettled = (target: WatchedTarget): void => {
     const progress = progressOf(target);
     if (!progress.loaded || progress.settled) return;
     clearTimeout(progress.timer);
@@ -56,7 +57,7 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
     progress.timer.unref();
   };
 
-  const tellNavigation = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
+  const emitNavigation = (target: WatchedTarget, frame: Protocol.Page.Frame): void => {
     const { nav_seq: _, ...place } = placeOf(target, { frameId: frame.id, url: frame.url });
     emit('page_navigation', 'Page.frameNavigated', {
       ...place,
@@ -73,7 +74,7 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
     if (!target.top) return;
     progressOf(target).loaded = true;
     emit('page_load', 'Page.loadEventFired', { ...placeOf(target), cdp_timestamp: timestamp });
-    waitForRest(target);
+    waitUntilSettled(target);
   };
 
   return {
@@ -90,10 +91,10 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
     },
     navigated: (target, frame) => {
       if (target.top && frame.parentId === undefined) forget(target);
-      tellNavigation(target, frame);
+      emitNavigation(target, frame);
     },
-    arrived: (target, frame, past) => {
-      tellNavigation(target, frame);
+    foundDocument: (target, frame, past) => {
+      emitNavigation(target, frame);
       for (const { name, timestamp } of past) {
         if (name === 'DOMContentLoaded' && !progressOf(target).contentLoaded) contentLoaded(target, timestamp);
         if (name === 'load' && !progressOf(target).loaded) loaded(target, timestamp);
@@ -116,7 +117,7 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
         const details = { value: shift.value, had_recent_input: shift.hadRecentInput };
         const data = { ...common, duration: (duration ?? 0) * 1000, layout_shift_details: details };
         emit('page_layout_shift', 'PerformanceTimeline.timelineEventAdded', data);
-        waitForRest(target);
+        waitUntilSettled(target);
       }
     },
     crashed: (target) => {
@@ -124,7 +125,7 @@ export function createPageWatch(emit: EmitFromBrowser): PageWatch {
       const { targetId: target_id, type: target_type, url } = target;
       emit('page_crashed', 'Inspector.targetCrashed', { target_id, target_type, url });
     },
-    gone: forget,
+    detached: forget,
     stop: () => {
       for (const target of pages.keys()) forget(target);
     },
