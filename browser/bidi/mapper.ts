@@ -106,9 +106,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       else {
         resolve({
           close,
-          send: (bidi, bytes) => {
-            toThread({ bidi }, bytes);
-          },
+          send: (bidi, bytes) => toThread({ bidi }, bytes),
         });
       }
     });

@@ -6,10 +6,8 @@ import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
 import { toBuffer } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
-import type { BidiCommand } from './messages.ts';
-import { bidiError, bidiSuccess, readBidiCommand } from './messages.ts';
-import type { BidiMapper } from './mapper.ts';
-import { startBidiMapper } from './mapper.ts';
+import { bidiError, bidiSuccess, readBidiCommand, type BidiCommand } from './messages.ts';
+import { startBidiMapper, type BidiMapper } from './mapper.ts';
 
 /** BiDi connections per session; each has its own thread. */
 const MAX_CONNECTIONS_PER_SESSION = 4;
@@ -41,9 +39,7 @@ export function createBidiProxy(): BidiProxy {
         endUse();
         connections.set(session, (connections.get(session) ?? 1) - 1);
       });
-      server.handleUpgrade(request, socket, head, (client) => {
-        serve(session, client);
-      });
+      server.handleUpgrade(request, socket, head, (client) => serve(session, client));
     },
   };
 }
@@ -55,9 +51,7 @@ function serve(session: Session, client: WebSocket): void {
 
   const endMapper = (): void => {
     mapper?.then(
-      (running) => {
-        running.close();
-      },
+      (running) => running.close(),
       () => undefined,
     );
     mapper = null;
@@ -82,9 +76,7 @@ function serve(session: Session, client: WebSocket): void {
     // Commands are not read until the mapper accepts them, so they do not pile up.
     client.pause();
     const starting = startBidiMapper(session, {
-      onMessage: (message) => {
-        send(JSON.stringify(withSessionId(message, creationId)));
-      },
+      onMessage: (message) => send(JSON.stringify(withSessionId(message, creationId))),
       onBackpressure: (isHigh) => {
         if (isHigh) client.pause();
         else client.resume();

@@ -28,9 +28,7 @@ export function keepAlive(client: WebSocket): void {
     client.ping();
   }, PING_INTERVAL_MS);
   ping.unref();
-  client.once('close', () => {
-    clearInterval(ping);
-  });
+  client.once('close', () => clearInterval(ping));
 }
 
 /** Appended to a client's key before it is hashed (RFC 6455, section 4.2.2). */

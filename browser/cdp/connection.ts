@@ -95,9 +95,7 @@ export function createCdpConnection(transport: CdpTransport): CdpConnection {
 
   return {
     closed,
-    close: () => {
-      transport.close();
-    },
+    close: () => transport.close(),
     send: <M extends CdpCommand>(method: M, params?: CdpParams<M>, sessionId?: string): Promise<CdpResult<M>> =>
       new Promise((resolve, reject) => {
         if (!open) {
@@ -114,9 +112,7 @@ export function createCdpConnection(transport: CdpTransport): CdpConnection {
           method,
           timer,
           reject,
-          resolve: (result) => {
-            resolve(result as CdpResult<M>);
-          },
+          resolve: (result) => resolve(result as CdpResult<M>),
         });
         transport.send(JSON.stringify({ id, method, params: params ?? {}, sessionId }));
       }),
@@ -166,9 +162,7 @@ export function createPipeTransport(toBrowser: Writable, fromBrowser: Readable):
     onMessage: (listener) => {
       onMessage = listener;
     },
-    onClose: (listener) => {
-      onClose.push(listener);
-    },
+    onClose: (listener) => onClose.push(listener),
     close: () => {
       toBrowser.destroy();
       fromBrowser.destroy();

@@ -5,14 +5,12 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import { describeLoaded } from '../extensions/loaded.ts';
 import type { Session } from '../session/session.ts';
-import type { DisconnectReason } from '../telemetry/connection-watch.ts';
-import { watchConnection } from '../telemetry/connection-watch.ts';
+import { watchConnection, type DisconnectReason } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
 import { allowInvalidWebSocketKey, keepAlive, tooManyConnections } from './client-socket.ts';
 import { CdpError } from './connection.ts';
 import { guardContextOf, judgeCommand } from './guard.ts';
-import type { ClientCommand } from './messages.ts';
-import { answerCommand, isInternalWorldEvent, readCommand, toBuffer } from './messages.ts';
+import { answerCommand, isInternalWorldEvent, readCommand, toBuffer, type ClientCommand } from './messages.ts';
 
 const MAX_CONNECTIONS_PER_SESSION = 16;
 /** Largest message in either direction, in bytes; Chromium's own limit is close to it. */
@@ -70,9 +68,7 @@ export function createCdpProxy(): CdpProxy {
       browser.once('open', () => {
         browser.off('error', failed);
         allowKey(request);
-        server.handleUpgrade(request, socket, head, (client) => {
-          relay(session, client, browser);
-        });
+        server.handleUpgrade(request, socket, head, (client) => relay(session, client, browser));
       });
     },
   };
@@ -89,16 +85,10 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
     // ws terminates a peer that does not complete the closing handshake.
     for (const socket of [client, browser]) socket.close(1000);
   };
-  const endWithSession = (): void => {
-    close(session.chromium.hasExited() ? 'upstream_error' : 'context_cancelled');
-  };
+  const endWithSession = (): void => close(session.chromium.hasExited() ? 'upstream_error' : 'context_cancelled');
   session.onEnd.add(endWithSession);
-  const clientGone = (): void => {
-    close('client_close');
-  };
-  const browserGone = (): void => {
-    close('upstream_error');
-  };
+  const clientGone = (): void => close('client_close');
+  const browserGone = (): void => close('upstream_error');
   client.on('close', clientGone).on('error', clientGone);
   browser.on('close', browserGone).on('error', browserGone);
   keepAlive(client);

@@ -40,12 +40,8 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      resolve();
-    });
-    child.once('error', () => {
-      resolve();
-    });
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
   });
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
@@ -58,15 +54,9 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
       const message = `The display failed to start: ${problem}, or use \`headless: true\``;
       reject(new HoldfastError('operation_failed', message));
     };
-    const timer = setTimeout(() => {
-      fail('Xvfb timed out; retry');
-    }, START_TIMEOUT_MS);
-    child.once('error', () => {
-      fail('Xvfb cannot be run; reinstall it');
-    });
-    child.once('exit', () => {
-      fail('Xvfb exited; check its installation');
-    });
+    const timer = setTimeout(() => fail('Xvfb timed out; retry'), START_TIMEOUT_MS);
+    child.once('error', () => fail('Xvfb cannot be run; reinstall it'));
+    child.once('exit', () => fail('Xvfb exited; check its installation'));
     let output = '';
     (child.stdio[3] as Readable).on('data', (data: Buffer) => {
       output += data.toString();

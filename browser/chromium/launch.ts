@@ -1,21 +1,15 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { EgressProxy } from '../../egress/proxy.ts';
-import type { CdpConnection } from '../cdp/connection.ts';
-import { createCdpConnection, createPipeTransport } from '../cdp/connection.ts';
+import { createCdpConnection, createPipeTransport, type CdpConnection } from '../cdp/connection.ts';
 import { captureLog, partLogFile } from '../logs/part-log.ts';
 import { sessionFolderOf } from '../process/session-folder.ts';
-import type { ChromiumBinary } from './binary.ts';
-import { headfulUserAgent } from './binary.ts';
+import { headfulUserAgent, type ChromiumBinary } from './binary.ts';
 import { startDisplay } from './display.ts';
-import type { LaunchChoices } from './flags.ts';
-import { chromiumFlags } from './flags.ts';
-import type { PageTracker } from './pages.ts';
-import { trackPages } from './pages.ts';
-import type { CommandLine } from './policy.ts';
-import { wrapWithPolicy } from './policy.ts';
+import { chromiumFlags, type LaunchChoices } from './flags.ts';
+import { trackPages, type PageTracker } from './pages.ts';
+import { wrapWithPolicy, type CommandLine } from './policy.ts';
 import { createUserData, removeUserData, sessionsFolder, temporaryFolderOf } from './user-data.ts';
 
 /** How long Chromium may take to start listening, in milliseconds; even a loaded machine needs only seconds. */
@@ -101,12 +95,8 @@ export async function launchChromium(
   });
   if (child.stderr !== null) captureLog(child.stderr, partLogFile(logs, 'chromium'));
   const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => {
-      resolve(signal ?? `exit code ${String(code)}`);
-    });
-    child.once('error', (error) => {
-      resolve(error.name);
-    });
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${String(code)}`));
+    child.once('error', (error) => resolve(error.name));
   });
   let disposed: Promise<void> | null = null;
   const dispose = (): Promise<void> => {

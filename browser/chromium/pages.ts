@@ -264,9 +264,7 @@ export async function trackPages(cdp: CdpConnection): Promise<PageTracker> {
       return () => changeListeners.delete(listener);
     },
     visitedOrigins: () => origins,
-    forgetVisits: () => {
-      origins.clear();
-    },
+    forgetVisits: () => origins.clear(),
     defaultContextId: () => firstContext,
   };
 }

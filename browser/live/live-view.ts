@@ -4,11 +4,9 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, tooManyConnections } from '../cdp/client-socket.ts';
 import { toBuffer } from '../cdp/messages.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
-import type { Frame } from '../screen/screencast.ts';
-import { MAX_VIEWERS_PER_SESSION, startScreencast } from '../screen/screencast.ts';
+import { MAX_VIEWERS_PER_SESSION, startScreencast, type Frame } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
-import type { ViewMessage } from './messages.ts';
-import { ViewerMessage } from './messages.ts';
+import { ViewerMessage, type ViewMessage } from './messages.ts';
 import { applyViewerInput } from './viewer-input.ts';
 
 /** Largest message of a viewer, in bytes; pasted text is the largest. */
@@ -44,9 +42,7 @@ export function createLiveView(): LiveView {
         endUse();
         recordDisconnect();
       });
-      server.handleUpgrade(request, socket, head, (viewer) => {
-        serve(session, viewer);
-      });
+      server.handleUpgrade(request, socket, head, (viewer) => serve(session, viewer));
     },
   };
 }
@@ -137,9 +133,7 @@ function serve(session: Session, viewer: WebSocket): void {
     // A button still held at the disconnect would make the next click a drag.
     void session.exclusively(() => releaseLeftButton(session)).catch(() => undefined);
   });
-  viewer.on('error', () => {
-    viewer.terminate();
-  });
+  viewer.on('error', () => viewer.terminate());
 }
 
 /** Queries a page's title when it has loaded, since the browser does not report it by itself. */

@@ -1,7 +1,6 @@
 import { assertNever } from '../../contract/assert-never.ts';
 import { viewerTarget } from '../computer/input.ts';
-import type { KeyDefinition } from '../computer/keys.ts';
-import { keyOfCharacter, keyOfName } from '../computer/keys.ts';
+import { keyOfCharacter, keyOfName, type KeyDefinition } from '../computer/keys.ts';
 import { moveTo, press, release } from '../computer/mouse.ts';
 import type { Session } from '../session/session.ts';
 import type { ViewerMessage } from './messages.ts';

@@ -58,12 +58,8 @@ export function captureLog(source: Readable, file: string): void {
         writing = false;
       });
   };
-  source.on('data', (data: Buffer) => {
-    append(decoder.write(data));
-  });
-  source.once('end', () => {
-    append(`${decoder.end()}\n`);
-  });
+  source.on('data', (data: Buffer) => append(decoder.write(data)));
+  source.once('end', () => append(`${decoder.end()}\n`));
   source.on('error', () => undefined);
 }
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openInternalPage } from '../chromium/internal-page.ts';
-import type { CdpConnection } from '../cdp/connection.ts';
-import { CdpError } from '../cdp/connection.ts';
+import { CdpError, type CdpConnection } from '../cdp/connection.ts';
 
 /** Name of the isolated world that our code runs in, invisible to pages. */
 const WORLD = 'storage';
@@ -78,9 +77,7 @@ async function interceptRequests(cdp: CdpConnection, sessionId: string) {
     const loaders = new Set<string>();
     let wanted: string | undefined;
     const committed = new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new Error('Failed to open a blank page'));
-      }, OPEN_TIMEOUT_MS);
+      const timer = setTimeout(() => reject(new Error('Failed to open a blank page')), OPEN_TIMEOUT_MS);
       onCommit = (loaderId) => {
         loaders.add(loaderId);
         if (wanted === undefined || !loaders.has(wanted)) return;

@@ -6,8 +6,7 @@ import type { Page } from '../chromium/pages.ts';
 import { evaluateInIsolatedWorld, openBlankPage } from './blank-page.ts';
 import { readCookies } from './cookies.ts';
 import { distribute, PARALLEL_PAGES } from './restore.ts';
-import type { ProfileState } from '../../store/profile-state/state.ts';
-import { ProfileOrigin } from '../../store/profile-state/state.ts';
+import { ProfileOrigin, type ProfileState } from '../../store/profile-state/state.ts';
 import { READ_SESSION_STORAGE, READ_STORAGE } from './storage-script.ts';
 
 /** Timeout for reading an open page, in milliseconds; a hung page is skipped. */

@@ -1,6 +1,5 @@
 import type { Chromium } from '../chromium/launch.ts';
-import type { BlankPage } from './blank-page.ts';
-import { borrowPage, openBlankPage } from './blank-page.ts';
+import { borrowPage, openBlankPage, type BlankPage } from './blank-page.ts';
 import { readCookies, writeCookies } from './cookies.ts';
 import type { ProfileOrigin, ProfileState } from '../../store/profile-state/state.ts';
 import { writeStorageExpression } from './storage-script.ts';

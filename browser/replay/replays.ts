@@ -6,8 +6,7 @@ import type { ReplayStart } from '../../contract/replays.ts';
 import type { Logger } from '../logger.ts';
 import { startScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
-import type { Recorder } from './ffmpeg.ts';
-import { startRecorder } from './ffmpeg.ts';
+import { startRecorder, type Recorder } from './ffmpeg.ts';
 import type { ReplayRecord, ReplayStore } from './replay-store.ts';
 
 /** JPEG quality of frames when recording without a display. */

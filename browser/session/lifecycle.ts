@@ -15,10 +15,8 @@ import { superviseMonitor } from '../telemetry/monitor/supervise.ts';
 import { createActivityClock } from './activity.ts';
 import { assertWindowAvailable, createSessionRecord, type SessionKind } from './new-session.ts';
 import type { SessionRegistry } from './registry.ts';
-import type { ProxyStore } from './session-proxy.ts';
-import { resolveProxy, applyProxy } from './session-proxy.ts';
-import type { Session, SessionEnd, SessionRecord } from './session.ts';
-import { createQueue } from './session.ts';
+import { resolveProxy, applyProxy, type ProxyStore } from './session-proxy.ts';
+import { createQueue, type Session, type SessionEnd, type SessionRecord } from './session.ts';
 import type { SessionSpace } from './space.ts';
 
 /** Loads profiles into sessions and saves them. */
@@ -162,9 +160,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
       beforeEnd: new Set(),
       onEnd: new Set(),
       exclusively: createQueue(),
-      activity: createActivityClock(record.timeoutSeconds * 1000, () => {
-        endInBackground(session, 'timeout');
-      }),
+      activity: createActivityClock(record.timeoutSeconds * 1000, () => endInBackground(session, 'timeout')),
     };
     return session;
   };

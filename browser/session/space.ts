@@ -1,15 +1,10 @@
 import { stat } from 'node:fs/promises';
 import type { Chromium } from '../chromium/launch.ts';
-import type { SessionFiles } from '../files/session-files.ts';
-import { createSessionFiles } from '../files/session-files.ts';
-import type { SessionWatches } from '../files/session-watches.ts';
-import { createSessionWatches } from '../files/session-watches.ts';
-import type { Isolation } from '../process/isolation.ts';
-import { SYSTEM_FOLDERS } from '../process/isolation.ts';
-import type { SessionFolder } from '../process/session-folder.ts';
-import { createSessionFolder, sessionFolderOf } from '../process/session-folder.ts';
-import type { SessionProcesses } from '../process/session-processes.ts';
-import { createSessionProcesses } from '../process/session-processes.ts';
+import { createSessionFiles, type SessionFiles } from '../files/session-files.ts';
+import { createSessionWatches, type SessionWatches } from '../files/session-watches.ts';
+import { SYSTEM_FOLDERS, type Isolation } from '../process/isolation.ts';
+import { createSessionFolder, sessionFolderOf, type SessionFolder } from '../process/session-folder.ts';
+import { createSessionProcesses, type SessionProcesses } from '../process/session-processes.ts';
 
 /** The files and processes of a session. */
 export interface SessionSpace {

@@ -1,5 +1,4 @@
-import type { Browser } from '../../contract/browsers.ts';
-import { REGION } from '../../contract/browsers.ts';
+import { REGION, type Browser } from '../../contract/browsers.ts';
 import { selectionView } from '../../contract/telemetry-selection.ts';
 import type { SessionTokens, TokenPurpose } from '../cdp/token.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';

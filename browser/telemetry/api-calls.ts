@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { BrowserRoute } from '../../contract/browser-routes.ts';
-import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
+import { BROWSER_ROUTES, type BrowserRoute } from '../../contract/browser-routes.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { projectsOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';

@@ -170,9 +170,7 @@ export function createEndedLogs(maxBytes: number = MAX_ENDED_BYTES): EndedLogs {
   const logs = new LRUCache<string, EventLog>({
     maxSize: maxBytes,
     sizeCalculation: (log) => Math.max(1, log.bytes()),
-    dispose: (log) => {
-      log.clear();
-    },
+    dispose: (log) => log.clear(),
   });
   return {
     keep: (sessionId, log) => {

@@ -7,10 +7,8 @@ import type {
 } from '../../contract/telemetry-events.ts';
 import { categoryOf } from '../../contract/telemetry-events.ts';
 import type { TelemetrySelection } from '../../contract/telemetry-selection.ts';
-import type { EventCategory, TelemetryCategory } from '../../contract/telemetry.ts';
-import { TELEMETRY_STRING_BYTES } from '../../contract/telemetry.ts';
-import type { EventLog } from './event-log.ts';
-import { createEventLog } from './event-log.ts';
+import { TELEMETRY_STRING_BYTES, type EventCategory, type TelemetryCategory } from '../../contract/telemetry.ts';
+import { createEventLog, type EventLog } from './event-log.ts';
 import { redactTyped } from './redact.ts';
 import { truncateData } from './truncate.ts';
 

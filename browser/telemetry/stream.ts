@@ -24,12 +24,8 @@ export async function streamEvents(
   let sent = seq;
   let sentAt = performance.now();
   let wake: () => void = () => undefined;
-  const stopListening = log.onChange(() => {
-    wake();
-  });
-  stream.onClose(() => {
-    wake();
-  });
+  const stopListening = log.onChange(() => wake());
+  stream.onClose(() => wake());
   const send = async (frames: string): Promise<void> => {
     sent = cursor;
     sentAt = performance.now();

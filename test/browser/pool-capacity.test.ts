@@ -33,7 +33,7 @@ it('leaves places to logins that pools do not take, however full it is, and no m
   const ofPool = () => registry.reserve(record({ pool: POOL }));
   expect(ofPool).toThrow('The pool cannot be filled: of 8 browser sessions, 2 are reserved for logins');
   registry.reserve(record({ managedAuth: true }));
-  expect(ofPool).toThrow('1 that are free are kept');
+  expect(ofPool).toThrow('1 are reserved');
   first?.();
   ofPool();
   // Whoever asks for a session by itself may have the last place.

@@ -27,9 +27,7 @@ export function createFrameCanvas(canvas: HTMLCanvasElement): FrameCanvas {
       context?.drawImage(bitmap, 0, 0);
       bitmap.close();
     },
-    setPageSize: (width, height) => {
-      Object.assign(page, { width, height });
-    },
+    setPageSize: (width, height) => Object.assign(page, { width, height }),
     toPage: (clientX, clientY) => {
       if (page.width === 0) return null;
       const box = canvas.getBoundingClientRect();

@@ -39,9 +39,7 @@ export function captureKeyboard(field: HTMLTextAreaElement, send: (message: View
     }
     forward('keydown', event);
   });
-  field.addEventListener('keyup', (event) => {
-    forward('keyup', event);
-  });
+  field.addEventListener('keyup', (event) => forward('keyup', event));
   field.addEventListener('paste', (event) => {
     event.preventDefault();
     sendText(event.clipboardData?.getData('text/plain') ?? '');

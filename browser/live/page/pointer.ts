@@ -63,9 +63,7 @@ function captureMouse({ canvas, keyboard }: ViewerUi, frame: FrameCanvas, send: 
     },
     { passive: false },
   );
-  canvas.addEventListener('contextmenu', (event) => {
-    event.preventDefault();
-  });
+  canvas.addEventListener('contextmenu', (event) => event.preventDefault());
 }
 
 function captureTouch({ canvas, keyboard }: ViewerUi, frame: FrameCanvas, send: Send): void {

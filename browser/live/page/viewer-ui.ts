@@ -77,9 +77,7 @@ export function buildViewerUi(body: HTMLElement): ViewerUi {
     dismiss.hidden = dialog.kind === 'alert';
     (entry.hidden ? accept : entry).focus();
   };
-  typing.addEventListener('click', () => {
-    keyboard.focus();
-  });
+  typing.addEventListener('click', () => keyboard.focus());
 
   return {
     canvas,

@@ -1,6 +1,5 @@
-import { AUTOFILL_MODES, WINDOW_STATES } from '../../../contract/telemetry-command-enums.ts';
-import type { CommandTable } from './readers.ts';
-import { at, countOf, flag, id, int, present, scheme, within, word } from './readers.ts';
+import { AUTOFILL_MODES, WINDOW_STATES } from '../../../contract/telemetry-command-words.ts';
+import { at, countOf, flag, id, int, present, scheme, within, word, type CommandTable } from './readers.ts';
 
 /** Fields recorded of browser commands: windows, targets, downloads and autofill. */
 export const BROWSER_COMMANDS = {

@@ -6,9 +6,8 @@ import {
   SNAPSHOT_FORMATS,
   TRANSFER_MODES,
   TRANSITION_TYPES,
-} from '../../../contract/telemetry-command-enums.ts';
-import type { CommandTable } from './readers.ts';
-import { flag, id, int, lengthOf, oneOf, present, real, scheme, within, word } from './readers.ts';
+} from '../../../contract/telemetry-command-words.ts';
+import { flag, id, int, lengthOf, oneOf, present, real, scheme, within, word, type CommandTable } from './readers.ts';
 
 /** Fields recorded of page commands. */
 export const PAGE_COMMANDS = {

@@ -3,8 +3,7 @@ import type { ClientCommand } from '../../cdp/messages.ts';
 import { BROWSER_COMMANDS } from './browser.ts';
 import { INPUT_COMMANDS } from './input.ts';
 import { PAGE_COMMANDS } from './page.ts';
-import type { Summary } from './readers.ts';
-import { identifier } from './readers.ts';
+import { identifier, type Summary } from './readers.ts';
 
 /**
  * The fields recorded of each command. Parameters without a reader are never accessed, so that texts, URLs, paths and values

@@ -1,6 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { CdpCommand, CdpConnection, CdpParams } from '../../cdp/connection.ts';
-import { CdpError } from '../../cdp/connection.ts';
+import { CdpError, type CdpCommand, type CdpConnection, type CdpParams } from '../../cdp/connection.ts';
 import { INTERNAL_WORLD } from '../../cdp/messages.ts';
 import { CAPTCHA_SCRIPT } from './captcha.ts';
 import { interactionScript } from './interaction.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { CaptchaType, TelemetryEventData } from '../../../contract/telemetry-events.ts';
-import { CAPTCHA_TYPES } from '../../../contract/telemetry-events.ts';
+import { CAPTCHA_TYPES, type CaptchaType, type TelemetryEventData } from '../../../contract/telemetry-events.ts';
 import type { EmitFromBrowser, WatchedTarget } from './target.ts';
 
 /** Timeout of an open challenge, in milliseconds: nobody waits longer for a person. */
@@ -63,9 +62,7 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
     });
   };
   const begin = (key: string, challenge: Pick<Challenge, 'type' | 'sessionId' | 'targetId' | 'website'>): void => {
-    const timer = setTimeout(() => {
-      end(key, 'timeout');
-    }, CHALLENGE_TIMEOUT_MS);
+    const timer = setTimeout(() => end(key, 'timeout'), CHALLENGE_TIMEOUT_MS);
     timer.unref();
     open.set(key, { ...challenge, id: randomUUID(), startedAt: performance.now(), timer });
   };
@@ -102,20 +99,14 @@ export function createCaptchaWatch(emit: EmitFromBrowser): CaptchaWatch {
       const now = performance.now();
       const isOld = (challenge: Challenge): boolean => challenge.sessionId === sessionId && challenge.startedAt < now;
       if (![...open.values()].some(isOld)) return;
-      setTimeout(() => {
-        endAll(isOld);
-      }, LAST_REPORT_MS).unref();
+      setTimeout(() => endAll(isOld), LAST_REPORT_MS).unref();
     },
-    detached: ({ sessionId }) => {
-      endAll((challenge) => challenge.sessionId === sessionId);
-    },
+    detached: ({ sessionId }) => endAll((challenge) => challenge.sessionId === sessionId),
     visibleId: (type) => {
       const [only, ...others] = [...open.values()].filter((challenge) => challenge.type === type);
       return others.length > 0 ? undefined : only?.id;
     },
-    stop: () => {
-      endAll(() => true);
-    },
+    stop: () => endAll(() => true),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { EmitFromBrowser, WatchedTarget } from './target.ts';
-import { placeOf } from './target.ts';
+import { placeOf, type EmitFromBrowser, type WatchedTarget } from './target.ts';
 
 /** Maximum asynchronous parents of a stack. */
 const MAX_PARENTS = 4;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { EmitFromBrowser, WatchedTarget } from './target.ts';
-import { placeOf } from './target.ts';
+import { placeOf, type EmitFromBrowser, type WatchedTarget } from './target.ts';
 
 const InteractionReport = z.discriminatedUnion('kind', [
   z.object({

@@ -11,8 +11,7 @@ import { reportConsoleCall, reportException } from './console.ts';
 import { reportInteraction } from './interaction.ts';
 import { createNetworkWatch } from './network.ts';
 import { createPageWatch } from './page-lifecycle.ts';
-import type { EmitFromBrowser, WatchedTarget } from './target.ts';
-import { targetTypeOf } from './target.ts';
+import { targetTypeOf, type EmitFromBrowser, type WatchedTarget } from './target.ts';
 
 /** A running monitor. */
 export interface Monitor {
@@ -154,41 +153,23 @@ export function runMonitor(
       if (parent !== undefined && parent === root) attached(targetInfo, sessionId, undefined);
       else if (parent !== undefined && targets.has(parent)) attached(targetInfo, sessionId, targets.get(parent));
     }),
-    cdp.on('Target.detachedFromTarget', ({ sessionId }) => {
-      detached(sessionId);
-    }),
+    cdp.on('Target.detachedFromTarget', ({ sessionId }) => detached(sessionId)),
   );
   on('Page.frameNavigated', (target, { frame }) => {
     updateDocument(target, frame);
     if (wanted.page) pages.navigated(target, frame);
   });
   if (wanted.page) {
-    on('Page.domContentEventFired', (target, { timestamp }) => {
-      pages.contentLoaded(target, timestamp);
-    });
-    on('Page.loadEventFired', (target, { timestamp }) => {
-      pages.loaded(target, timestamp);
-    });
-    on('Inspector.targetCrashed', (target) => {
-      pages.crashed(target);
-    });
-    on('PerformanceTimeline.timelineEventAdded', (target, { event }) => {
-      pages.painted(target, event);
-    });
+    on('Page.domContentEventFired', (target, { timestamp }) => pages.contentLoaded(target, timestamp));
+    on('Page.loadEventFired', (target, { timestamp }) => pages.loaded(target, timestamp));
+    on('Inspector.targetCrashed', (target) => pages.crashed(target));
+    on('PerformanceTimeline.timelineEventAdded', (target, { event }) => pages.painted(target, event));
   }
   if (wanted.network) {
-    on('Network.requestWillBeSent', (target, event) => {
-      network.requested(target, event);
-    });
-    on('Network.responseReceived', (target, event) => {
-      network.responded(target, event);
-    });
-    on('Network.loadingFinished', (target, event) => {
-      network.finished(target, event);
-    });
-    on('Network.loadingFailed', (target, event) => {
-      network.failed(target, event);
-    });
+    on('Network.requestWillBeSent', (target, event) => network.requested(target, event));
+    on('Network.responseReceived', (target, event) => network.responded(target, event));
+    on('Network.loadingFinished', (target, event) => network.finished(target, event));
+    on('Network.loadingFailed', (target, event) => network.failed(target, event));
   }
   if (wanted.console) {
     on('Runtime.consoleAPICalled', (target, call) => {

@@ -1,8 +1,7 @@
 import type { Protocol } from 'devtools-protocol';
 import type { CdpConnection } from '../../cdp/connection.ts';
 import { truncateText } from '../truncate.ts';
-import type { EmitFromBrowser, WatchedTarget } from './target.ts';
-import { placeOf } from './target.ts';
+import { placeOf, type EmitFromBrowser, type WatchedTarget } from './target.ts';
 
 /** A page is idle after this long without requests, in milliseconds. */
 const IDLE_MS = 500;
@@ -65,9 +64,7 @@ export function createNetworkWatch(cdp: CdpConnection, emit: EmitFromBrowser, re
     counts.set(target.targetId, left);
     if (left > 0) return request;
     clearTimeout(idleTimers.get(target.targetId));
-    const timer = setTimeout(() => {
-      emit('network_idle', 'Network.loadingFinished', placeOf(target));
-    }, IDLE_MS);
+    const timer = setTimeout(() => emit('network_idle', 'Network.loadingFinished', placeOf(target)), IDLE_MS);
     timer.unref();
     idleTimers.set(target.targetId, timer);
     return request;

@@ -1,6 +1,5 @@
 import type { Protocol } from 'devtools-protocol';
-import type { EmitFromBrowser, WatchedTarget } from './target.ts';
-import { placeOf } from './target.ts';
+import { placeOf, type EmitFromBrowser, type WatchedTarget } from './target.ts';
 
 /** A layout is settled after this long without shifts since the load event, in milliseconds. */
 const SETTLE_MS = 1000;

@@ -2,8 +2,7 @@ import type { Chromium } from '../../chromium/launch.ts';
 import { CdpError } from '../../cdp/connection.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
-import type { Monitor } from './monitor.ts';
-import { runMonitor, needsMonitor } from './monitor.ts';
+import { runMonitor, needsMonitor, type Monitor } from './monitor.ts';
 import type { EmitFromBrowser } from './target.ts';
 
 /** How often a lost monitor is restarted, and the delay per attempt, in milliseconds. */

@@ -1,5 +1,4 @@
-import type { TelemetryEventData, TelemetryEventType } from '../../../contract/telemetry-events.ts';
-import { TARGET_TYPES } from '../../../contract/telemetry-events.ts';
+import { TARGET_TYPES, type TelemetryEventData, type TelemetryEventType } from '../../../contract/telemetry-events.ts';
 
 /** A page, frame or worker watched by the monitor, through its own session. */
 export interface WatchedTarget {
