@@ -20,7 +20,7 @@ export interface ClientWatch {
  * the browser to pause new pages until it has prepared them.
  */
 export function createClientWatch(session: Session): ClientWatch {
-  const targets = new Map<string, AttachedTarget>();
+  const targets = new Map<string, AttachedEvent['params']['targetInfo']>();
   /** Release functions by session that pauses new pages; the empty id is the browser itself. */
   const holds = new Map<string, () => void>();
   const { pages } = session.chromium;
@@ -57,13 +57,8 @@ export function createClientWatch(session: Session): ClientWatch {
   };
 }
 
-interface AttachedTarget {
-  targetId: string;
-  type: string;
-}
-
 interface AttachedEvent {
-  params: { sessionId: string; targetInfo: AttachedTarget };
+  params: { sessionId: string; targetInfo: { targetId: string; type: string } };
 }
 
 /** The first matching entry decides; without a filter, all targets but the browser and its tabs are attached. */

@@ -40,8 +40,7 @@ export function startDisplay(viewport: { width: number; height: number }, kioskM
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+    child.once('exit', () => resolve()).once('error', () => resolve());
   });
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');

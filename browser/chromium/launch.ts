@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { HoldfastError } from '../../contract/errors.ts';
 import type { EgressProxy } from '../../egress/proxy.ts';
 import { createCdpConnection, createPipeTransport, type CdpConnection } from '../cdp/connection.ts';
 import { captureLog, partLogFile } from '../logs/part-log.ts';
@@ -130,6 +131,23 @@ export async function launchChromium(
     await dispose();
     throw error;
   }
+}
+
+/** Throws `operation_failed` if the size would change in kiosk mode. */
+export function assertResizable(chromium: Chromium, { width, height }: { width: number; height: number }): void {
+  if (!chromium.choices.kioskMode || (chromium.viewport.width === width && chromium.viewport.height === height)) return;
+  throw new HoldfastError('operation_failed', 'viewport: cannot be changed in kiosk mode; omit it');
+}
+
+/** Resizes the active page's window to an inner size in CSS pixels, also for later tabs. Throws as {@link assertResizable}. */
+export async function resizeViewport(chromium: Chromium, viewport: { width: number; height: number }): Promise<void> {
+  const { width, height } = viewport;
+  const page = chromium.pages.active();
+  if (page === undefined || (chromium.viewport.width === width && chromium.viewport.height === height)) return;
+  assertResizable(chromium, viewport);
+  const { windowId } = await chromium.cdp.send('Browser.getWindowForTarget', { targetId: page.targetId });
+  await chromium.cdp.send('Browser.setContentsSize', { windowId, width, height });
+  chromium.viewport = { width, height };
 }
 
 /** The variables a program needs to run at all; keys and settings of the service are not passed on. */

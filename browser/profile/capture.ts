@@ -97,21 +97,16 @@ async function readPageSessionStorage(
   chromium: Chromium,
   page: Page,
 ): Promise<z.infer<typeof CapturedSessionStorage>[]> {
-  const { cdp } = chromium;
+  const { cdp, pages } = chromium;
   const read = await nullIfUnresponsive(async () => {
     const { frameTree } = await cdp.send('Page.getFrameTree', undefined, page.sessionId);
-    const frame = frameTree.frame;
-    const results = [
-      CapturedSessionStorage.parse(await evaluateInIsolatedWorld(cdp, page.sessionId, frame.id, READ_SESSION_STORAGE)),
-    ];
-    // Frames of the page's origin share its session storage; other same-site origins have their own.
-    for (const child of framesBelow(frameTree)) {
-      if (!chromium.pages.visitedOrigins().has(child.securityOrigin)) continue;
-      results.unshift(
-        CapturedSessionStorage.parse(
-          await evaluateInIsolatedWorld(cdp, page.sessionId, child.id, READ_SESSION_STORAGE),
-        ),
-      );
+    // Frames of the page's origin share its session storage; other same-site origins have their own. The page itself wins.
+    const visited = pages.visitedOrigins();
+    const children = framesBelow(frameTree).filter(({ securityOrigin }) => visited.has(securityOrigin));
+    const results: z.infer<typeof CapturedSessionStorage>[] = [];
+    for (const { id } of [...children.reverse(), frameTree.frame]) {
+      const value = await evaluateInIsolatedWorld(cdp, page.sessionId, id, READ_SESSION_STORAGE);
+      results.push(CapturedSessionStorage.parse(value));
     }
     return results.filter(({ origin }) => /^https?:/.test(origin));
   });

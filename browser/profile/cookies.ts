@@ -36,19 +36,6 @@ function toParameter(cookie: ProfileCookie): Protocol.Network.CookieParam {
   const scheme = cookie.secure || cookie.sourceScheme === 'Secure' ? 'https' : 'http';
   // A URL without a domain sets a host-only cookie.
   const scope = domain.startsWith('.') ? { domain } : { url: `${scheme}://${host}${cookie.path}` };
-  return { ...definedOnly(rest), ...scope };
-}
-
-/** CDP does not accept undefined for absent properties. */
-function definedOnly(cookie: Omit<ProfileCookie, 'domain'>): Omit<Protocol.Network.CookieParam, 'url' | 'domain'> {
-  const { expires, sameSite, priority, sourceScheme, sourcePort, partitionKey, ...always } = cookie;
-  return {
-    ...always,
-    ...(expires === undefined ? {} : { expires }),
-    ...(sameSite === undefined ? {} : { sameSite }),
-    ...(priority === undefined ? {} : { priority }),
-    ...(sourceScheme === undefined ? {} : { sourceScheme }),
-    ...(sourcePort === undefined ? {} : { sourcePort }),
-    ...(partitionKey === undefined ? {} : { partitionKey }),
-  };
+  // Undefined members are dropped when the command is serialized.
+  return { ...rest, ...scope } as Protocol.Network.CookieParam;
 }

@@ -1,11 +1,7 @@
 import type { ProfileState } from '../../store/profile-state/state.ts';
 
 /** A profile from the store. `state` is parsed by `readState`; null before the first save. */
-export interface StoredProfile {
-  id: string;
-  name: string | null;
-  createdAt: Date;
-  updatedAt: Date;
+export interface StoredProfile extends Omit<ProfileRecord, 'lastUsedAt'> {
   lastUsedAt?: Date;
   state: unknown;
   revision: number;
@@ -51,11 +47,7 @@ export interface ProfileRecords {
 }
 
 /** The profile attached to a session. */
-export interface AttachedProfile {
-  id: string;
-  name: string | null;
-  createdAt: Date;
-  updatedAt: Date;
+export interface AttachedProfile extends Pick<StoredProfile, 'id' | 'name' | 'createdAt' | 'updatedAt'> {
   lastUsedAt: Date | undefined;
   /** Whether to save it when the session ends. */
   saveChanges: boolean;

@@ -56,8 +56,7 @@ export async function startRecorder({ source, framerate, maxSeconds, file }: Rec
     { stdio: [source.kind === 'pipe' ? 'pipe' : 'ignore', 'ignore', 'ignore'], env: { PATH: process.env['PATH'] } },
   );
   const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
+    child.once('exit', () => resolve()).once('error', () => resolve());
   });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

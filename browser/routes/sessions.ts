@@ -3,7 +3,7 @@ import { isOurRegion, unknownMembers, type BrowserUpdate } from '../../contract/
 import { HoldfastError } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-selection.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
-import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
+import { assertResizable, resizeViewport } from '../chromium/launch.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { sendPage } from '../http/page-headers.ts';
 import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';

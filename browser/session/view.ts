@@ -1,11 +1,11 @@
 import { REGION, type Browser } from '../../contract/browsers.ts';
 import { selectionView } from '../../contract/telemetry-selection.ts';
 import type { SessionTokens, TokenPurpose } from '../cdp/token.ts';
-import type { AttachedProfile } from '../profile/profile-store.ts';
 import type { SessionRecord } from './session.ts';
 
 /** A session as callers see it. `wsBase` is the URL the caller reached us at, as a websocket URL without a trailing slash. */
 export async function browserView(record: SessionRecord, wsBase: string, tokens: SessionTokens): Promise<Browser> {
+  const { profile } = record;
   const sign = (purpose: TokenPurpose): Promise<string> => tokens.sign(record.id, purpose, record.projectId);
   const [cdpToken, bidiToken, liveToken] = await Promise.all([sign('cdp'), sign('bidi'), sign('live')]);
   const session = `${wsBase}/browsers/${record.id}`;
@@ -33,24 +33,23 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.chromePolicy === undefined ? {} : { chrome_policy: record.chromePolicy }),
     ...(record.tags === undefined ? {} : { tags: record.tags }),
     ...(record.pool === null ? {} : { pool: record.pool }),
-    ...(record.profile === null
+    ...(profile === null
       ? {}
-      : { profile: profileView(record.profile), profile_save_changes: record.profile.saveChanges }),
+      : {
+          profile: {
+            id: profile.id,
+            name: profile.name,
+            created_at: profile.createdAt.toISOString(),
+            updated_at: profile.updatedAt.toISOString(),
+            ...(profile.lastUsedAt === undefined ? {} : { last_used_at: profile.lastUsedAt.toISOString() }),
+          },
+          profile_save_changes: profile.saveChanges,
+        }),
     ...(record.proxy === null ? {} : { proxy: { ...record.proxy } }),
     ...(record.proxy?.id === undefined ? {} : { proxy_id: record.proxy.id }),
     telemetry: selectionView(record.telemetry.selection(), record.telemetry.excluded()),
     ...(record.telemetry.private ? { managed_auth: true as const } : {}),
     usage: { uptime_ms: (record.endedAt?.getTime() ?? Date.now()) - record.createdAt.getTime() },
     viewport: record.viewport,
-  };
-}
-
-function profileView(profile: AttachedProfile): NonNullable<Browser['profile']> {
-  return {
-    id: profile.id,
-    name: profile.name,
-    created_at: profile.createdAt.toISOString(),
-    updated_at: profile.updatedAt.toISOString(),
-    ...(profile.lastUsedAt === undefined ? {} : { last_used_at: profile.lastUsedAt.toISOString() }),
   };
 }

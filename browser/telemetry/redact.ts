@@ -11,27 +11,9 @@ const REDACTED: ReadonlySet<string> = new Set([
 ]);
 const URLS: ReadonlySet<string> = new Set(['url', 'document_url', 'redirect_url', 'source_url']);
 const SAFE_HEADERS: ReadonlySet<string> = new Set([
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'age',
-  'cache-control',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'date',
-  'expires',
-  'host',
-  'last-modified',
-  'origin',
-  'pragma',
-  'retry-after',
-  'server',
-  'strict-transport-security',
-  'transfer-encoding',
-  'user-agent',
-  'vary',
+  ...'accept accept-encoding accept-language age cache-control connection content-encoding'.split(' '),
+  ...'content-length content-type date expires host last-modified origin pragma retry-after server'.split(' '),
+  ...'strict-transport-security transfer-encoding user-agent vary'.split(' '),
 ]);
 const PLACEHOLDER = '[left out]';
 

@@ -38,14 +38,8 @@ export function buildViewerUi(body: HTMLElement): ViewerUi {
   const notice = element('p', 'notice', 'Waiting for the browser…');
   const keyboard = element('textarea', 'keyboard');
   keyboard.setAttribute('aria-label', 'Keyboard input for the browser. Press Ctrl+Alt+Q to release the keyboard.');
-  for (const [name, value] of [
-    ['autocapitalize', 'off'],
-    ['autocomplete', 'off'],
-    ['autocorrect', 'off'],
-    ['spellcheck', 'false'],
-  ] as const) {
-    keyboard.setAttribute(name, value);
-  }
+  const offAttributes = { autocapitalize: 'off', autocomplete: 'off', autocorrect: 'off', spellcheck: 'false' };
+  for (const [name, value] of Object.entries(offAttributes)) keyboard.setAttribute(name, value);
   const stage = element('main', 'stage');
   stage.append(canvas, notice, keyboard);
 

@@ -10,79 +10,53 @@ export interface Summary {
   optional: Record<string, Reader>;
 }
 
+/** Summaries by method. */
+export type CommandTable = Partial<Record<CdpCommandMethod, Partial<Summary>>>;
+
+/** A parameter's value; undefined if it is missing. */
 export const at = (params: Params, name: string): unknown => (Object.hasOwn(params, name) ? params[name] : undefined);
-export const int =
+
+/** Makes a kind of reader from what it reads of a parameter's value. */
+const readerOf =
+  (read: (value: unknown) => unknown) =>
   (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return Number.isSafeInteger(value) ? value : undefined;
-  };
-export const real =
-  (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-  };
-export const flag =
-  (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return typeof value === 'boolean' ? value : undefined;
-  };
+  (params) =>
+    read(at(params, name));
+
+export const int = readerOf((value) => (Number.isSafeInteger(value) ? value : undefined));
+export const real = readerOf((value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined));
+export const flag = readerOf((value) => (typeof value === 'boolean' ? value : undefined));
+export const id = readerOf(identifier);
+export const countOf = readerOf((value) => (Array.isArray(value) ? value.length : undefined));
+/** Reads only the length of a text, in characters. */
+export const lengthOf = readerOf((value) => (typeof value === 'string' ? countCharacters(value) : undefined));
+/** Reads only whether a text is given. */
+export const present = readerOf((value) =>
+  value === undefined ? undefined : typeof value === 'string' && value !== '',
+);
+/** Reads only the scheme of a URL. */
+export const scheme = readerOf((value) => {
+  if (typeof value !== 'string' || !URL.canParse(value)) return undefined;
+  return new URL(value).protocol.slice(0, -1).slice(0, URL_SCHEME_LENGTH);
+});
+
 /** Reads a known word; any other value becomes `other`. */
-export const word =
-  (name: string, words: readonly string[]): Reader =>
-  (params) => {
-    const value = at(params, name);
+export const word = (name: string, words: readonly string[]): Reader =>
+  readerOf((value) => {
     if (value === undefined) return undefined;
     return typeof value === 'string' && words.includes(value) ? value : 'other';
-  };
+  })(name);
 /** Like {@link word}, for a required field. */
 export const oneOf =
   (name: string, words: readonly string[]): Reader =>
   (params) =>
     word(name, words)(params) ?? 'other';
-/** Reads only the length of a text, in characters. */
-export const lengthOf =
-  (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return typeof value === 'string' ? countCharacters(value) : undefined;
-  };
-export const countOf =
-  (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return Array.isArray(value) ? value.length : undefined;
-  };
-/** Reads only whether a text is given. */
-export const present =
-  (name: string): Reader =>
-  (params) => {
-    const value = at(params, name);
-    return value === undefined ? undefined : typeof value === 'string' && value !== '';
-  };
-export const id =
-  (name: string): Reader =>
-  (params) =>
-    identifier(at(params, name));
+
 /** Reads a field of a nested object. */
 export const within =
   (name: string, reader: Reader): Reader =>
   (params) =>
     reader(record(at(params, name)));
-
-/** Reads only the scheme of a URL. */
-export const scheme =
-  (name: string): Reader =>
-  (params) => {
-    const url = at(params, name);
-    if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
-    return new URL(url).protocol.slice(0, -1).slice(0, URL_SCHEME_LENGTH);
-  };
-
-/** Summaries by method. */
-export type CommandTable = Partial<Record<CdpCommandMethod, Partial<Summary>>>;
 
 /** An identifier, cut to its maximum length; undefined if it contains other characters than ids do. */
 export function identifier(value: unknown): string | undefined {

@@ -27,13 +27,7 @@ const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: false, flatten: 
 type Step = (send: Send) => Promise<unknown>;
 type Send = <M extends CdpCommand>(method: M, params?: CdpParams<M>) => Promise<unknown>;
 
-/** Opens a session on the browser itself, which {@link followPages} attaches pages to. */
-export async function attachToBrowser(cdp: CdpConnection): Promise<string> {
-  const { sessionId } = await cdp.send('Target.attachToBrowserTarget');
-  return sessionId;
-}
-
-/** Attaches to all pages, now and later; resolves once existing pages are attached. */
+/** Attaches to all pages from a session on the browser, now and later; resolves once existing pages are attached. */
 export async function followPages(cdp: CdpConnection, root: string): Promise<void> {
   await cdp.send('Target.setAutoAttach', { ...AUTO_ATTACH, filter: TOP_LEVEL_TARGETS }, root);
 }

@@ -5,7 +5,7 @@ import type { Chromium } from '../../chromium/launch.ts';
 import { INTERNAL_TARGET_URL } from '../../chromium/pages.ts';
 import type { SessionTelemetry } from '../session-telemetry.ts';
 import type { MonitorOptions } from './attach.ts';
-import { attachToBrowser, enableTarget, followPages, pastLifecycleEvents, renewBinding } from './attach.ts';
+import { enableTarget, followPages, pastLifecycleEvents, renewBinding } from './attach.ts';
 import { CaptchaReport, createCaptchaWatch } from './captcha.ts';
 import { reportConsoleCall, reportException } from './console.ts';
 import { reportInteraction } from './interaction.ts';
@@ -191,13 +191,13 @@ export function runMonitor(
   return { ready: start(), stop, onLost: (listener) => (notifyLost = listener) };
 
   async function start(): Promise<void> {
-    const attachedRoot = await attachToBrowser(cdp);
-    root = attachedRoot;
+    const { sessionId } = await cdp.send('Target.attachToBrowserTarget');
+    root = sessionId;
     if (stopped) {
-      void cdp.send('Target.detachFromTarget', { sessionId: attachedRoot }).catch(() => undefined);
+      void cdp.send('Target.detachFromTarget', { sessionId }).catch(() => undefined);
       return;
     }
-    await followPages(cdp, attachedRoot);
+    await followPages(cdp, sessionId);
     initialPagesAttached = true;
   }
 }
