@@ -29,7 +29,7 @@ interface BidiAnswer {
   params?: Record<string, unknown>;
 }
 
-/** A bare client of the standard: one websocket, commands by id. */
+/** A minimal standard client: one websocket, commands by id. */
 async function connect(url: string) {
   const socket = new WebSocket(url);
   const received: BidiAnswer[] = [];
@@ -69,8 +69,8 @@ async function connect(url: string) {
 
 const begin = { capabilities: { alwaysMatch: {} } };
 
-describe('the WebDriver BiDi URL', () => {
-  it('serves a client of the standard: pages, scripts, input, events', async () => {
+describe('the WebDriver BiDi endpoint', () => {
+  it('serves a standard client: pages, scripts, input and events', async () => {
     const session = await service.kernel.browsers.create();
     const client = await connect(session.webdriver_ws_url);
     expect(await client.send('browsingContext.getTree')).toMatchObject({ type: 'error', error: 'invalid session id' });
@@ -130,7 +130,7 @@ describe('the WebDriver BiDi URL', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('keeps what a CDP client may not do: the host’s files, other schemes, proxies, extensions', async () => {
+  it('applies the CDP guard: no host files, other schemes, proxies or extensions', async () => {
     const session = await service.kernel.browsers.create();
     const client = await connect(session.webdriver_ws_url);
     await client.send('session.new', begin);
@@ -164,7 +164,7 @@ describe('the WebDriver BiDi URL', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('takes only its own token, and each purpose only its own', async () => {
+  it('accepts only its own token, and each endpoint only tokens of its purpose', async () => {
     const session = await service.kernel.browsers.create();
     const swap = (from: string, to: string): string => `${to.split('?')[0] ?? ''}?${from.split('?')[1] ?? ''}`;
     const { cdp_ws_url: cdp, webdriver_ws_url: bidi } = session;
@@ -181,7 +181,7 @@ describe('the WebDriver BiDi URL', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('survives malformed messages, a client that goes mid-command, and a killed browser', async () => {
+  it('survives malformed messages, a client that disconnects mid-command, and a killed browser', async () => {
     const session = await service.kernel.browsers.create();
     const broken = await connect(session.webdriver_ws_url);
     for (const text of ['', '{', '[]', 'null', '{"id":-1}', '{"id":1}', '{"id":"x","method":"session.new"}', '\0'])

@@ -11,7 +11,7 @@ const STARTED = {
   website_path: '/login',
 } as const;
 
-/** What a session tells of a solver, each event held against the interface's shape. */
+/** The solver events of a session, each checked against its schema. */
 function solvesOf(challenge: string | undefined) {
   const telemetry = createSessionTelemetry({ selection: new Set(['captcha']), private: true });
   telemetry.setChallengeFinder((type) => (type === 'turnstile' ? challenge : undefined));
@@ -22,7 +22,7 @@ function solvesOf(challenge: string | undefined) {
   return { solves: createCaptchaSolves(telemetry), told };
 }
 
-it('tells when a solver takes a task and when it is done, once each, with the challenge that they are of', () => {
+it('records the start and end of a solver task once each, with the challenge they belong to', () => {
   const { solves, told } = solvesOf('challenge-1');
   solves.record(STARTED);
   solves.record(STARTED);
@@ -35,7 +35,7 @@ it('tells when a solver takes a task and when it is done, once each, with the ch
   ]);
 });
 
-it('says why a solver failed, and nothing of a challenge that nobody saw', () => {
+it('records why a solver failed, without a challenge id if no challenge was visible', () => {
   const { solves, told } = solvesOf(undefined);
   solves.record(STARTED);
   solves.record({ state: 'ended', task_id: '4711', status: 'failure', error_code: 'ERROR_ZERO_BALANCE' });
@@ -43,7 +43,7 @@ it('says why a solver failed, and nothing of a challenge that nobody saw', () =>
   for (const { data } of told()) expect(data).not.toHaveProperty('challenge_id');
 });
 
-it('calls a task abandoned that the session ends over', () => {
+it('records an open task as abandoned when the session ends', () => {
   const { solves, told } = solvesOf('challenge-1');
   solves.record(STARTED);
   solves.record({ state: 'ended', task_id: 'of somebody else', status: 'success' });

@@ -9,7 +9,7 @@ import { it } from './shared-service.ts';
 let service: ServiceUnderTest;
 let site: Site;
 
-/** Widgets as the vendors put them into pages: frames of theirs, and a field for the answer. */
+/** Widgets as vendors embed them: their frames, and a field for the answer. */
 const WIDGETS = {
   recaptcha_v2: `<div class=g-recaptcha><div><iframe src="https://www.google.com/recaptcha/api2/anchor?k=1&size=normal"></iframe></div>
     <textarea name=g-recaptcha-response style="display:none"></textarea></div>
@@ -32,14 +32,14 @@ const UNSEEN = `<div class=grecaptcha-badge><iframe src="https://www.google.com/
   <textarea name=g-recaptcha-response style="display:none"></textarea></div>
   <div style="visibility:hidden"><iframe src="https://www.google.com/recaptcha/api2/bframe?k=1"></iframe></div>`;
 
-/** What vendors' frames show of a wrong answer once they are told to, as `check` does. */
+/** How vendors' frames show a wrong answer when told to, as `check` does. */
 const REFUSALS = `<div class=rc-imageselect-incorrect-response hidden>Please try again.</div><div class=error-text hidden>Please try again.</div>
   <script>onmessage = () => { for (const part of document.querySelectorAll('div')) part.hidden = false; };</script>`;
 
 it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({
-    // What a page does by its own clock; the watch looks in between.
+    // Changes by the page's own timers; the watch polls in between.
     '/guarded': `<title>Guarded</title><body><script>
       const wait = () => new Promise((resolve) => setTimeout(resolve, 700));
       const mount = (html) => {
@@ -93,8 +93,8 @@ async function toldBy(id: string): Promise<Record<string, unknown>[]> {
 const visit = (page: Page, html: string, answer?: string): Promise<unknown> =>
   page.evaluate(`visit(${JSON.stringify(html)}, ${JSON.stringify(answer ?? '')})`);
 
-describe('a challenge that comes into sight', () => {
-  it('is told once it is solved or gone, by vendor, without its answer', { timeout: 120_000 }, async () => {
+describe('a captcha challenge', () => {
+  it('is reported with its vendor when it is solved or gone, without its answer', { timeout: 120_000 }, async () => {
     const { id, page, close } = await open({ enabled: true });
     for (const html of Object.values(WIDGETS)) await visit(page, html, 'tok-47zq11');
     for (const html of Object.values(UNSOLVED)) await visit(page, html);
@@ -115,7 +115,7 @@ describe('a challenge that comes into sight', () => {
     await close();
   });
 
-  it('has failed when its vendor says so, and is another one from then on', async () => {
+  it('fails when its vendor says so, and is a new challenge from then on', async () => {
     const { id, page, close } = await open({ enabled: true });
     for (const [type, failed] of [
       ['recaptcha_v2', 'frames[0].postMessage("", "*")'],
@@ -141,7 +141,7 @@ describe('a challenge that comes into sight', () => {
     await close();
   });
 
-  it('is seen where it is scored without being shown', async () => {
+  it('is detected when it is scored without being shown', async () => {
     const { id, page, close } = await open({ enabled: true });
     await page.evaluate(`document.head.append(Object.assign(document.createElement('script'), {
       src: 'https://www.google.com/recaptcha/api.js?render=site-key', type: 'text/plain' }))`);
@@ -156,7 +156,7 @@ describe('a challenge that comes into sight', () => {
     await close();
   });
 
-  it('is abandoned where an answer cannot be told to be its own, and when its page goes', async () => {
+  it('is abandoned when an answer cannot be attributed to it, and when its page closes', async () => {
     const { id, page, close } = await open({ enabled: true });
     await page.evaluate(`mount(${JSON.stringify(WIDGETS.hcaptcha)})`);
     await visit(page, WIDGETS.hcaptcha, 'tok-47zq11');
@@ -170,7 +170,7 @@ describe('a challenge that comes into sight', () => {
     await close();
   });
 
-  it('is not looked for where captchas are not captured', async () => {
+  it('is not detected when captchas are not selected', async () => {
     const { id, page, close } = await open({ browser: { captcha: { enabled: false }, page: { enabled: true } } });
     await visit(page, WIDGETS.recaptcha_v2, 'tok-47zq11');
     expect(await toldBy(id)).toEqual([]);

@@ -22,7 +22,7 @@ afterAll(() => {
 });
 
 describe('chrome_policy', () => {
-  it.each([true, false])('holds in its own session and nowhere else (headless %s)', async (headless) => {
+  it.each([true, false])('applies to its own session only (headless %s)', async (headless) => {
     const before = await readdir('/etc/chromium').catch(() => []);
     const policy = { DefaultJavaScriptSetting: 2, URLBlocklist: ['localhost/shut'] };
     const [ruled, free] = await Promise.all([
@@ -52,7 +52,7 @@ describe('chrome_policy', () => {
     expect(await readdir(path.join(service.workDir, 'sessions'))).toEqual([]);
   });
 
-  it('may not take the browser out of the service’s hands, and a refusal starts nothing', async () => {
+  it('cannot override the service’s control of the browser, and a refusal starts no browser', async () => {
     await expect(
       service.kernel.browsers.create({ chrome_policy: { ProxySettings: { ProxyMode: 'direct' } } }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('chrome_policy.ProxySettings') as string });

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { checkChromePolicy, mergePolicies } from '../../browser/chromium/policy.ts';
 import { BLOCKED_URLS } from '../../browser/chromium/user-data.ts';
 
-describe('policies of a session', () => {
+describe('the policies of a session', () => {
   it.each([
     { BookmarkBarEnabled: true, DefaultJavaScriptSetting: 2 },
     { URLBlocklist: ['example.com/private'], URLAllowlist: ['https://example.com/private/ok'] },
     { ManagedBookmarks: [{ toplevel_name: 'Work' }, { url: 'https://example.com', name: 'Site' }] },
-  ])('take what is the caller’s to set: %j', (policy) => {
+  ])('accept policies that callers may set: %j', (policy) => {
     expect(() => {
       checkChromePolicy(policy);
     }).not.toThrow();
@@ -38,13 +38,13 @@ describe('policies of a session', () => {
     'EnableMediaRouter',
     'not a policy',
     '__proto__name',
-  ])('refuse %s by name', (name) => {
+  ])('reject %s by name', (name) => {
     expect(() => {
       checkChromePolicy({ [name]: 1 });
     }).toThrow(expect.objectContaining({ code: 'invalid_input', message: expect.stringContaining(name) as string }));
   });
 
-  it('never open what no session may open', () => {
+  it('never unblock URLs that no session may open', () => {
     for (const pattern of ['*', 'file://*', 'chrome://*', 'example.com', 'javascript://*']) {
       expect(() => {
         checkChromePolicy({ URLAllowlist: [pattern] });
@@ -60,7 +60,7 @@ describe('policies of a session', () => {
     expect(merged).toEqual({ URLBlocklist: [...BLOCKED_URLS, 'a.example'], HomepageLocation: 'https://b' });
   });
 
-  it('are bounded', () => {
+  it('are limited in size', () => {
     expect(() => {
       checkChromePolicy({ ManagedBookmarks: 'x'.repeat(70_000) });
     }).toThrow('chrome_policy');

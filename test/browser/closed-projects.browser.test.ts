@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { eventually, startService } from './service-under-test.ts';
 
-it('ends the sessions of a project that was archived, and those of no other', async () => {
+it('ends the sessions of an archived project, and no others', async () => {
   const closed = new Set<string>();
   const service = await startService({
     closedProjects: async (ids) => ids.filter((id) => closed.has(id)),

@@ -7,7 +7,7 @@ const mouse = { x: 1.5, y: 2.5, deltaX: 1, deltaY: 2, button: 'left', clickCount
 const pen = { force: 0.5, tangentialPressure: 0.1, tiltX: 1, tiltY: 2, twist: 3 };
 const node = { nodeId: 1, backendNodeId: 2, objectId: '1.2.3' };
 
-/** Each command of the interface: parameters that give every field, the fields that must be there, and those that may. */
+/** Each recorded command: parameters that yield every field, the required fields, and the optional ones. */
 const ROWS: Record<string, [params: object, required: string, optional: string]> = {
   'Autofill.trigger': [
     { fieldId: 1, frameId: 'F', address: { fields: [] } },
@@ -159,13 +159,13 @@ const COMMON = ['method', 'command_id', 'connection_id', 'session_id'];
 const namesOf = (fields: string): string[] => fields.split(/\s+/).filter((name) => name !== '');
 
 describe('the table of command events', () => {
-  it('has a row for each command that has an event, and no other', () => {
+  it('has a row for each recorded command, and no other', () => {
     const methods = CdpCommandData.options.map((option) => option.shape.method.value);
     expect(methods.toSorted()).toEqual(Object.keys(ROWS).toSorted());
     expect([...COMMAND_METHODS].toSorted()).toEqual(methods.toSorted());
   });
 
-  it.each(Object.entries(ROWS))('%s: tells each of its fields, and has no other', (method, [params, must, may]) => {
+  it.each(Object.entries(ROWS))('%s: has each of its fields, and no other', (method, [params, must, may]) => {
     const sent = { id: 1, method, params: params as Record<string, unknown>, sessionId: 'S' };
     const fields = [...COMMON, ...namesOf(must), ...namesOf(may)].toSorted();
     const data = summarizeCommand(sent, 'connection');

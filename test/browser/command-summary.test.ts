@@ -267,7 +267,7 @@ describe('the summary of a command', () => {
     expect(JSON.stringify(summary)).not.toContain(SECRET);
   });
 
-  it('is not made of a command that lacks what it needs, or of any other', () => {
+  it('is null for a command without its required parameters, and for other commands', () => {
     for (const method of [
       'Input.insertText',
       'Page.navigateToHistoryEntry',
@@ -279,7 +279,7 @@ describe('the summary of a command', () => {
     }
   });
 
-  it('keeps to its schema, and to itself what it was sent, whatever that is', () => {
+  it('matches its schema and reveals no parameter values, whatever was sent', () => {
     const names = [
       ...[
         'type',

@@ -15,8 +15,8 @@ afterAll(() => {
   site.close();
 });
 
-describe('a page whose renderer has ended', () => {
-  it('says that it has crashed, until it is navigated', async () => {
+describe('a page whose renderer has crashed', () => {
+  it('reports the crash until it is navigated', async () => {
     const { computer } = service.kernel.browsers;
     const session = await service.kernel.browsers.create();
     const id = session.session_id;

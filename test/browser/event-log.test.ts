@@ -14,8 +14,8 @@ const page = (request: Partial<PageRequest>): PageRequest => ({
   ...request,
 });
 
-describe('the events of a session', () => {
-  it('are bounded in number and in memory; numbers tell what is gone', () => {
+describe('the event log', () => {
+  it('limits events and memory, and its numbers reveal dropped events', () => {
     const log = createEventLog({ events: 5000, bytes: 100_000 });
     for (let index = 0; index < 20_000; index += 1) log.append(index, 'control', 'a', 'x'.repeat(index % 300));
     expect(log.bytes()).toBeLessThanOrEqual(100_000);
@@ -26,7 +26,7 @@ describe('the events of a session', () => {
     expect(log.after(0, 1_000_000)).toEqual(kept);
   });
 
-  it('keep the newest even when it alone is too large', () => {
+  it('keeps the newest event even if it alone is too large', () => {
     const log = createEventLog({ events: 10, bytes: 1000 });
     log.append(1, 'page', 'a', 'small');
     log.append(2, 'page', 'a', 'y'.repeat(10_000));
@@ -35,7 +35,7 @@ describe('the events of a session', () => {
     expect(log.kept().map(({ seq }) => seq)).toEqual([3]);
   });
 
-  it('are handed on from any place, in batches', () => {
+  it('returns events after any position, in batches', () => {
     fc.assert(
       fc.property(fc.nat(60), fc.integer({ min: 1, max: 20 }), fc.nat(70), fc.nat(200), (count, events, seq, size) => {
         const log = createEventLog({ events, bytes: 1_000_000 });
@@ -48,7 +48,7 @@ describe('the events of a session', () => {
     );
   });
 
-  it('end: nothing follows, and listeners hear of it', () => {
+  it('notifies listeners of its end, and accepts no event after it', () => {
     const log = createEventLog();
     let heard = 0;
     const stop = log.onChange(() => (heard += 1));
@@ -61,7 +61,7 @@ describe('the events of a session', () => {
     expect(heard).toBe(2);
   });
 
-  it('go by their age in small steps, those of running and of ended sessions', () => {
+  it('drops events by age in small steps, for running and ended sessions', () => {
     const running = createEventLog();
     for (let ts = 1; ts <= 2500; ts += 1) running.append(ts, 'page', 'a', '{}');
     expect([running.forgetBefore(2001), running.kept().length]).toEqual([true, 1500]);
@@ -80,7 +80,7 @@ describe('the events of a session', () => {
     expect(old.bytes()).toBe(0);
   });
 
-  it('of ended sessions share their memory, the latest first', () => {
+  it('of ended sessions shares a memory limit, which drops the oldest first', () => {
     const kept = createEndedLogs(10_000);
     const logs = Array.from({ length: 20 }, () => {
       const log = createEventLog();
@@ -93,7 +93,7 @@ describe('the events of a session', () => {
   });
 });
 
-describe('a page of them', () => {
+describe('a page of events', () => {
   const log = createEventLog({ events: 10, bytes: 1_000_000 });
   for (let seq = 1; seq <= 14; seq += 1)
     log.append(seq * 100, seq % 2 === 0 ? 'page' : 'console', seq % 4 === 0 ? 'a' : 'b', '{}');
@@ -103,7 +103,7 @@ describe('a page of them', () => {
     return [events.map(({ seq }) => seq), nextOffset];
   };
 
-  it('goes up from the oldest, down from the newest, and on from where the last one ended', () => {
+  it('ascends from the oldest, descends from the newest, and continues where the last one ended', () => {
     expect(cut({})).toEqual([[5, 6, 7], 7]);
     expect(cut({ offset: 7 })).toEqual([[8, 9, 10], 10]);
     expect(cut({ offset: 11 })).toEqual([[12, 13, 14], null]);
@@ -113,14 +113,14 @@ describe('a page of them', () => {
     expect(cut({ offset: 99 })).toEqual([[], null]);
   });
 
-  it('begins at since, ends before until, and minds only since when it has an offset', () => {
+  it('starts at since, ends before until, and ignores since if it has an offset', () => {
     expect(cut({ since: 700, until: 900 })).toEqual([[7, 8], null]);
     expect(cut({ since: 900, offset: 5 })).toEqual([[6, 7, 8], 8]);
     expect(cut({ until: 900, offset: 7 })).toEqual([[8], null]);
     expect(cut({ order: 'desc', until: 900 })).toEqual([[8, 7, 6], 6]);
   });
 
-  it('holds the chosen categories', () => {
+  it('contains the selected categories', () => {
     expect(cut({ categories: new Set(['page']) })).toEqual([[6, 8, 10], 10]);
     expect(cut({ categories: new Set(['page']), offset: 10 })).toEqual([[12, 14], null]);
     expect(cut({ categories: new Set(['network']) })).toEqual([[], null]);
@@ -128,7 +128,7 @@ describe('a page of them', () => {
     expect(cut({ types: new Set(['b']), categories: new Set(['page']) })[0]).toEqual([6, 10, 14]);
   });
 
-  it('reads every event once, whatever the limit', () => {
+  it('contains every event once across pages, whatever the limit', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.constantFrom('asc' as const, 'desc' as const), (limit, order) => {
         const seen: number[] = [];

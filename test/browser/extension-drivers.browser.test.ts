@@ -6,10 +6,10 @@ import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { connectRaw, type RawClient } from './raw-client.ts';
 import { containing, eventually, startService, type ServiceUnderTest } from './service-under-test.ts';
 
-/** Clients that drive a session by an extension of theirs, as Stagehand 4 does. */
+/** Clients that drive a session through their own extension, like Stagehand 4. */
 let service: ServiceUnderTest;
 beforeAll(async () => {
-  // Where the service listens is an address that no browser may reach.
+  // Browsers may not reach the address the service listens on.
   service = await startService({ policy: PUBLIC_ONLY });
 });
 afterAll(() => service.stop());
@@ -39,11 +39,11 @@ interface Driver {
   url: string;
   client: RawClient;
   extensionId: string;
-  /** Runs an expression in the extension's worker, awaits it and gives its value, or what it threw. */
+  /** Evaluates an expression in the extension's worker; returns its awaited value, or the error. */
   run: (expression: string) => Promise<unknown>;
 }
 
-/** A session with the extension in it, and a client at the extension's worker. */
+/** A session with the extension, and a client attached to the extension's worker. */
 async function openDriver(): Promise<Driver> {
   const { kernel } = service;
   const { session_id: id, cdp_ws_url: url } = await kernel.browsers.create({ headless: true, timeout_seconds: 300 });
@@ -68,7 +68,7 @@ async function openDriver(): Promise<Driver> {
   };
   const run = (expression: string): Promise<unknown> =>
     evaluate(`(async () => ${expression})().catch((error) => error.message)`, true);
-  // A worker that has not started yet answers no promise.
+  // A worker that has not started yet does not resolve promises.
   const isStarted = 'self.started === true && typeof chrome.debugger';
   await eventually(async () => expect(await evaluate(isStarted, false)).toBe('object'));
   return { id, url, client, extensionId, run };
@@ -79,8 +79,8 @@ async function end({ id, client }: Driver): Promise<void> {
   await service.kernel.browsers.deleteByID(id);
 }
 
-describe('an extension that asks for the permission `debugger`', () => {
-  it('is told the targets of its tabs, and has nothing else of it', async () => {
+describe('an extension with the `debugger` permission', () => {
+  it('sees the targets of its tabs, and cannot use the permission otherwise', async () => {
     const driver = await openDriver();
     const { client, run } = driver;
     await client.call('Target.createTarget', { url: 'data:text/html,<title>second</title>' });
@@ -94,12 +94,12 @@ describe('an extension that asks for the permission `debugger`', () => {
     expect(await run('chrome.debugger.attach({})')).toContain('cdp_ws_url');
     expect(await run('chrome.debugger.sendCommand({}, "Page.enable")')).toContain('cdp_ws_url');
     expect(await run('chrome.runtime.getManifest().permissions.join()')).toBe('tabs');
-    // A page of the extension has none of it at all.
+    // An extension page does not have the permission at all.
     expect(await run('(await chrome.permissions.getAll()).permissions.includes("debugger")')).toBe(false);
     await end(driver);
   });
 
-  it('may not ask for it later', async () => {
+  it('cannot request it later', async () => {
     const { session_id: id } = await service.kernel.browsers.create({ headless: true });
     const sent = { name: 'driver', zip_file: await extension({ permissions: [], optional_permissions: ['debugger'] }) };
     const loading = service.kernel.browsers.loadExtensions(id, { extensions: [sent] });
@@ -107,7 +107,7 @@ describe('an extension that asks for the permission `debugger`', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('does not come into the session of a login', async () => {
+  it('is not loaded into login sessions', async () => {
     const headers = { [MANAGED_AUTH_HEADER]: 'true' };
     const { session_id: id } = await service.kernel.browsers.create({ headless: true }, { headers });
     const sent = { name: 'driver', zip_file: await extension() };
@@ -118,7 +118,7 @@ describe('an extension that asks for the permission `debugger`', () => {
 });
 
 describe('a CDP client', () => {
-  it('is told the extensions of the session, not where they lie, and opens their pages alone', async () => {
+  it('sees the session’s extensions without their location, and can open only their pages', async () => {
     const driver = await openDriver();
     const { client, extensionId } = driver;
     const { result } = await client.call('Extensions.getExtensions');
@@ -140,8 +140,8 @@ describe('a CDP client', () => {
   });
 });
 
-describe('from within its browser', () => {
-  /** What a websocket at that address says to `Browser.getVersion`, or that it was not opened. */
+describe('from inside its browser', () => {
+  /** The response of a websocket at the URL to `Browser.getVersion`, or `closed`. */
   const versionBy = (url: string): string => `new Promise((resolve) => {
     const socket = new WebSocket(${JSON.stringify(url)});
     socket.onopen = () => socket.send('{"id":1,"method":"Browser.getVersion"}');
@@ -149,7 +149,7 @@ describe('from within its browser', () => {
     socket.onerror = () => resolve('closed');
   })`;
 
-  it('a session is reached by its own URL, judged like any client, and nothing else is', async () => {
+  it('only the session’s own URL is reachable, with the same guard as any client', async () => {
     const driver = await openDriver();
     const other = await service.kernel.browsers.create({ headless: true });
     const { run, url, id } = driver;

@@ -22,7 +22,7 @@ describe('judgeCommand', () => {
     'chrome-extension://x/y',
     'filesystem:https://x/y',
     'ftp://x',
-  ])('keeps clients from opening %j', (url) => {
+  ])('does not let clients open %j', (url) => {
     for (const method of [
       'Page.navigate',
       'Target.createTarget',
@@ -46,7 +46,7 @@ describe('judgeCommand', () => {
     expect(judge('Page.navigate', { url }).kind).toBe('forward');
   });
 
-  it('refuses a proxy of its own, files of the host and ways around the guard', () => {
+  it('refuses own proxies, host files and ways around the guard', () => {
     expect(judge('Target.createBrowserContext', { proxyServer: 'direct://' }).kind).toBe('refuse');
     expect(judge('Target.createBrowserContext', { proxyBypassList: '*' }).kind).toBe('refuse');
     expect(judge('Target.createBrowserContext', { disposeOnDetach: true }).kind).toBe('forward');
@@ -79,14 +79,14 @@ describe('judgeCommand', () => {
     });
   });
 
-  it('never repeats a value in its message', () => {
+  it('never repeats a parameter value in its message', () => {
     const verdict = judge('Page.navigate', { url: 'file:///home/s3cret' });
     expect(JSON.stringify(verdict)).not.toContain('s3cret');
   });
 });
 
 describe('session tokens', () => {
-  it('are good for one session and one purpose, under one key', async () => {
+  it('are valid for one session, one purpose and one key', async () => {
     const tokens = createSessionTokens();
     const token = await tokens.sign('brw_1', 'cdp', 'prj_1');
     expect(await tokens.verify(token, 'brw_1', 'cdp')).toBe(true);

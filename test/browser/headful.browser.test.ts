@@ -18,7 +18,7 @@ afterAll(() => {
 });
 
 describe('a browser with a window', () => {
-  it.each([false, true])('runs on a display of its own (kiosk mode %s), and leaves none', async (kioskMode) => {
+  it.each([false, true])('runs on its own display (kiosk mode %s), and leaves none behind', async (kioskMode) => {
     const { kernel } = service;
     const session = await kernel.browsers.create({
       headless: false,
@@ -51,12 +51,12 @@ describe('a browser with a window', () => {
     const { ino } = await stat(socket);
     await browser.close();
     await kernel.browsers.deleteByID(session.session_id);
-    // The number may be another session's by now, its socket not.
+    // Another session may use the number by now, but not the socket.
     const left = await stat(socket).catch(() => null);
     expect(left?.ino).not.toBe(ino);
   });
 
-  it('may be without one in kiosk mode, too, and changes its size otherwise', async () => {
+  it('can be headless in kiosk mode too, and can be resized otherwise', async () => {
     const { kernel } = service;
     for (const kioskMode of [true, false]) {
       const session = await kernel.browsers.create({

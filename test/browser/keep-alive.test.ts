@@ -24,8 +24,8 @@ afterEach(() => {
   server.close();
 });
 
-describe('a client that is asked whether it is there', () => {
-  it('may be busy with something else for minutes', async () => {
+describe('a client that is pinged', () => {
+  it('may be busy for minutes', async () => {
     client.pause();
     vi.advanceTimersByTime(14 * MINUTE_MS);
     expect(served.readyState).toBe(WebSocket.OPEN);
@@ -37,7 +37,7 @@ describe('a client that is asked whether it is there', () => {
     expect(served.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('counts as there when it says anything', async () => {
+  it('counts as alive when it sends anything', async () => {
     const said = once(served, 'message');
     client.pause();
     vi.advanceTimersByTime(14 * MINUTE_MS);
@@ -47,7 +47,7 @@ describe('a client that is asked whether it is there', () => {
     expect(served.readyState).toBe(WebSocket.OPEN);
   });
 
-  it('is given up when it has been silent for too long', async () => {
+  it('is terminated when it has been silent for too long', async () => {
     client.pause();
     const closed = once(served, 'close');
     vi.advanceTimersByTime(16 * MINUTE_MS);

@@ -30,19 +30,19 @@ async function processesIn(folder: string): Promise<number[]> {
 }
 
 describe('sessions', () => {
-  it('end when left alone, but not while a client is connected', async () => {
+  it('end when idle, but not while a client is connected', async () => {
     service = await startService();
     const { kernel } = service;
     const used = await kernel.browsers.create({ timeout_seconds: 10 });
     const browser = await chromium.connectOverCDP(used.cdp_ws_url);
-    // It begins later: when its time is over, that of the other would be, too.
+    // It starts later, so once it has timed out, the other one would have too.
     const alone = await kernel.browsers.create({ timeout_seconds: 10 });
     await eventually(() => expect(kernel.browsers.retrieve(alone.session_id)).rejects.toThrow('it was idle'));
     expect((await kernel.browsers.retrieve(used.session_id)).session_id).toBe(used.session_id);
     await browser.close();
   });
 
-  it('end when the browser dies, and their clients learn it', async () => {
+  it('end when the browser crashes, and disconnect their clients', async () => {
     service = await startService();
     const { kernel, workDir } = service;
     const session = await kernel.browsers.create();
@@ -63,7 +63,7 @@ describe('sessions', () => {
     });
   });
 
-  it('are bounded, and say when to come back', async () => {
+  it('are limited in number, and refusals say when to retry', async () => {
     service = await startService({ maxSessions: 1 });
     const first = await service.kernel.browsers.create();
     await expect(service.kernel.browsers.create()).rejects.toSatisfy((error: { status: number; headers: Headers }) => {
@@ -73,7 +73,7 @@ describe('sessions', () => {
     await service.kernel.browsers.create();
   });
 
-  it('keep their names apart within a project', async () => {
+  it('have unique names within a project', async () => {
     service = await startService();
     const first = await service.kernel.browsers.create({ name: 'one' });
     await expect(service.kernel.browsers.create({ name: 'one' })).rejects.toMatchObject({ status: 409 });
@@ -87,7 +87,7 @@ describe('sessions', () => {
     });
     expect((await service.kernel.browsers.list(undefined, elsewhere)).getPaginatedItems()).toEqual([]);
 
-    // Whoever may see both projects sees the sessions of both; a name is looked for in the first one first.
+    // A caller with access to both projects sees both; a name resolves in the first project first.
     const both = { headers: { ...elsewhere.headers, 'x-holdfast-projects': 'prj_other,prj_default' } };
     expect((await service.kernel.browsers.retrieve('one', undefined, both)).session_id).toBe(first.session_id);
     const { session_id: second } = await service.kernel.browsers.create({ name: 'one' }, elsewhere);
@@ -113,7 +113,7 @@ describe('sessions', () => {
 });
 
 describe('the CDP endpoint', () => {
-  it('refuses tokens that are missing, wrong or of another session', async () => {
+  it('refuses missing and wrong tokens, and those of another session', async () => {
     service = await startService();
     const [first, second] = await Promise.all([service.kernel.browsers.create(), service.kernel.browsers.create()]);
     const open = (url: string): Promise<string> =>
@@ -144,7 +144,7 @@ describe('the CDP endpoint', () => {
   it.each([
     ['cdp_ws_url', 16],
     ['webdriver_ws_url', 4],
-  ] as const)('takes so many connections by its %s, and says when to retry', async (kind, most) => {
+  ] as const)('limits connections to its %s, and says when to retry', async (kind, most) => {
     service = await startService();
     const session = await service.kernel.browsers.create();
     const sockets: WebSocket[] = [];
@@ -172,7 +172,7 @@ describe('the CDP endpoint', () => {
     for (const socket of sockets) socket.terminate();
   });
 
-  it('answers malformed messages and goes on', async () => {
+  it('answers malformed messages and stays connected', async () => {
     service = await startService();
     const session = await service.kernel.browsers.create();
     const socket = new WebSocket(session.cdp_ws_url);
@@ -202,7 +202,7 @@ describe('the CDP endpoint', () => {
     socket.close();
   });
 
-  it('tells clients when the session is deleted', async () => {
+  it('disconnects clients when the session is deleted', async () => {
     service = await startService();
     const session = await service.kernel.browsers.create();
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
@@ -213,7 +213,7 @@ describe('the CDP endpoint', () => {
 });
 
 describe('the service', () => {
-  it('hands out warm browsers of any size, with profiles too', async () => {
+  it('uses prewarmed browsers for any viewport, with profiles too', async () => {
     service = await startService({ warmBrowsers: 1 });
     const { kernel, workDir, profiles } = service;
     const names = (): Promise<string[]> => readdir(path.join(workDir, 'sessions'));
@@ -236,7 +236,7 @@ describe('the service', () => {
     });
   });
 
-  it('leaves no browser and no program when it is killed, and cleans up what is left', async () => {
+  it('leaves no browser and no program behind when it is killed, and cleans up leftovers', async () => {
     const workDir = await mkdtemp(path.join(os.tmpdir(), 'holdfast-killed-'));
     const child = spawn(process.execPath, [serviceProgram('run-service'), workDir, inject('chromiumPath')], {
       stdio: ['ignore', 'pipe', 'inherit'],

@@ -28,7 +28,7 @@ afterAll(async () => {
   site.close();
 });
 
-/** A session that shows the page, and a person's browser that looks at it. */
+/** A session that shows the page, and a viewer's browser. */
 async function watch({ headless = false, ...options }: { hasTouch?: boolean; headless?: boolean } = {}) {
   const session = await service.kernel.browsers.create({
     headless,
@@ -39,7 +39,7 @@ async function watch({ headless = false, ...options }: { hasTouch?: boolean; hea
   const client = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
   const shown = client.contexts()[0]?.pages()[0];
   if (shown === undefined) throw new Error('no page');
-  // Playwright would answer dialogs by itself.
+  // Without a listener, Playwright answers dialogs by itself.
   shown.on('dialog', () => {});
   await shown.goto(`${site.origin}/`);
   const context = await viewers.newContext({ viewport: { width: 1000, height: 800 }, ...options });
@@ -52,7 +52,7 @@ async function watch({ headless = false, ...options }: { hasTouch?: boolean; hea
   await person.goto(session.browser_live_view_url ?? '');
   const canvas = person.locator('canvas');
   await canvas.waitFor({ state: 'visible' });
-  /** Where a point of the shown page is on the person's screen. */
+  /** The viewer's screen position of a point on the page. */
   const at = async (x: number, y: number): Promise<[number, number]> => {
     const box = await canvas.boundingBox();
     if (box === null) throw new Error('no picture');
@@ -69,7 +69,7 @@ async function watch({ headless = false, ...options }: { hasTouch?: boolean; hea
 const evaluate = <T>(page: Page, expression: string): Promise<T> => page.evaluate<T>(expression);
 
 describe('the live view', () => {
-  it.each([false, true])('shows the page and takes mouse and keyboard (headless %s)', async (headless) => {
+  it.each([false, true])('shows the page and takes mouse and keyboard input (headless %s)', async (headless) => {
     const { session, shown, person, faults, at, stop } = await watch({ headless });
     await person.mouse.click(...(await at(100, 70)));
     await person.keyboard.type('Ab 1!');
@@ -88,7 +88,7 @@ describe('the live view', () => {
     await person.mouse.wheel(0, 240);
     await eventually(async () => expect(await evaluate(shown, 'scrollY')).toBe(240));
 
-    // The picture is the page's: its ground is where it should be.
+    // The frame shows the page: its background is where it should be.
     const colour = await person.evaluate(() => {
       const view = document.querySelector('canvas');
       return Array.from(view?.getContext('2d')?.getImageData(600, 500, 1, 1).data ?? []);
@@ -102,7 +102,7 @@ describe('the live view', () => {
     expect(await person.locator('.title').textContent()).toBe('Shown <b>page');
     expect(await person.title()).toBe('Shown <b>page · Holdfast');
 
-    // The token has left the address bar, and nothing broke the page's own policy.
+    // The token is no longer in the address bar, and nothing violated the content security policy.
     expect(person.url()).not.toContain('jwt');
     expect(faults).toEqual([]);
 
@@ -115,7 +115,7 @@ describe('the live view', () => {
     await stop();
   });
 
-  it('lets a person answer the page’s dialogs', async () => {
+  it('lets the viewer answer dialogs of the page', async () => {
     const { shown, person, at, stop } = await watch();
     await person.mouse.click(...(await at(100, 170)));
     const dialog = person.getByRole('alertdialog');
@@ -127,7 +127,7 @@ describe('the live view', () => {
     await stop();
   });
 
-  it('takes touch: a tap clicks, a finger scrolls', async () => {
+  it('takes touch input: a tap clicks, and moving a finger scrolls', async () => {
     const { session, shown, person, at, stop } = await watch({ hasTouch: true });
     await person.touchscreen.tap(...(await at(100, 70)));
     await person.keyboard.insertText('touch');
@@ -149,7 +149,7 @@ describe('the live view', () => {
     await stop();
   });
 
-  it('opens by its own token alone', async () => {
+  it('opens only with its own token', async () => {
     const headless = await service.kernel.browsers.create({ headless: true });
     const { session, person, stop } = await watch();
     const url = session.browser_live_view_url ?? '';
@@ -173,7 +173,7 @@ describe('the live view', () => {
       'no-store',
     ]);
 
-    // What is no message of the page ends its connection, and nothing else.
+    // An invalid message closes the connection, and nothing else.
     const socket = new WebSocket(url.replace(/^http/, 'ws'));
     await new Promise((resolve) => socket.once('open', resolve));
     const closed = new Promise<number>((resolve) => socket.once('close', resolve));

@@ -21,7 +21,7 @@ it.beforeAll(async ({ service: shared }) => {
 const stream = (query: Parameters<typeof service.kernel.browsers.logs.stream>[1]) =>
   service.kernel.browsers.logs.stream(id, query);
 
-/** Everything of a log that is not followed. */
+/** All lines of a log, without following it. */
 async function whole(query: Parameters<typeof service.kernel.browsers.logs.stream>[1]): Promise<string[]> {
   const messages: string[] = [];
   for await (const event of await stream({ ...query, follow: false })) {
@@ -32,8 +32,8 @@ async function whole(query: Parameters<typeof service.kernel.browsers.logs.strea
   return messages;
 }
 
-describe('a log of the session’s own', () => {
-  it('is read to its end, line by line', async () => {
+describe('a log file of a session', () => {
+  it('is read to the end, line by line', async () => {
     await writeFile(path.join(root, 'tmp/one.log'), 'first ü\r\nsecond\n\nlast without an end');
     expect(await whole({ source: 'path', path: '/tmp/one.log' })).toEqual([
       'first ü',
@@ -43,7 +43,7 @@ describe('a log of the session’s own', () => {
     ]);
   });
 
-  it('is followed through renaming, shortening and characters that come in parts', async () => {
+  it('is followed through rotation, truncation and partial characters', async () => {
     const file = path.join(root, 'tmp/two.log');
     await writeFile(file, 'zero\n');
     const events = (await stream({ source: 'path', path: '/tmp/two.log' }))[Symbol.asyncIterator]();
@@ -65,7 +65,7 @@ describe('a log of the session’s own', () => {
     await events.return?.();
   });
 
-  it('answers at once, before there is anything to say', async () => {
+  it('responds immediately, even without any lines', async () => {
     await writeFile(path.join(root, 'tmp/silent.log'), '');
     const url = `${service.handle.url}/browsers/${id}/logs/stream?source=path&path=/tmp/silent.log`;
     const status = await new Promise((resolve) => {
@@ -77,7 +77,7 @@ describe('a log of the session’s own', () => {
     expect(status).toMatch(/^text\/event-stream/);
   });
 
-  it('does not wait in memory for a reader who does not read', async () => {
+  it('is not buffered in memory for a stuck reader', async () => {
     for (let count = 0; count < 40; count += 1) {
       await appendFile(path.join(root, 'tmp/large.log'), `${'x'.repeat(1000)}\n`.repeat(2000));
     }
@@ -88,7 +88,7 @@ describe('a log of the session’s own', () => {
     await new Promise((resolve) =>
       request.once('response', (response: http.IncomingMessage) => resolve(response.pause())),
     );
-    // As much time as it takes to tell somebody else all of it.
+    // Long enough for another reader to receive all of it.
     const other = (await fetch(`${url}&follow=false`, { headers })).body?.getReader();
     while ((await other?.read())?.done === false);
     expect(heldMemory() - before).toBeLessThan(20 * 1024 * 1024);
@@ -109,8 +109,8 @@ describe('a log of the session’s own', () => {
   });
 });
 
-describe('the parts of a session', () => {
-  it('have a log each, without what an address may hide', async () => {
+describe('the supervised processes of a session', () => {
+  it('have a log each, with shortened URLs', async () => {
     const lines = await eventually(async () => {
       const found = await whole({ source: 'supervisor', supervisor_process: 'chromium' });
       expect(found.join('\n')).toContain('DevTools listening on');
@@ -120,7 +120,7 @@ describe('the parts of a session', () => {
     expect(lines.join('\n')).not.toMatch(/devtools\/browser/);
   });
 
-  it('say what was ignored of the body that started it', async () => {
+  it('log ignored members of the request body', async () => {
     const answer = await fetch(`${service.handle.url}/browsers`, {
       method: 'POST',
       headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },

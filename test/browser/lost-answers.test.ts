@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A browser with one page that answers everything but input. */
+/** A browser with one page that responds to everything but input. */
 async function pageWithoutAnswers() {
   const input: string[] = [];
   let hear: (message: string) => void = () => undefined;
@@ -42,7 +42,7 @@ async function pageWithoutAnswers() {
   return { device, input, tell };
 }
 
-/** What has become of it; `waits` when it has not ended. */
+/** Its outcome; `waits` if it is still pending. */
 async function after(ms: number, action: Promise<void>): Promise<string> {
   let state = 'waits';
   action.then(
@@ -53,8 +53,8 @@ async function after(ms: number, action: Promise<void>): Promise<string> {
   return state;
 }
 
-describe('input whose answer is lost', () => {
-  it('is handled when a document has given way to another, and is sent once', async () => {
+describe('input whose response is lost', () => {
+  it('counts as handled when its document was replaced, and is sent once', async () => {
     const { device, input, tell } = await pageWithoutAnswers();
     const pressed = device.press('left', 1, 0);
     expect(await after(5_000, pressed)).toBe('waits');
@@ -62,11 +62,11 @@ describe('input whose answer is lost', () => {
     expect(await after(500, pressed)).toBe('waits');
     expect(await after(600, pressed)).toBe('done');
     expect(input).toEqual(['mousePressed']);
-    // What is sent to the new document is not handled because of the old one's end.
+    // Input to the new document does not count as handled because the old one was replaced.
     expect(await after(5_000, device.release('left', 1, 0))).toBe('waits');
   });
 
-  it('fails at once when the page crashes, and until it has another document', async () => {
+  it('fails immediately when the page crashes, until it has a new document', async () => {
     const { device, tell } = await pageWithoutAnswers();
     const pressed = device.press('left', 1, 0);
     tell('Target.targetCrashed', { targetId: 't', status: 'crashed', errorCode: 11 });
@@ -76,7 +76,7 @@ describe('input whose answer is lost', () => {
     expect(await after(5_000, device.insertText('a'))).toBe('waits');
   });
 
-  it('is waited for once when the page hangs: what is held is let go without a wait', async () => {
+  it('is awaited once when the page hangs: held buttons are released without waiting', async () => {
     const { device, input } = await pageWithoutAnswers();
     expect(await after(30_000, device.press('left', 1, 0))).toContain('Timed out');
     expect(await after(0, device.release('left', 1, 0))).toBe('done');

@@ -13,7 +13,7 @@ let service: ServiceUnderTest;
 let site: Site;
 const on = { enabled: true };
 const everything = { console: on, network: on, page: on, interaction: on, screenshot: on };
-/** Notes whether anybody reads an error that is handed to the console: only a console that is followed does. */
+/** Counts reads of a logged error's stack: only an enabled `Runtime` domain reads it. */
 const FOLLOWED = `(() => {
   let read = 0;
   const bait = new Error();
@@ -25,7 +25,7 @@ const FOLLOWED = `(() => {
 it.beforeAll(async ({ service: shared }) => {
   service = shared;
   site = await startSite({
-    // Without an icon of its own, a missing one is asked for and logged before or after what a test compares.
+    // With an icon, so that no request for a missing one interferes with the comparison.
     '/': '<title>Home</title><link rel=icon href="data:,"><button id=go>go</button><iframe src="/inner"></iframe><script>console.log(1)</script>',
     '/inner': 'inner',
   });
@@ -34,7 +34,7 @@ afterAll(() => {
   site.close();
 });
 
-/** Opens the site by hand with all of a client's domains on, and answers the client's session on the page. */
+/** Opens the site with all CDP domains enabled, and returns the client's session on the page. */
 async function visit(client: RawClient): Promise<string> {
   await client.call('Target.setDiscoverTargets', { discover: true });
   await client.call('Target.setAutoAttach', { autoAttach: true, waitForDebuggerOnStart: false, flatten: true });
@@ -65,7 +65,7 @@ async function visit(client: RawClient): Promise<string> {
   return page;
 }
 
-/** The kinds of events that came; those that come or not by chance are left out. */
+/** The types of received events, without those that are nondeterministic. */
 function kindsOf({ received }: RawClient): string[] {
   const kinds = received.flatMap(({ method }) => (method === undefined ? [] : [method]));
   return [...new Set(kinds)].filter((kind) => !/^Target.targetInfoChanged|^Network|^DOM/.test(kind)).toSorted();
@@ -74,8 +74,8 @@ function kindsOf({ received }: RawClient): string[] {
 const worldsOf = ({ received }: RawClient): number =>
   received.filter(({ method }) => method === 'Runtime.executionContextCreated').length;
 
-describe('capturing', () => {
-  it('shows a client no event, world or session that it would not see without', async () => {
+describe('the telemetry monitor', () => {
+  it('exposes no additional events, worlds or sessions to clients', async () => {
     const quiet = await service.kernel.browsers.create();
     const without = await connectRaw(quiet.cdp_ws_url);
     await visit(without);
@@ -100,7 +100,7 @@ describe('capturing', () => {
     await service.kernel.browsers.deleteByID(quiet.session_id);
   });
 
-  it('leaves no trace in a page, and follows its console only when that is asked for', async () => {
+  it('leaves no trace in a page, and follows its console only if selected', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({
       stealth: true,
       telemetry: { browser: { network: on, page: on, interaction: on, screenshot: on } },
@@ -137,7 +137,7 @@ describe('capturing', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('tells of a key once, though a document is given its script twice', async () => {
+  it('reports a key once, even if a document runs the script twice', async () => {
     const session = await service.kernel.browsers.create();
     const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
     const page = browser.contexts()[0]?.pages()[0];
@@ -151,7 +151,7 @@ describe('capturing', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('leaves Playwright, Puppeteer and a BiDi client what they have without', { timeout: 120_000 }, async () => {
+  it('does not interfere with Playwright, Puppeteer and BiDi clients', { timeout: 120_000 }, async () => {
     const session = await service.kernel.browsers.create({ telemetry: { browser: everything } });
     const first = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = first.contexts()[0]?.pages()[0];

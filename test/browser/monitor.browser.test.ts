@@ -59,8 +59,8 @@ async function drive(url: string): Promise<Page> {
   return page;
 }
 
-describe('what happens in the browser', () => {
-  it('is told by category when it is asked for', async () => {
+describe('browser events', () => {
+  it('are captured by selected category', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({
       viewport: { width: 800, height: 600 },
       telemetry: { browser: everything },
@@ -168,7 +168,7 @@ describe('what happens in the browser', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('leaves out what is typed where a login is driven, whatever is asked for', async () => {
+  it('never contain what is typed in a login session, whatever is selected', async () => {
     const {
       session_id: id,
       cdp_ws_url: url,

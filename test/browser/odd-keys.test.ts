@@ -13,7 +13,7 @@ const server = http.createServer().on('upgrade', (request, socket, head) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)));
 afterAll(() => server.close());
 
-/** What a client is answered that sends this key: the status, and the proof that belongs to the key. */
+/** The response to a handshake with this key: its status, and the accept value for the key. */
 function handshake(key: string | undefined): Promise<[status: number | undefined, accept: string | undefined]> {
   const headers = {
     ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
@@ -36,7 +36,7 @@ it.each([
   ['dGhlIHNhbXBsZSBub25jZQ==', 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='],
   // What rod sends.
   ['nil', 'Q67D9eATKx531lK8F7u2rqQNnNI='],
-])('answers the key %s as it must be answered', async (key, accept) => {
+])('accepts the key %s with the matching accept value', async (key, accept) => {
   expect(await handshake(key)).toEqual([101, accept]);
 });
 

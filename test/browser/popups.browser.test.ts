@@ -7,7 +7,7 @@ import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { eventually, startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
 
-/** Opens a window when its button is clicked, and asks for `/went-on` once that is done: an opener that hangs never does. */
+/** Opens a popup on click, then requests `/went-on`, which an opener that hangs never does. */
 const OPENER = `<style>button{position:absolute;left:10px;top:10px;width:200px;height:80px}</style><button>log in</button><script>
 document.querySelector('button').onclick = () => {
   open('/provider', 'provider', 'width=400,height=300');
@@ -16,19 +16,19 @@ document.querySelector('button').onclick = () => {
 addEventListener('message', ({ data }) => fetch('/' + data));
 addEventListener('load', () => requestAnimationFrame(() => fetch('/drawn')));
 </script>`;
-/** Tells its opener and goes, as the windows of login providers do. Says as what it began when it begins. */
+/** Posts to its opener and closes, like login providers' popups. Requests `/began-…` with who prepared it when it starts. */
 const PROVIDER = `<style>button{position:absolute;left:10px;top:10px;width:200px;height:80px}</style><button>allow</button><script>
 requestAnimationFrame(() => fetch('/began-' + (window.preparedBy ?? 'alone')));
 document.querySelector('button').onclick = () => { opener.postMessage('allowed', '*'); close(); };
 </script>`;
 
-/** Ways in which a page opens another, one below the other. */
+/** Ways to open another page, below each other. */
 const LINKS = `<style>a,button{position:absolute;left:10px;width:200px;height:80px}</style>
 <a style="top:10px" href="/new" target=_blank>link</a>
 <button style="top:110px" onclick="window.open('/new')">open</button>
 <button style="top:210px" onclick="window.open('/new', '', 'noopener')">apart</button>
 <script>addEventListener('load', () => requestAnimationFrame(() => fetch('/drawn')));</script>`;
-/** A tab that shows a challenge, and goes once it is clicked and the challenge has gone. */
+/** A tab with a challenge, which closes once it is clicked and the challenge is gone. */
 const NEW_TAB = `<title>new</title><style>button{position:absolute;left:10px;top:110px;width:200px;height:80px}</style><button>here</button>
 <div id=px-captcha style="width:300px;height:100px"></div>
 <script>addEventListener('load', () => requestAnimationFrame(() => fetch('/opened')));
@@ -70,29 +70,29 @@ afterEach(async () => {
   await service.kernel.browsers.deleteByID(id);
 });
 
-describe('a window that a page opens', () => {
+describe('a popup', () => {
   const runsBesideItsOpener = async (): Promise<void> => {
     await click();
     await asked('/went-on');
     await asked('/began-alone');
     await service.kernel.browsers.computer.captureScreenshot(id);
-    // The window is in front now: the click goes to it, and it goes.
+    // The popup is in front now, so the click goes to it and closes it.
     await click();
     await asked('/allowed');
     await service.kernel.browsers.computer.captureScreenshot(id);
   };
 
-  it('runs at once where nobody is connected', async () => {
+  it('runs immediately if no client is connected', async () => {
     await openSession();
     await runsBesideItsOpener();
   });
 
-  it('runs at once where nobody is connected and telemetry is taken', async () => {
+  it('runs immediately if no client is connected and telemetry is captured', async () => {
     await openSession({ enabled: true });
     await runsBesideItsOpener();
   });
 
-  it('runs at once beside a client that follows pages without holding them', async () => {
+  it('runs immediately with a client that attaches to pages without pausing them', async () => {
     const client = new WebSocket(await openSession());
     await new Promise((resolve) => client.once('open', resolve));
     client.send(
@@ -107,7 +107,7 @@ describe('a window that a page opens', () => {
     client.close();
   });
 
-  describe('is left to a client that prepares it', () => {
+  describe('is left to a client that pauses new pages', () => {
     let browser: Browser;
     const connect = async (url: string): Promise<void> => {
       browser = await chromium.connectOverCDP(url);
@@ -122,7 +122,7 @@ describe('a window that a page opens', () => {
       await browser.close();
     });
 
-    it('until that client has gone', async () => {
+    it('until that client has disconnected', async () => {
       await connect(await openSession());
       await browser.close();
       await runsBesideItsOpener();
@@ -130,18 +130,18 @@ describe('a window that a page opens', () => {
   });
 });
 
-describe('a tab that comes later tells what the first one tells', () => {
-  /** Clicks into the tab in front, and waits until its click and the end of its challenge are told. */
+describe('a later tab emits the same events as the first one', () => {
+  /** Clicks the frontmost tab, and waits until the click and the end of its challenge are recorded. */
   const isToldOf = async (): Promise<void> => {
     await asked('/opened');
-    // A challenge is looked for by timer: the click that ends it must come after it was seen.
+    // Challenges are polled: the click must come after the challenge was detected.
     await eventually(async () => expect(await toldTypes()).toContain('page_navigation_settled'));
     await service.kernel.browsers.computer.clickMouse(id, { x: 60, y: 140 });
     await eventually(async () =>
       expect(await toldTypes()).toEqual(expect.arrayContaining(['interaction_click', 'captcha_challenge_result'])),
     );
   };
-  /** What is told of pages at `/new`. */
+  /** The events of pages at `/new`. */
   const toldTypes = async (): Promise<string[]> => {
     const page = await service.kernel.browsers.telemetry.events(id, {
       limit: 100,

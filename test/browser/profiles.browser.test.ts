@@ -6,7 +6,7 @@ import type { ServiceUnderTest, Site } from './service-under-test.ts';
 import { startSite } from './service-under-test.ts';
 import { it } from './shared-service.ts';
 
-/** Fills every kind of storage with values that JSON cannot hold. */
+/** Fills every kind of storage, including values that JSON cannot represent. */
 const WRITE = `(async () => {
   localStorage.setItem('token', 'local-1');
   sessionStorage.setItem('tab', 'session-1');
@@ -91,7 +91,7 @@ afterAll(() => {
   other.close();
 });
 
-/** A session of a profile, driven by Playwright. */
+/** A session with a profile, driven by Playwright. */
 async function open(name: string, save = false): Promise<{ id: string; page: Page; end: () => Promise<void> }> {
   const session = await service.kernel.browsers.create({ profile: { name, save_changes: save }, timeout_seconds: 300 });
   const browser = await chromium.connectOverCDP(session.cdp_ws_url);
@@ -107,7 +107,7 @@ async function open(name: string, save = false): Promise<{ id: string; page: Pag
 const stateOf = (name: string): ProfileState => service.profiles.get(name)?.state as ProfileState;
 
 describe('profiles', () => {
-  it('bring back cookies, local storage, session storage and IndexedDB, and ask nobody for it', async () => {
+  it('restore cookies, local storage, session storage and IndexedDB without network requests', async () => {
     service.profiles.create('all');
     const first = await open('all', true);
     await first.page.goto(`${site.origin}/login`);
@@ -149,7 +149,7 @@ describe('profiles', () => {
     expect(service.logs.join('\n')).not.toMatch(/session-cookie|local-1|localhost/);
   });
 
-  it('keep every attribute of a cookie', async () => {
+  it('preserve every attribute of a cookie', async () => {
     service.profiles.create('cookies');
     const first = await open('cookies', true);
     const client = await first.page.context().newCDPSession(first.page);
@@ -194,7 +194,7 @@ describe('profiles', () => {
     expect(stateOf('cookies').cookies).toHaveLength(before.length);
   });
 
-  it('are not saved unless asked, and are when PATCH asks for it later', async () => {
+  it('are only saved on request, including a later PATCH', async () => {
     service.profiles.create('later');
     const first = await open('later');
     await first.page.goto(`${site.origin}/login`);
@@ -212,7 +212,7 @@ describe('profiles', () => {
     expect(stateOf('later').cookies).toHaveLength(3);
   });
 
-  it('keep both of two sessions that save at the same time', async () => {
+  it('keep the changes of two sessions that save concurrently', async () => {
     service.profiles.create('both');
     const [first, second] = await Promise.all([open('both', true), open('both', true)]);
     await first.page.goto(`${site.origin}/login`);
@@ -234,7 +234,7 @@ describe('profiles', () => {
     await third.end();
   });
 
-  it('forget what the site deleted', async () => {
+  it('drop what the site deleted', async () => {
     service.profiles.create('gone');
     const first = await open('gone', true);
     await first.page.goto(`${site.origin}/login`);
@@ -257,7 +257,7 @@ describe('profiles', () => {
     expect(stateOf('gone').origins[0]?.localStorage).toEqual({ b: '1' });
   });
 
-  it('are saved past a service worker, an open dialog and a page that hangs', async () => {
+  it('are saved despite a service worker, an open dialog and a hung page', async () => {
     service.profiles.create('odd');
     const session = await open('odd', true);
     await session.page.goto(`${site.origin}/login`);
@@ -279,7 +279,7 @@ describe('profiles', () => {
     expect(site.requests).toEqual([]);
   });
 
-  it('can be attached to a session that runs, once', async () => {
+  it('can be attached to a running session once', async () => {
     service.profiles.create('attached');
     const first = await open('attached', true);
     await first.page.goto(`${site.origin}/login`);
@@ -295,7 +295,7 @@ describe('profiles', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('are not lost when the store is away: the session stays until it is saved', async () => {
+  it('are not lost while the store is unavailable: the session stays until they are saved', async () => {
     service.profiles.create('patient');
     const session = await open('patient', true);
     await session.page.goto(`${site.origin}/login`);
@@ -307,7 +307,7 @@ describe('profiles', () => {
     expect(stateOf('patient').cookies).toHaveLength(3);
   });
 
-  it('stay as they were when the browser crashes', async () => {
+  it('are unchanged when the browser crashes', async () => {
     service.profiles.create('crash');
     const session = await service.kernel.browsers.create({ profile: { name: 'crash', save_changes: true } });
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-it('removes replays as old as was set, with their videos, but what is being recorded', async () => {
+it('removes expired replays with their videos, except running recordings', async () => {
   const store = createReplayStore(folder, 3 * DAY_MS);
   const add = async (id: string, startedAt: number, isFinished: boolean) => {
     const finishedAt = isFinished ? new Date(startedAt + 1000).toISOString() : null;
@@ -30,7 +30,7 @@ it('removes replays as old as was set, with their videos, but what is being reco
     'rep_young.json',
     'rep_young.mp4',
   ]);
-  // A service that starts ends what a dead one was recording.
+  // Startup finishes recordings that a crash interrupted.
   await store.recover(STARTED + 3 * DAY_MS);
   expect((await readdir(folder)).toSorted()).toEqual(['rep_young.json', 'rep_young.mp4']);
 });

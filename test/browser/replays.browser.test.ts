@@ -30,7 +30,7 @@ interface Probe {
   format: { duration: string };
 }
 
-/** Size and length of a video, and the colour in the middle of its last picture (red, green, blue). */
+/** Size and duration of a video, and the color at the center of its last frame (red, green, blue). */
 async function look(video: Buffer): Promise<{ width: number; height: number; seconds: number; last: number[] }> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-video-'));
   try {
@@ -72,7 +72,7 @@ function isBlue({ last: [red = 0, green = 0, blue = 0] }: { last: number[] }): b
 }
 
 describe('replays', () => {
-  it.each([true, false])('show what happened, and outlive their session (headless %s)', async (headless) => {
+  it.each([true, false])('show the session, and outlive it (headless %s)', async (headless) => {
     const { kernel } = service;
     const session = await kernel.browsers.create({
       headless,
@@ -92,7 +92,7 @@ describe('replays', () => {
     });
     const file = path.join(service.workDir, 'replays', `${replay.replay_id}.mp4`);
     await page?.goto(`${site.origin}/blue`);
-    // What is written can be watched while the rest is recorded.
+    // The video is playable while it is being recorded.
     await eventually(async () => expect(isBlue(await look(await readFile(file)))).toBe(true));
     await kernel.browsers.replays.stop(replay.replay_id, { id });
     await kernel.browsers.replays.stop(replay.replay_id, { id });
@@ -112,7 +112,7 @@ describe('replays', () => {
     expect(seen.seconds).toBeGreaterThan(0.5);
     expect(isBlue(seen)).toBe(true);
 
-    // The link in the answer opens without the key; of another replay, or without its token, it does not.
+    // The link works without the API key, but not for another replay or without its token.
     const url = listed?.replay_view_url ?? '';
     expect((await fetch(url)).status).toBe(200);
     expect((await fetch(url.split('?')[0] ?? '')).status).toBe(401);
@@ -123,7 +123,7 @@ describe('replays', () => {
     );
   });
 
-  it('end with their session, and leave no recorder', async () => {
+  it('end with their session, and leave no recorder behind', async () => {
     const { kernel } = service;
     for (const headless of [true, false]) {
       const { session_id: id } = await kernel.browsers.create({ headless, viewport: { width: 320, height: 240 } });
@@ -140,7 +140,7 @@ describe('replays', () => {
     expect(recorders).toEqual([]);
   });
 
-  it('refuse what cannot be recorded', async () => {
+  it('reject what cannot be recorded', async () => {
     const { kernel } = service;
     const { session_id: id } = await kernel.browsers.create();
     await expect(kernel.browsers.replays.start(id, { record_audio: true })).rejects.toMatchObject({ status: 400 });

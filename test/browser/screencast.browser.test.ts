@@ -15,7 +15,7 @@ const FORM = `<title>Form</title><style>body { margin: 0; } select, input { disp
   <input id=box type=checkbox>
   <script>told = []; for (const type of ['input', 'change', 'keydown'])
     addEventListener(type, ({ target, key }) => told.push([type, target.id, key ?? target.value]));</script>`;
-/** Middles of the rows of the form above. */
+/** Centers of the form's rows. */
 const ROW = (number: number) => ({ x: 150, y: 40 * number + 20 });
 
 let service: ServiceUnderTest;
@@ -26,7 +26,7 @@ it.beforeAll(async ({ service: shared }) => {
   frames = await startSite({ '/': FORM });
   site = await startSite({
     '/': FORM,
-    // Another site: it runs in a process of its own.
+    // Another site, so it runs in its own process.
     '/framed': `<body style="margin:0"><iframe style="border:0;width:400px;height:400px" src="${frames.origin.replace('localhost', '127.0.0.1')}/"></iframe>`,
   });
 });
@@ -48,7 +48,7 @@ async function open(path: string) {
   await page.goto(`${site.origin}${path}`);
   const form = page.frames().at(-1);
   if (form === undefined) throw new Error('no frame');
-  // A frame of another site takes clicks only when the browser knows where it is drawn.
+  // A cross-site frame takes clicks only once the browser knows its position.
   await eventually(async () => {
     await batch(client, target, { actions: [{ type: 'click_mouse', click_mouse: { x: 350, y: 350 } }] });
     expect(await form.evaluate('document.hasFocus()')).toBe(true);
@@ -65,7 +65,7 @@ async function open(path: string) {
   return { client, target, page, form, click, close };
 }
 
-it.each(['/', '/framed'])('what has the keyboard is told, and chosen in, at %s', async (path) => {
+it.each(['/', '/framed'])('reports the focused control, and selects in it, at %s', async (path) => {
   const { client, target, form, click, close } = await open(path);
   expect(await click(0)).toEqual({
     kind: 'list',
@@ -89,7 +89,7 @@ it.each(['/', '/framed'])('what has the keyboard is told, and chosen in, at %s',
   await pickInFocusedControl(client, target, { value: '#ff0000' });
   expect(await click(3)).toEqual({ kind: 'text', label: 'A code', secret: true, keyboard: 'text' });
   await expect(pickInFocusedControl(client, target, { value: 'x' })).rejects.toMatchObject({ code: 'browser_error' });
-  // The popup of the list and of the date take no key any more.
+  // The popups of the list and of the date take no more keys.
   await batch(client, target, { actions: [{ type: 'press_key', press_key: { keys: ['a'] } }] });
   expect(await click(4)).toMatchObject({ kind: 'text', secret: false, keyboard: 'numeric' });
   expect(await click(5)).toEqual({ kind: 'none' });
@@ -114,7 +114,7 @@ it.each(['/', '/framed'])('what has the keyboard is told, and chosen in, at %s',
   await close();
 });
 
-/** The frames of a screencast, as they come. */
+/** The frames of a screencast, as they arrive. */
 async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<ScreencastFrame, undefined> {
   const come: ScreencastFrame[] = [];
   const parser = createParser({ onEvent: ({ data }) => void come.push(ScreencastFrame.parse(JSON.parse(data))) });
@@ -125,9 +125,9 @@ async function* framesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Scre
   }
 }
 
-it('pictures come when the page has changed, to so many viewers, and end with the session', async () => {
+it('streams frames when the page changes, to a limited number of viewers, until the session ends', async () => {
   const { client, target, page, close } = await open('/');
-  // A login's page has an authenticator, which is not to go with a viewer.
+  // A login's page has a virtual authenticator, which must survive a viewer's disconnect.
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('WebAuthn.enable');
   const options = { protocol: 'ctap2', transport: 'internal', hasResidentKey: true } as const;
@@ -148,7 +148,7 @@ it('pictures come when the page has changed, to so many viewers, and end with th
   await page.evaluate(`document.body.style.background = 'red'; 0`);
   for await (const frame of frames) if (!jpeg(frame).equals(jpeg(first))) break;
   for (const one of gone) one.abort();
-  // Nobody looks any more: a change that would shake their pictures is allowed again.
+  // Without viewers, resizing is allowed again.
   const viewport = { width: 640, height: 480 };
   await eventually(async () => {
     await service.kernel.browsers.update(target.sessionId, { viewport });

@@ -9,7 +9,7 @@ import { eventually } from './service-under-test.ts';
 import { it } from './shared-service.ts';
 
 let service: ServiceUnderTest;
-/** Two sessions with a window, and one without. */
+/** Two sessions with a window, and a headless one. */
 let first: string;
 let second: string;
 let headless: string;
@@ -46,7 +46,7 @@ async function displayOf(id: string): Promise<string> {
 }
 
 describe('the display of a session', () => {
-  it('is recorded by a program in its sandbox, into a video that can be played', async () => {
+  it('can be recorded by a sandboxed program into a playable video', async () => {
     const { process, fs } = service.kernel.browsers;
     const line =
       'exec ffmpeg -y -f x11grab -framerate 10 -i "$DISPLAY" -pix_fmt yuv420p -progress pipe:1 /tmp/replay.mp4';
@@ -78,7 +78,7 @@ describe('the display of a session', () => {
     expect(Number(stream?.['nb_read_frames'])).toBeGreaterThanOrEqual(10);
   });
 
-  it('takes the input of a program in its sandbox, also of the root user', async () => {
+  it('takes input from a sandboxed program, even as root', async () => {
     const { cdp_ws_url: url } = await service.kernel.browsers.retrieve(first);
     const browser = await chromium.connectOverCDP(url, { noDefaults: true });
     const page = browser.contexts()[0]?.pages()[0];
@@ -89,17 +89,17 @@ describe('the display of a session', () => {
     await browser.close();
   });
 
-  it('is a name that the caller may give another value', async () => {
+  it('can be overridden by the caller’s DISPLAY', async () => {
     expect((await shell(first, 'echo "$DISPLAY"', { env: { DISPLAY: ':4711' } })).out).toBe(':4711\n');
   });
 
-  it('is found again when a program has cleared its folder', async () => {
+  it('can be reached again after a program has emptied its folder', async () => {
     expect((await shell(first, 'rm -rf /tmp/.X11-unix; ln -s /etc/passwd /tmp/.X11-unix')).code).toBe(0);
     expect((await shell(first, 'rm /tmp/.X11-unix; xdotool getdisplaygeometry')).code).toBe(1);
     expect((await shell(first, 'xdotool getdisplaygeometry')).code).toBe(0);
   });
 
-  it('is the only one that its programs can reach', async () => {
+  it('is the only display its programs can reach', async () => {
     const [mine, other] = [await displayOf(first), await displayOf(second)];
     expect(mine).toMatch(/^:\d+$/);
     expect(other).not.toBe(mine);
@@ -112,11 +112,11 @@ describe('the display of a session', () => {
     }
   });
 
-  it('is not there without a window', async () => {
+  it('does not exist without a window', async () => {
     expect((await shell(headless, 'env; ls -A /tmp /run/holdfast')).out).not.toMatch(/DISPLAY|X11|display/);
   });
 
-  it('opens no network', async () => {
+  it('does not listen on the network', async () => {
     expect((await shell(first, 'cat /proc/net/dev | tail -n +3 | cut -d: -f1 | tr -d " "')).out).toBe('lo\n');
   });
 });

@@ -7,8 +7,8 @@ import { TELEMETRY_STRING_BYTES, TRUNCATION_MARKER } from '../../contract/teleme
 
 const SOURCE = { kind: 'local_process' } as const;
 
-describe('strings of an event', () => {
-  it('are cut to 8,192 bytes between characters, the marker included', () => {
+describe('the strings of an event', () => {
+  it('are truncated to 8,192 bytes between characters, including the marker', () => {
     for (const filler of ['a', 'ü', '漢', '😀', 'a😀ü漢']) {
       for (const shift of ['', 'b', 'bb', 'bbb']) {
         const cut = truncateText(shift + filler.repeat(9000));
@@ -21,13 +21,13 @@ describe('strings of an event', () => {
     }
   });
 
-  it('stay as they are when they fit', () => {
+  it('are unchanged if they fit', () => {
     const fits = 'ü'.repeat(TELEMETRY_STRING_BYTES / 2);
     expect(truncateText(fits)).toBe(fits);
     expect(truncateText(`${fits}x`)).not.toBe(`${fits}x`);
   });
 
-  it('are bounded together too, whatever the data', () => {
+  it('are also limited in total, whatever the data', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 }).map((part) => part.repeat(300));
     const data = fc.dictionary(fc.string({ maxLength: 300 }), fc.oneof(text, fc.array(text, { maxLength: 150 })));
     fc.assert(
@@ -40,7 +40,7 @@ describe('strings of an event', () => {
     );
   });
 
-  it('do not bring a deep or wide value to its knees', () => {
+  it('can be in deep or wide values without exceeding the limits', () => {
     let deep: unknown = 'end';
     for (let level = 0; level < 5000; level += 1) deep = { parent: deep };
     expect(truncateData(deep).truncated).toBe(true);
@@ -49,8 +49,8 @@ describe('strings of an event', () => {
   });
 });
 
-describe('what a session captures', () => {
-  it('is what was selected, at times that never go back', () => {
+describe('session telemetry', () => {
+  it('captures what is selected, with increasing timestamps', () => {
     let now = 5000;
     const telemetry = createSessionTelemetry({ selection: DEFAULT_SELECTION, private: false, clock: () => now });
     telemetry.emit('cdp_connect', SOURCE, undefined);
@@ -65,7 +65,7 @@ describe('what a session captures', () => {
     ]);
   });
 
-  it('says when something was cut', () => {
+  it('marks truncated events', () => {
     const telemetry = createSessionTelemetry({ selection: new Set(['console']), private: false });
     telemetry.emit('console_log', SOURCE, { text: 'x'.repeat(10_000), level: 'log' });
     telemetry.emit('console_log', SOURCE, { text: 'short', level: 'log' });
@@ -74,7 +74,7 @@ describe('what a session captures', () => {
     expect(short).not.toHaveProperty('truncated');
   });
 
-  it('tells how capturing fares while something is captured from the browser, and never pictures where secrets are typed', async () => {
+  it('captures monitor events while a monitored category is selected, and never screenshots where secrets are typed', async () => {
     const telemetry = createSessionTelemetry({ selection: new Set(['page', 'screenshot']), private: true });
     expect(
       ['page', 'monitor', 'screenshot', 'control'].map((category) => telemetry.captures(category as 'page')),

@@ -18,7 +18,7 @@ afterAll(() => {
   site.close();
 });
 
-describe('sessions by the SDK', () => {
+describe('sessions through the SDK', () => {
   it('creates, reads, lists, updates and deletes', async () => {
     const created = await service.kernel.browsers.create({
       name: 'my browser',
@@ -46,7 +46,7 @@ describe('sessions by the SDK', () => {
     const listed = await service.kernel.browsers.list({ tags: { team: 'a' } });
     expect(listed.getPaginatedItems().map((item) => item.session_id)).toEqual([created.session_id]);
     expect((await service.kernel.browsers.list({ tags: { team: 'b' } })).getPaginatedItems()).toEqual([]);
-    // Members of newer clients: what a session answers may be sent back.
+    // Members of newer clients: a session's response may be sent back as a request.
     const inRegion = (region: string) => service.kernel.get<unknown[]>('/browsers', { query: { region } });
     expect([await inRegion('us-east'), await inRegion('eu-west')]).toMatchObject([[{ region: 'us-east' }], []]);
     const again = await service.kernel.post<{ session_id: string }>('/browsers', {
@@ -75,7 +75,7 @@ describe('sessions by the SDK', () => {
     expect(await readdir(path.join(service.workDir, 'sessions'))).toEqual([]);
   });
 
-  it('names the field that is wrong', async () => {
+  it('names the invalid field', async () => {
     const ask = async (body: unknown): Promise<{ status: number; code: string; message: string }> => {
       const response = await fetch(`${service.handle.url}/browsers`, {
         method: 'POST',
@@ -110,7 +110,7 @@ describe('sessions by the SDK', () => {
     expect(await ask({ gpu: true })).toMatchObject({ status: 400, message: containing('gpu') });
   });
 
-  it('answers 401 without the key, and 404 for a session that there is not', async () => {
+  it('answers 401 without the key, and 404 for an unknown session', async () => {
     expect((await fetch(`${service.handle.url}/browsers`)).status).toBe(401);
     expect((await fetch(`${service.handle.url}/health`)).status).toBe(200);
     await expect(service.kernel.browsers.playwright.execute('brw_none', { code: '1' })).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe('sessions by the SDK', () => {
 });
 
 describe('the CDP URL', () => {
-  it('serves Playwright, in the context that the profile belongs to', async () => {
+  it('serves Playwright in the profile’s browser context', async () => {
     const session = await service.kernel.browsers.create({ stealth: true, viewport: { width: 1024, height: 700 } });
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = browser.contexts()[0]?.pages()[0];
@@ -138,7 +138,7 @@ describe('the CDP URL', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('serves Puppeteer, whose close leaves the session running', async () => {
+  it('serves Puppeteer, and keeps the session running when it closes the browser', async () => {
     const session = await service.kernel.browsers.create();
     const browser = await puppeteer.connect({ browserWSEndpoint: session.cdp_ws_url, defaultViewport: null });
     const page = await browser.newPage();

@@ -4,14 +4,14 @@ import { WebSocket } from 'ws';
 import type { Client, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 
-/** What the service may take more meanwhile: threads, what it keeps for a client until it cuts him off, other buffers. */
+/** Allowed memory growth: threads, data buffered for a client until it is disconnected, other buffers. */
 const MOST_MORE_MB = 270;
-/** A page's megabytes, ten of them. */
+/** Logs ten megabytes from a page. */
 const SAY_TEN_MB = `for (let count = 0; count < 100; count += 1) console.log('x'.repeat(${String(MB / 10)}))`;
-/** A command that takes a mapper more than a second. */
+/** A command that keeps a mapper busy for more than a second. */
 const MUCH_TO_DO = { events: Array.from({ length: 900_000 }, () => 'log.entryAdded') };
 
-/** Tests of clients of WebDriver BiDi under a flood. `floodMb`: what a page says, in MB; a client is told each word twice. */
+/** Tests of WebDriver BiDi clients under a flood. `floodMb`: the page's output in MB, which a client receives twice. */
 export function testSlowBidi({ floodMb }: { floodMb: number }): void {
   let service: MeasuredChild;
 
@@ -22,9 +22,9 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
     await service.stop();
   });
 
-  describe('a client of WebDriver BiDi that a page floods with events', () => {
+  describe('a WebDriver BiDi client that a page floods with events', () => {
     it(
-      'is cut off when it has stopped reading, and others of its session hear everything',
+      'is disconnected when it has stopped reading, and other clients of its session receive everything',
       { timeout: 300_000 },
       async () => {
         const { session, reader } = await service.begin();
@@ -38,7 +38,7 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
         expect(grown.resident).toBeLessThan(MOST_MORE_MB);
         const closed = once(stuck.socket, 'close');
         stuck.socket.resume();
-        // Whoever was not cut off would hear all of it.
+        // Without being disconnected, it would receive everything.
         while (stuck.socket.readyState === WebSocket.OPEN && stuck.bytes() < 2 * floodMb * MB)
           await Promise.race([closed, once(stuck.socket, 'message')]);
         expect(stuck.bytes()).toBeLessThan(2 * floodMb * MB);
@@ -47,7 +47,7 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
     );
 
     it(
-      'hears everything when its mapper is behind, and nothing piles up before the mapper',
+      'receives everything when its mapper is behind, and nothing piles up in front of the mapper',
       { timeout: 300_000 },
       async () => {
         const { session, reader } = await service.begin();

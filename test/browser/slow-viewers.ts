@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Client, Flooded, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 
-/** What the service may hold more meanwhile, for the viewer and for all else that it does. */
+/** Allowed memory growth, for the viewer and everything else. */
 const MOST_MORE_MB = 10;
 /** How much happens while a viewer does not read. */
 export interface Changes {
-  /** How often a page moves to an address of a megabyte; the dearest of these for a browser. */
+  /** Number of navigations to a URL of a megabyte; the most expensive of these for a browser. */
   addresses: number;
-  /** How often a page opens one: each time a viewer is told two megabytes, and of what he does not read the system keeps some. */
+  /** Number of dialogs: each sends the viewer two megabytes, of which the system buffers some. */
   dialogs: number;
-  /** How often another page comes into use, whose picture is a megabyte. */
+  /** Number of page switches, each with a frame of a megabyte. */
   switches: number;
 }
 
@@ -26,9 +26,9 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
     await service.stop();
   });
 
-  describe('a viewer that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+  describe('a viewer that has stopped reading delays nobody and occupies little memory', () => {
     if (addresses > 0) {
-      it('of a page whose address never rests', { timeout: 600_000 }, async () => {
+      it('of a page that keeps navigating', { timeout: 600_000 }, async () => {
         const { session, reader } = await service.begin();
         const stuck = await watch(service, session);
         const looking = await watch(service, session);
@@ -46,12 +46,12 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
       });
     }
 
-    it('of a page that says something all the time', { timeout: 600_000 }, async () => {
+    it('of a page that keeps opening dialogs', { timeout: 600_000 }, async () => {
       const { session, reader } = await service.begin();
       const stuck = await watch(service, session);
       const looking = await watch(service, session);
       await reader.call('Page.enable');
-      // Told with each dialog: that costs the browser far less than to move to such an address each time.
+      // Sent with each dialog, which is far cheaper for the browser than navigating to such a URL each time.
       await reader.evaluate(`location.replace('#' + 'x'.repeat(${String(MB)})); 0`);
       stuck.socket.pause();
       const grown = await service.growth(async () => {
@@ -63,7 +63,7 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
         await looking.seesDialog(dialogs);
       });
       expect(grown.held).toBeLessThan(MOST_MORE_MB);
-      // Who reads on is told the latest, and little of what came before.
+      // A reader that resumes receives the latest state, and little of what came before.
       stuck.socket.resume();
       await stuck.seesDialog(dialogs);
       expect(stuck.told()).toBeLessThan(dialogs);
@@ -97,13 +97,13 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
   });
 }
 
-/** A viewer's end of the live view, without a page. */
+/** A live view client without a page. */
 async function watch(service: MeasuredChild, session: Flooded['session']) {
   const client: Client = await service.connect((session.browser_live_view_url ?? '').replace(/^http/, 'ws'));
   const end = /"dialog":(?:null|\{"kind":"alert","message":"(\d+)".*)\}$/;
   const address = /"url":"[^"#]*#(\d+)-/;
   let at = 0;
-  /** What the dialog says; 0 without one. */
+  /** The dialog's number; 0 without a dialog. */
   let shown = 0;
   let told = 0;
   let pictures = 0;

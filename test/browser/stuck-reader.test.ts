@@ -9,17 +9,17 @@ import { sendStream } from '../../browser/http/send-stream.ts';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import { eventually } from './service-under-test.ts';
 
-/** Readers are cut off after this, in milliseconds, instead of a minute. */
+/** When stuck readers are disconnected, in milliseconds, instead of a minute. */
 const STUCK_AFTER_MS = 1_000;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
-/** More than the sockets' own buffers hold. */
+/** More than the socket buffers hold. */
 const PIECES = 1_000;
 const PAUSE_AFTER_BYTES = 1024 * 1024;
 
 let app = Fastify();
 /** How many times the session is in use. */
 let uses = 0;
-/** Answers whose source is held open. */
+/** Responses whose source is open. */
 let sources = 0;
 const onEnd = new Set<() => void>();
 const session = {
@@ -46,7 +46,7 @@ beforeEach(async () => {
 afterEach(() => app.close());
 
 it.each(['/file', '/video', '/events'])(
-  'a reader of %s that has stopped is cut off, and nothing stays held',
+  'disconnects a stuck reader of %s, and keeps nothing open for it',
   async (path) => {
     const response = await open(path);
     response.pause();
@@ -58,14 +58,14 @@ it.each(['/file', '/video', '/events'])(
   },
 );
 
-it('a reader who is slow gets all of it, and none waits too long for a source that is silent', async () => {
+it('serves a slow reader completely, and cuts off no reader of a silent source', async () => {
   const slow = await open('/file');
   let bytes = 0;
   let sincePause = 0;
   for await (const piece of slow) {
     bytes += (piece as Buffer).length;
     sincePause += (piece as Buffer).length;
-    // Far longer together than a stuck reader is given.
+    // In total far longer than the limit for a stuck reader.
     if (sincePause > PAUSE_AFTER_BYTES) await new Promise((resolve) => setTimeout(resolve, STUCK_AFTER_MS / 20));
     if (sincePause > PAUSE_AFTER_BYTES) sincePause = 0;
   }
@@ -73,7 +73,7 @@ it('a reader who is slow gets all of it, and none waits too long for a source th
   expect(await read(await open('/silent'))).toBe(PIECES * PIECE.length);
 });
 
-/** Says nothing for so long in the middle. */
+/** A stream that is silent for a while in the middle. */
 function source(silenceMs = 0): Readable {
   const pieces = async function* (): AsyncGenerator<Buffer> {
     sources += 1;

@@ -12,7 +12,7 @@ it.beforeAll(({ service: shared }) => {
   service = shared;
 });
 
-/** Events of a session, each held to the contract. */
+/** Events of a session, each checked against its schema. */
 async function eventsOf(id: string): Promise<TelemetryEnvelope[]> {
   const page = await service.kernel.browsers.telemetry.events(id, { limit: 100 });
   const all: TelemetryEnvelope[] = [];
@@ -23,7 +23,7 @@ async function eventsOf(id: string): Promise<TelemetryEnvelope[]> {
 const typesOf = (events: TelemetryEnvelope[]): string[] => events.map(({ event }) => event.type);
 
 describe('telemetry of a session', () => {
-  it('tells connections and commands on the stream and in pages, and goes on after what was seen', async () => {
+  it('delivers connections and commands by stream and in pages, and resumes after seen events', async () => {
     const {
       session_id: id,
       cdp_ws_url: url,
@@ -91,7 +91,7 @@ describe('telemetry of a session', () => {
     await expect(service.kernel.browsers.telemetry.stream(id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('is changed by an update, and tells nothing while it is off', async () => {
+  it('can be changed by an update, and captures nothing while off', async () => {
     const { session_id: id, cdp_ws_url: url, telemetry } = await service.kernel.browsers.create();
     expect(telemetry).toBeNull();
     await (await connectRaw(url)).close();
@@ -112,7 +112,7 @@ describe('telemetry of a session', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('leaves out the commands that it is told to, until it is told otherwise', async () => {
+  it('omits excluded commands until the exclusion is changed', async () => {
     const control = (methods?: string[]): object =>
       methods === undefined ? { enabled: true } : { cdp: { excluded_methods: methods } };
     const session = await service.kernel.browsers.create({
@@ -151,7 +151,7 @@ describe('telemetry of a session', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('tells a crash of the browser, and why its connections ended', async () => {
+  it('records a browser crash, and why its connections ended', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
     const stream = await service.kernel.browsers.telemetry.stream(id);
     const client = await connectRaw(url);
@@ -169,7 +169,7 @@ describe('telemetry of a session', () => {
     });
   });
 
-  it('lets a stream be opened by the token of its session alone', async () => {
+  it('allows streams only with the token of its session', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
     const { session_id: other } = await service.kernel.browsers.create();
     const jwt = new URL(url).searchParams.get('jwt') ?? '';
@@ -191,8 +191,8 @@ describe('telemetry of a session', () => {
   });
 });
 
-describe('what drives a session from outside', () => {
-  it('is told for each call, refused ones too, without what was sent', async () => {
+describe('API calls to a session', () => {
+  it('are recorded, including failed ones, without what was sent', async () => {
     const { session_id: id } = await service.kernel.browsers.create({
       telemetry: { enabled: true, browser: { connection: { enabled: false } } },
     });
@@ -232,8 +232,8 @@ describe('what drives a session from outside', () => {
   });
 });
 
-describe('what a client of the protocol sends', () => {
-  it('is in no event, whichever command it is put into, and whatever it is that is sent', async () => {
+describe('the parameters of a client’s commands', () => {
+  it('are in no event, whatever the command and its values', async () => {
     const secret = 'pa55wörd-47zq11';
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({ telemetry: { enabled: true } });
     const client = await connectRaw(url);
@@ -288,7 +288,7 @@ describe('what a client of the protocol sends', () => {
         .flatMap(({ event }) => (event.type === 'cdp_command' ? [event.data as { method: string }] : []))
         .map(({ method }) => method),
     );
-    // Those that must name what they are aimed at are told only where it is an identifier.
+    // Commands with a required target are recorded only if it is an identifier.
     const aimed = /^Browser.cancelDownload$|^Target.(?:activateTarget|closeTarget|disposeBrowserContext|openDevTools)$/;
     expect([...told].toSorted()).toEqual(methods.filter((name) => !aimed.test(name)).toSorted());
     expect(JSON.stringify(events)).not.toMatch(/pa55w|47zq11|wörd/);

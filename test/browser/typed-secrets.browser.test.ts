@@ -11,7 +11,7 @@ let service: ServiceUnderTest;
 let site: Site;
 const on = { enabled: true };
 const everything = { console: on, network: on, page: on, interaction: on, screenshot: on, platform: on } as object;
-/** Typed as it is into every field; a number field takes its digits. */
+/** Typed into every field; a number field takes its digits. */
 const SECRET = 'zq-wörd 90817263';
 const SEARCHED = /zq-|wörd|w%C3%B6rd|w\\u00f6rd|90817263/i;
 const FIELDS = ['text', 'password', 'email', 'tel', 'search', 'url', 'number']
@@ -64,9 +64,9 @@ async function toldBy(id: string): Promise<TelemetryEnvelope['event'][]> {
   return all;
 }
 
-describe('what is typed', () => {
+describe('typed text', () => {
   it(
-    'is in no event of a login, whichever field it goes into and whatever its page does with it',
+    'is in no event of a login session, whatever the field and whatever its page does with it',
     { timeout: 120_000 },
     async () => {
       const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create(
@@ -114,7 +114,7 @@ describe('what is typed', () => {
     },
   );
 
-  it('has no names of keys where a field is for something secret, shown or not', async () => {
+  it('is captured without key names in a field for secrets, hidden or revealed', async () => {
     const { session_id: id, cdp_ws_url: url } = await service.kernel.browsers.create({
       telemetry: { browser: { interaction: on } },
     });

@@ -15,7 +15,7 @@ afterEach(async () => {
   folder = undefined;
 });
 
-/** A machine whose programs are those of a folder, which has an Xvfb that cannot run when there is one. */
+/** Restricts PATH to a folder without Xvfb, or with one that cannot run. */
 async function withoutDisplays(xvfb: 'absent' | 'broken'): Promise<void> {
   folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-programs-'));
   if (xvfb === 'broken') {
@@ -25,8 +25,8 @@ async function withoutDisplays(xvfb: 'absent' | 'broken'): Promise<void> {
   vi.stubEnv('PATH', folder);
 }
 
-describe('a session of whose window nobody says anything', () => {
-  it('has one where the service can give it, and is no stealthy one', async () => {
+describe('a session without a headless option', () => {
+  it('has a window if the service supports it, and is not stealthy', async () => {
     service = await startService({ windows: 'default' });
     const session = await service.kernel.browsers.create();
     expect(session).toMatchObject({ headless: false, stealth: false });
@@ -38,7 +38,7 @@ describe('a session of whose window nobody says anything', () => {
     expect(Buffer.from(said, 'base64').toString()).toMatch(/^:\d+\n$/);
   });
 
-  it.each(['absent', 'broken'] as const)('runs without where Xvfb is %s, and says so', async (xvfb) => {
+  it.each(['absent', 'broken'] as const)('runs headless if Xvfb is %s, and says so', async (xvfb) => {
     await withoutDisplays(xvfb);
     service = await startService({ windows: 'default' });
     const session = await service.kernel.browsers.create();
@@ -55,15 +55,15 @@ describe('a session of whose window nobody says anything', () => {
     expect(items).toHaveLength(1);
   });
 
-  it('runs without where its operator wants that', async () => {
+  it('runs headless if the operator configures that', async () => {
     service = await startService({ windows: 'on-request' });
     expect(await service.kernel.browsers.create()).toMatchObject({ headless: true });
     expect(await service.kernel.browsers.create({ headless: false })).toMatchObject({ headless: false });
   });
 });
 
-describe('a session for a login', () => {
-  it('has no live view, without a window', async () => {
+describe('a login session', () => {
+  it('has no live view if headless', async () => {
     service = await startService({ windows: 'default' });
     const login = await service.kernel.browsers.create(
       { headless: true, stealth: true },
