@@ -97,10 +97,10 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
   const context = guardContextOf(session.chromium);
   const answerExtensions = (command: ClientCommand): void => {
     describeLoaded(session.chromium).then(
-      (extensions) => flow.answer(answerCommand(command, { result: { extensions } })),
+      (extensions) => flow.respond(answerCommand(command, { result: { extensions } })),
       (error: unknown) => {
         const message = error instanceof CdpError ? error.message : 'the browser is not responding';
-        flow.answer(answerCommand(command, { error: { code: -32_000, message } }));
+        flow.respond(answerCommand(command, { error: { code: -32_000, message } }));
       },
     );
   };
@@ -108,7 +108,7 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
     telemetry.messageRelayed();
     const command = isBinary ? null : readCommand(toBuffer(data).toString('utf8'));
     if (command === null) {
-      flow.answer(
+      flow.respond(
         JSON.stringify({
           error: { code: -32_700, message: 'A message must be a JSON command with an id and a method' },
         }),
@@ -127,7 +127,7 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
         flow.toBrowser(JSON.stringify(verdict.command));
         return;
       case 'refuse':
-        flow.answer(answerCommand(command, { error: { code: -32_000, message: verdict.message } }));
+        flow.respond(answerCommand(command, { error: { code: -32_000, message: verdict.message } }));
         return;
       case 'disconnect':
         telemetry.command(command);
@@ -159,6 +159,6 @@ function createFlow(client: WebSocket, browser: WebSocket) {
     toBrowser: (message: string): void => send(message, browser, client),
     toClient: (message: Buffer): void => send(message, client, browser),
     /** Sends the proxy's own response; a client that does not read its responses is not read either. */
-    answer: (message: string): void => send(message, client, client),
+    respond: (message: string): void => send(message, client, client),
   };
 }

@@ -31,7 +31,7 @@ export function telemetryRoutes({ route }: Router, { registry }: Pick<BrowserDep
     const micros = (moment: number | ((now: number) => number)): number =>
       (typeof moment === 'number' ? moment : moment(now)) * 1000;
     const start = since ?? (order === 'asc' ? now - DEFAULT_WINDOW_MS : undefined);
-    const { events, nextOffset } = pageOfEvents(record.telemetry.log.kept(), {
+    const { events, nextOffset } = pageOfEvents(record.telemetry.log.all(), {
       since: start === undefined ? undefined : micros(start),
       until: until === undefined ? undefined : micros(until),
       categories: category === undefined ? null : new Set(category),

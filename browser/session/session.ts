@@ -38,7 +38,7 @@ export interface SessionRecord {
   pool: BrowserPoolRef | null;
   /** True for a session of a login or a health check. */
   managedAuth: boolean;
-  /** True while it waits in its pool; nobody sees it then. */
+  /** True while it waits in its pool, invisible to callers. */
   idle: boolean;
   /** The invocation it belongs to, and ends with. */
   invocationId: string | undefined;

@@ -16,7 +16,7 @@ export async function browserView(record: SessionRecord, wsBase: string, tokens:
     ...(record.endedAt === null ? {} : { deleted_at: record.endedAt.toISOString() }),
     cdp_ws_url: `${session}/cdp?jwt=${cdpToken}`,
     webdriver_ws_url: `${session}/bidi?jwt=${bidiToken}`,
-    // The live view takes input, so headless logins, which nobody is meant to watch, have none.
+    // The live view takes input, so headless login sessions, which are not meant to be watched, have none.
     ...(record.headless && record.telemetry.private
       ? {}
       : { browser_live_view_url: `${httpSession}/live?jwt=${liveToken}` }),

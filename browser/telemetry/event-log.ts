@@ -29,7 +29,7 @@ export interface EventLog {
   /** Events after `seq`, oldest first, up to `characters` in total (at least one event). */
   after(seq: number, characters: number): LoggedEvent[];
   /** All events in the log, oldest first. */
-  kept(): readonly LoggedEvent[];
+  all(): readonly LoggedEvent[];
   /** Number of the newest event; 0 before the first. */
   lastSeq(): number;
   /** Upper bound of its memory, in bytes. */
@@ -89,7 +89,7 @@ export function createEventLog(limits: { events: number; bytes: number } = LOG_L
       }
       return found;
     },
-    kept: () => entries.slice(first),
+    all: () => entries.slice(first),
     lastSeq: () => last,
     bytes: () => bytes,
     onChange: (listener) => {
@@ -135,7 +135,7 @@ export interface PageRequest {
  * descending order.
  */
 export function pageOfEvents(
-  kept: readonly LoggedEvent[],
+  logged: readonly LoggedEvent[],
   request: PageRequest,
 ): { events: LoggedEvent[]; nextOffset: number | null } {
   const { since, until, categories, types, order, limit } = request;
@@ -143,7 +143,7 @@ export function pageOfEvents(
   const offset = request.offset === 0 ? undefined : request.offset;
   const from = request.offset === undefined ? since : undefined;
   const found: LoggedEvent[] = [];
-  for (const event of order === 'asc' ? kept : kept.toReversed()) {
+  for (const event of order === 'asc' ? logged : logged.toReversed()) {
     if (offset !== undefined && (order === 'asc' ? event.seq <= offset : event.seq >= offset)) continue;
     if (from !== undefined && event.ts < from) continue;
     if (until !== undefined && event.ts >= until) continue;

@@ -30,14 +30,14 @@ export function redactTyped(type: string, data: unknown): unknown {
 function redact(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redact);
   if (!isRecord(value)) return value;
-  const kept: Record<string, unknown> = {};
+  const result: Record<string, unknown> = {};
   for (const [name, part] of Object.entries(value)) {
     if (REDACTED.has(name)) continue;
-    if (name === 'headers') kept[name] = safeHeaders(part);
-    else if (URLS.has(name) && typeof part === 'string') kept[name] = withoutQuery(part);
-    else kept[name] = redact(part);
+    if (name === 'headers') result[name] = safeHeaders(part);
+    else if (URLS.has(name) && typeof part === 'string') result[name] = withoutQuery(part);
+    else result[name] = redact(part);
   }
-  return kept;
+  return result;
 }
 
 function safeHeaders(headers: unknown): Record<string, unknown> {

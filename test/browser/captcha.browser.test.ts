@@ -85,7 +85,7 @@ async function open(telemetry: object): Promise<{ id: string; page: Page; close:
   };
 }
 
-async function toldBy(id: string): Promise<Record<string, unknown>[]> {
+async function challengeResults(id: string): Promise<Record<string, unknown>[]> {
   const page = await service.kernel.browsers.telemetry.events(id, { category: ['captcha'], limit: 100 });
   return page.getPaginatedItems().map((event) => TelemetryEnvelope.parse(event).event.data as Record<string, unknown>);
 }
@@ -100,17 +100,17 @@ describe('a captcha challenge', () => {
     for (const html of Object.values(UNSOLVED)) await visit(page, html);
     await visit(page, UNSEEN, 'tok-47zq11');
     await eventually(async () => {
-      const told = await toldBy(id);
-      expect(told.map(({ captcha_type: type, status }) => [type, status])).toEqual([
+      const results = await challengeResults(id);
+      expect(results.map(({ captcha_type: type, status }) => [type, status])).toEqual([
         ...Object.keys(WIDGETS).map((type) => [type, 'solved']),
         ...Object.keys(UNSOLVED).map((type) => [type, 'abandoned']),
       ]);
-      for (const data of told) {
+      for (const data of results) {
         expect(data).toMatchObject({ website_host: new URL(site.origin).host, website_path: '/guarded' });
         expect(data['duration_ms']).toBeGreaterThan(0);
       }
-      expect(new Set(told.map(({ challenge_id: challenge }) => challenge)).size).toBe(told.length);
-      expect(JSON.stringify(told)).not.toContain('47zq11');
+      expect(new Set(results.map(({ challenge_id: challenge }) => challenge)).size).toBe(results.length);
+      expect(JSON.stringify(results)).not.toContain('47zq11');
     });
     await close();
   });
@@ -122,16 +122,16 @@ describe('a captcha challenge', () => {
       ['hcaptcha', 'frames[0].postMessage("", "*")'],
       ['geetest', 'part.firstChild.innerHTML = "<div class=geetest_fail>Try again</div>"'],
     ] as const) {
-      const before = (await toldBy(id)).length;
+      const before = (await challengeResults(id)).length;
       await page.evaluate(`globalThis.part = mount(${JSON.stringify(WIDGETS[type])})`);
       await page.evaluate('wait().then(wait)');
       await page.evaluate(failed);
       await eventually(async () => {
-        expect((await toldBy(id)).slice(before)).toMatchObject([{ captcha_type: type, status: 'failure' }]);
+        expect((await challengeResults(id)).slice(before)).toMatchObject([{ captcha_type: type, status: 'failure' }]);
       });
       await page.evaluate('for (const field of part.querySelectorAll("[name]")) field.value = "tok-47zq11"');
       await eventually(async () => {
-        const [first, second, ...others] = (await toldBy(id)).slice(before);
+        const [first, second, ...others] = (await challengeResults(id)).slice(before);
         expect(second).toMatchObject({ captcha_type: type, status: 'solved' });
         expect(second?.['challenge_id']).not.toBe(first?.['challenge_id']);
         expect(others).toEqual([]);
@@ -148,7 +148,7 @@ describe('a captcha challenge', () => {
     await visit(page, SCORED, 'tok-47zq11');
     await visit(page, SCORED);
     await eventually(async () => {
-      expect((await toldBy(id)).map(({ captcha_type: type, status }) => [type, status])).toEqual([
+      expect((await challengeResults(id)).map(({ captcha_type: type, status }) => [type, status])).toEqual([
         ['recaptcha_v3', 'solved'],
         ['recaptcha_v3', 'abandoned'],
       ]);
@@ -161,11 +161,11 @@ describe('a captcha challenge', () => {
     await page.evaluate(`mount(${JSON.stringify(WIDGETS.hcaptcha)})`);
     await visit(page, WIDGETS.hcaptcha, 'tok-47zq11');
     await eventually(async () => {
-      expect((await toldBy(id)).map(({ status }) => status)).toEqual(['abandoned']);
+      expect((await challengeResults(id)).map(({ status }) => status)).toEqual(['abandoned']);
     });
     await page.goto(`${site.origin}/next`);
     await eventually(async () => {
-      expect((await toldBy(id)).map(({ status }) => status)).toEqual(['abandoned', 'abandoned']);
+      expect((await challengeResults(id)).map(({ status }) => status)).toEqual(['abandoned', 'abandoned']);
     });
     await close();
   });
@@ -173,7 +173,7 @@ describe('a captcha challenge', () => {
   it('is not detected when captchas are not selected', async () => {
     const { id, page, close } = await open({ browser: { captcha: { enabled: false }, page: { enabled: true } } });
     await visit(page, WIDGETS.recaptcha_v2, 'tok-47zq11');
-    expect(await toldBy(id)).toEqual([]);
+    expect(await challengeResults(id)).toEqual([]);
     await close();
   });
 });

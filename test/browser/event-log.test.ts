@@ -20,7 +20,7 @@ describe('the event log', () => {
     for (let index = 0; index < 20_000; index += 1) log.append(index, 'control', 'a', 'x'.repeat(index % 300));
     expect(log.bytes()).toBeLessThanOrEqual(100_000);
     expect(log.lastSeq()).toBe(20_000);
-    const kept = log.kept();
+    const kept = log.all();
     expect(kept.at(-1)?.seq).toBe(20_000);
     expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => (kept[0]?.seq ?? 0) + index));
     expect(log.after(0, 1_000_000)).toEqual(kept);
@@ -30,9 +30,9 @@ describe('the event log', () => {
     const log = createEventLog({ events: 10, bytes: 1000 });
     log.append(1, 'page', 'a', 'small');
     log.append(2, 'page', 'a', 'y'.repeat(10_000));
-    expect(log.kept().map(({ seq }) => seq)).toEqual([2]);
+    expect(log.all().map(({ seq }) => seq)).toEqual([2]);
     log.append(3, 'page', 'a', 'small');
-    expect(log.kept().map(({ seq }) => seq)).toEqual([3]);
+    expect(log.all().map(({ seq }) => seq)).toEqual([3]);
   });
 
   it('returns events after any position, in batches', () => {
@@ -41,7 +41,7 @@ describe('the event log', () => {
         const log = createEventLog({ events, bytes: 1_000_000 });
         for (let index = 1; index <= count; index += 1) log.append(index, 'page', 'a', 'x'.repeat(10));
         const found = log.after(seq, size);
-        const expected = log.kept().filter((event) => event.seq > seq);
+        const expected = log.all().filter((event) => event.seq > seq);
         expect(found).toEqual(expected.slice(0, found.length));
         expect(found.length).toBe(Math.min(expected.length, Math.max(1, Math.floor(size / 10))));
       }),
@@ -64,9 +64,9 @@ describe('the event log', () => {
   it('drops events by age in small steps, for running and ended sessions', () => {
     const running = createEventLog();
     for (let ts = 1; ts <= 2500; ts += 1) running.append(ts, 'page', 'a', '{}');
-    expect([running.forgetBefore(2001), running.kept().length]).toEqual([true, 1500]);
-    expect([running.forgetBefore(2001), running.kept()[0]?.ts]).toEqual([true, 2001]);
-    expect([running.forgetBefore(2001), running.kept().length, running.lastSeq()]).toEqual([true, 500, 2500]);
+    expect([running.forgetBefore(2001), running.all().length]).toEqual([true, 1500]);
+    expect([running.forgetBefore(2001), running.all()[0]?.ts]).toEqual([true, 2001]);
+    expect([running.forgetBefore(2001), running.all().length, running.lastSeq()]).toEqual([true, 500, 2500]);
     expect(running.after(2499, 100).map(({ seq }) => seq)).toEqual([2500]);
 
     const ended = createEndedLogs();
@@ -76,7 +76,7 @@ describe('the event log', () => {
     ended.keep('old', old);
     ended.keep('mixed', mixed);
     ended.forgetBefore(5);
-    expect([old, mixed].map((log) => log.kept().map(({ ts }) => ts))).toEqual([[], [5]]);
+    expect([old, mixed].map((log) => log.all().map(({ ts }) => ts))).toEqual([[], [5]]);
     expect(old.bytes()).toBe(0);
   });
 
@@ -88,7 +88,7 @@ describe('the event log', () => {
       return log;
     });
     for (const [index, log] of logs.entries()) kept.keep(String(index), log);
-    expect(logs.map((log) => log.kept().length)).toEqual([...Array<number>(16).fill(0), 1, 1, 1, 1]);
+    expect(logs.map((log) => log.all().length)).toEqual([...Array<number>(16).fill(0), 1, 1, 1, 1]);
     expect(logs.every((log) => log.hasEnded())).toBe(true);
   });
 });
@@ -97,7 +97,7 @@ describe('a page of events', () => {
   const log = createEventLog({ events: 10, bytes: 1_000_000 });
   for (let seq = 1; seq <= 14; seq += 1)
     log.append(seq * 100, seq % 2 === 0 ? 'page' : 'console', seq % 4 === 0 ? 'a' : 'b', '{}');
-  const kept = log.kept();
+  const kept = log.all();
   const cut = (request: Partial<PageRequest>): [number[], number | null] => {
     const { events, nextOffset } = pageOfEvents(kept, page(request));
     return [events.map(({ seq }) => seq), nextOffset];

@@ -74,33 +74,37 @@ describe('browser events', () => {
     await page.mouse.wheel(0, 700);
 
     await eventually(async () => {
-      const told = await eventsOf(id, 'interaction');
-      expect(ofType(told, 'interaction_click')).toMatchObject([{ selector: '#go', tag: 'BUTTON', text: 'Press here' }]);
-      const keys = ofType(told, 'interaction_key');
+      const events = await eventsOf(id, 'interaction');
+      expect(ofType(events, 'interaction_click')).toMatchObject([
+        { selector: '#go', tag: 'BUTTON', text: 'Press here' },
+      ]);
+      const keys = ofType(events, 'interaction_key');
       expect(keys.map(({ key, selector }) => [key, selector])).toEqual([
         ['a', '#name'],
         ['Enter', '#name'],
         [undefined, '#word'],
       ]);
-      expect(ofType(told, 'interaction_scroll_settled')).toMatchObject([{ from_y: 0, to_y: 700, from_x: 0, to_x: 0 }]);
+      expect(ofType(events, 'interaction_scroll_settled')).toMatchObject([
+        { from_y: 0, to_y: 700, from_x: 0, to_x: 0 },
+      ]);
     });
 
     await eventually(async () => {
-      const told = await eventsOf(id, 'console');
-      expect(ofType(told, 'console_log')[0]).toMatchObject({
+      const events = await eventsOf(id, 'console');
+      expect(ofType(events, 'console_log')[0]).toMatchObject({
         level: 'log',
         text: 'hello',
         args: ['hello', '7', 'Object'],
       });
-      expect(ofType(told, 'console_error').map(({ text }) => text)).toEqual([
+      expect(ofType(events, 'console_error').map(({ text }) => text)).toEqual([
         `bad ${SECRET}`,
         `Uncaught Error: boom ${SECRET}`,
       ]);
     });
 
     await eventually(async () => {
-      const told = await eventsOf(id, 'network');
-      const requests = ofType(told, 'network_request');
+      const events = await eventsOf(id, 'network');
+      const requests = ofType(events, 'network_request');
       expect(requests[0]).toMatchObject({ method: 'GET', url: `${site.origin}/`, resource_type: 'Document' });
       expect(requests.find(({ url: address }) => String(address).includes('/api'))).toMatchObject({
         method: 'POST',
@@ -111,22 +115,22 @@ describe('browser events', () => {
         is_redirect: true,
         redirect_url: `${site.origin}/moved`,
       });
-      const responses = ofType(told, 'network_response');
+      const responses = ofType(events, 'network_response');
       const answer = responses.find(({ url: address }) => String(address).includes('/api'));
       expect(answer).toMatchObject({ status: 200, method: 'POST', mime_type: 'application/json' });
       expect(String(answer?.['body'])).toContain(SECRET);
       expect(Buffer.byteLength(String(answer?.['body']))).toBeLessThanOrEqual(8192);
-      expect(told.find(({ data }) => data === answer)?.truncated).toBe(true);
+      expect(events.find(({ data }) => data === answer)?.truncated).toBe(true);
       expect(responses.find(({ url: address }) => String(address).endsWith('/moved'))).toMatchObject({ status: 302 });
-      expect(ofType(told, 'network_loading_failed')).toContainEqual(expect.objectContaining({ canceled: false }));
-      expect(ofType(told, 'network_idle').length).toBeGreaterThan(0);
+      expect(ofType(events, 'network_loading_failed')).toContainEqual(expect.objectContaining({ canceled: false }));
+      expect(ofType(events, 'network_idle').length).toBeGreaterThan(0);
     });
 
     await page.click('#next');
     await page.context().newPage();
     await eventually(async () => {
-      const told = await eventsOf(id, 'page');
-      const types = told.map(({ type }) => type);
+      const events = await eventsOf(id, 'page');
+      const types = events.map(({ type }) => type);
       expect(new Set(types)).toEqual(
         new Set(
           types.concat([
@@ -139,10 +143,10 @@ describe('browser events', () => {
           ]),
         ),
       );
-      expect(ofType(told, 'page_navigation').map(({ url: address }) => address)).toContain(`${site.origin}/next`);
-      const loads = ofType(told, 'page_load').filter(({ url: address }) => String(address).startsWith(site.origin));
+      expect(ofType(events, 'page_navigation').map(({ url: address }) => address)).toContain(`${site.origin}/next`);
+      const loads = ofType(events, 'page_load').filter(({ url: address }) => String(address).startsWith(site.origin));
       expect(loads.map(({ nav_seq: seq }) => seq)).toEqual([1, 2]);
-      expect(ofType(told, 'page_tab_opened')).toHaveLength(1);
+      expect(ofType(events, 'page_tab_opened')).toHaveLength(1);
       expect(types).toContain('page_lcp');
     });
     await eventually(async () => {
@@ -185,8 +189,8 @@ describe('browser events', () => {
     await service.kernel.browsers.computer.typeText(id, { text: SECRET });
     const categories = ['console', 'network', 'page', 'interaction', 'screenshot'] as const;
     await eventually(async () => {
-      const told = (await Promise.all(categories.map((category) => eventsOf(id, category)))).flat();
-      const types = told.map(({ type }) => type);
+      const events = (await Promise.all(categories.map((category) => eventsOf(id, category)))).flat();
+      const types = events.map(({ type }) => type);
       for (const type of [
         'interaction_click',
         'interaction_key',
@@ -197,8 +201,8 @@ describe('browser events', () => {
       ]) {
         expect(types).toContain(type);
       }
-      expect(JSON.stringify(told)).not.toMatch(/pa55w|47zq11|w%C3%B6rd|Press here/);
-      for (const { data } of told) {
+      expect(JSON.stringify(events)).not.toMatch(/pa55w|47zq11|w%C3%B6rd|Press here/);
+      for (const { data } of events) {
         for (const name of ['key', 'post_data', 'body', 'args', 'png', 'title']) expect(data).not.toHaveProperty(name);
       }
     });

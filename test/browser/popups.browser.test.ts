@@ -36,7 +36,7 @@ document.querySelector('button').onclick = () => document.querySelector('div').r
 
 type Telemetry = { enabled: boolean } | { browser: Record<string, { enabled: boolean }> };
 const ON = { enabled: true };
-const TOLD: Telemetry = { browser: { page: ON, interaction: ON, captcha: ON } };
+const CAPTURED: Telemetry = { browser: { page: ON, interaction: ON, captcha: ON } };
 
 let service: ServiceUnderTest;
 let site: Site;
@@ -135,14 +135,14 @@ describe('a later tab emits the same events as the first one', () => {
   const isToldOf = async (): Promise<void> => {
     await asked('/opened');
     // Challenges are polled: the click must come after the challenge was detected.
-    await eventually(async () => expect(await toldTypes()).toContain('page_navigation_settled'));
+    await eventually(async () => expect(await eventTypes()).toContain('page_navigation_settled'));
     await service.kernel.browsers.computer.clickMouse(id, { x: 60, y: 140 });
     await eventually(async () =>
-      expect(await toldTypes()).toEqual(expect.arrayContaining(['interaction_click', 'captcha_challenge_result'])),
+      expect(await eventTypes()).toEqual(expect.arrayContaining(['interaction_click', 'captcha_challenge_result'])),
     );
   };
   /** The events of pages at `/new`. */
-  const toldTypes = async (): Promise<string[]> => {
+  const eventTypes = async (): Promise<string[]> => {
     const page = await service.kernel.browsers.telemetry.events(id, {
       limit: 100,
       category: ['page', 'interaction', 'captcha'],
@@ -160,13 +160,13 @@ describe('a later tab emits the same events as the first one', () => {
     ['window.open', 150],
     ['window.open without an opener', 250],
   ])('opened by %s', async (_, y) => {
-    await openSession(TOLD, '/links');
+    await openSession(CAPTURED, '/links');
     await service.kernel.browsers.computer.clickMouse(id, { x: 60, y });
     await isToldOf();
   });
 
   it('opened by a client', async () => {
-    const client = new WebSocket(await openSession(TOLD));
+    const client = new WebSocket(await openSession(CAPTURED));
     await new Promise((resolve) => client.once('open', resolve));
     client.send(JSON.stringify({ id: 1, method: 'Target.createTarget', params: { url: `${site.origin}/new` } }));
     await isToldOf();

@@ -58,7 +58,7 @@ describe('session telemetry', () => {
     telemetry.emit('cdp_connect', SOURCE, { connection_id: 'c' });
     telemetry.emit('network_idle', SOURCE, {});
     telemetry.emit('monitor_init_failed', SOURCE, { step: 'Network.enable' });
-    const events = telemetry.log.kept().map(({ json }) => JSON.parse(json) as unknown);
+    const events = telemetry.log.all().map(({ json }) => JSON.parse(json) as unknown);
     expect(events).toEqual([
       { ts: 5_000_000, type: 'cdp_connect', category: 'connection', source: SOURCE },
       { ts: 5_000_001, type: 'cdp_connect', category: 'connection', source: SOURCE, data: { connection_id: 'c' } },
@@ -69,7 +69,7 @@ describe('session telemetry', () => {
     const telemetry = createSessionTelemetry({ selection: new Set(['console']), private: false });
     telemetry.emit('console_log', SOURCE, { text: 'x'.repeat(10_000), level: 'log' });
     telemetry.emit('console_log', SOURCE, { text: 'short', level: 'log' });
-    const [long, short] = telemetry.log.kept().map(({ json }) => JSON.parse(json) as { truncated?: boolean });
+    const [long, short] = telemetry.log.all().map(({ json }) => JSON.parse(json) as { truncated?: boolean });
     expect(long).toMatchObject({ truncated: true, data: { level: 'log' } });
     expect(short).not.toHaveProperty('truncated');
   });

@@ -5,7 +5,7 @@ import type { Client, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 
 /** Allowed memory growth: threads, data buffered for a client until it is disconnected, other buffers. */
-const MOST_MORE_MB = 270;
+const MAX_GROWTH_MB = 270;
 /** Logs ten megabytes from a page. */
 const SAY_TEN_MB = `for (let count = 0; count < 100; count += 1) console.log('x'.repeat(${String(MB / 10)}))`;
 /** A command that keeps a mapper busy for more than a second. */
@@ -35,7 +35,7 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
           await flood(reader, floodMb);
           while (other.bytes() < 2 * floodMb * MB) await once(other.socket, 'message');
         });
-        expect(grown.resident).toBeLessThan(MOST_MORE_MB);
+        expect(grown.resident).toBeLessThan(MAX_GROWTH_MB);
         const closed = once(stuck.socket, 'close');
         stuck.socket.resume();
         // Without being disconnected, it would receive everything.
@@ -57,7 +57,7 @@ export function testSlowBidi({ floodMb }: { floodMb: number }): void {
           await Promise.all([flood(reader, floodMb), ...done]);
           while (client.bytes() < 2 * floodMb * MB) await once(client.socket, 'message');
         });
-        expect(grown.resident).toBeLessThan(MOST_MORE_MB);
+        expect(grown.resident).toBeLessThan(MAX_GROWTH_MB);
       },
     );
   });

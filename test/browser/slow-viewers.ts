@@ -4,7 +4,7 @@ import type { Client, Flooded, MeasuredChild } from './measured-child.ts';
 import { MB, startMeasured } from './measured-child.ts';
 
 /** Allowed memory growth, for the viewer and everything else. */
-const MOST_MORE_MB = 10;
+const MAX_GROWTH_MB = 10;
 /** How much happens while a viewer does not read. */
 export interface Changes {
   /** Number of navigations to a URL of a megabyte; the most expensive of these for a browser. */
@@ -39,10 +39,10 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
             await looking.seesAddress(count);
           }
         });
-        expect(grown.held).toBeLessThan(MOST_MORE_MB);
+        expect(grown.held).toBeLessThan(MAX_GROWTH_MB);
         stuck.socket.resume();
         await stuck.seesAddress(addresses);
-        expect(stuck.told()).toBeLessThan(addresses / 2);
+        expect(stuck.messageCount()).toBeLessThan(addresses / 2);
       });
     }
 
@@ -62,11 +62,11 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
         }
         await looking.seesDialog(dialogs);
       });
-      expect(grown.held).toBeLessThan(MOST_MORE_MB);
+      expect(grown.held).toBeLessThan(MAX_GROWTH_MB);
       // A reader that resumes receives the latest state, and little of what came before.
       stuck.socket.resume();
       await stuck.seesDialog(dialogs);
-      expect(stuck.told()).toBeLessThan(dialogs);
+      expect(stuck.messageCount()).toBeLessThan(dialogs);
     });
 
     it('of pages that are brought to front in turn', { timeout: 600_000 }, async () => {
@@ -92,7 +92,7 @@ export function testSlowViewers({ addresses, dialogs, switches }: Changes): void
         }
       });
       expect(looking.bytes()).toBeGreaterThan(switches * MB);
-      expect(grown.held).toBeLessThan(MOST_MORE_MB);
+      expect(grown.held).toBeLessThan(MAX_GROWTH_MB);
     });
   });
 }
@@ -105,14 +105,14 @@ async function watch(service: MeasuredChild, session: Flooded['session']) {
   let at = 0;
   /** The dialog's number; 0 without a dialog. */
   let shown = 0;
-  let told = 0;
+  let messageCount = 0;
   let pictures = 0;
   client.socket.on('message', (data: Buffer, isBinary) => {
     if (isBinary) {
       pictures += 1;
       return;
     }
-    told += 1;
+    messageCount += 1;
     at = Number(address.exec(data.toString('latin1', 0, 16 * 1024))?.[1] ?? at);
     shown = Number(end.exec(data.toString('latin1', Math.max(0, data.length - 200)))?.[1] ?? 0);
   });
@@ -121,7 +121,7 @@ async function watch(service: MeasuredChild, session: Flooded['session']) {
   };
   return {
     ...client,
-    told: () => told,
+    messageCount: () => messageCount,
     pictures: () => pictures,
     seesAddress: (count: number) => until(() => at === count),
     seesDialog: (count: number) => until(() => shown === count),

@@ -134,8 +134,8 @@ describe('telemetry of a session', () => {
         expect(found.length).toBeGreaterThan(before);
         return found;
       });
-      const told = last.slice(last.findLastIndex(({ event }) => event.type === 'cdp_connect') + 1);
-      return told.map(({ event }) => {
+      const recorded = last.slice(last.findLastIndex(({ event }) => event.type === 'cdp_connect') + 1);
+      return recorded.map(({ event }) => {
         const { method, telemetry_excluded: excluded } = event.data as { method?: string; telemetry_excluded?: number };
         return method ?? excluded;
       });
@@ -222,8 +222,8 @@ describe('API calls to a session', () => {
     await service.kernel.browsers.playwright.execute(id, { code: 'return 1' }).catch(() => undefined);
     await service.kernel.browsers.replays.list(id).catch(() => undefined);
     await eventually(async () => {
-      const told = (await eventsOf(id)).slice(3);
-      expect(told).toMatchObject([{ event: { type: 'platform_api_call', data: { operation_id: 'ListReplays' } } }]);
+      const recorded = (await eventsOf(id)).slice(3);
+      expect(recorded).toMatchObject([{ event: { type: 'platform_api_call', data: { operation_id: 'ListReplays' } } }]);
     });
     const chosen = await service.kernel.browsers.telemetry.events(id, { category: ['control', 'page'], limit: 2 });
     expect(chosen.getPaginatedItems()).toHaveLength(2);
@@ -283,14 +283,14 @@ describe('the parameters of a client’s commands', () => {
       expect(found.at(-1)?.event.type).toBe('cdp_disconnect');
       return found;
     });
-    const told = new Set(
+    const recorded = new Set(
       events
         .flatMap(({ event }) => (event.type === 'cdp_command' ? [event.data as { method: string }] : []))
         .map(({ method }) => method),
     );
     // Commands with a required target are recorded only if it is an identifier.
     const aimed = /^Browser.cancelDownload$|^Target.(?:activateTarget|closeTarget|disposeBrowserContext|openDevTools)$/;
-    expect([...told].toSorted()).toEqual(methods.filter((name) => !aimed.test(name)).toSorted());
+    expect([...recorded].toSorted()).toEqual(methods.filter((name) => !aimed.test(name)).toSorted());
     expect(JSON.stringify(events)).not.toMatch(/pa55w|47zq11|wörd/);
     expect((await service.kernel.browsers.retrieve(id)).session_id).toBe(id);
     await service.kernel.browsers.deleteByID(id);

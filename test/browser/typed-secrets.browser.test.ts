@@ -57,7 +57,7 @@ async function openPage(url: string): Promise<Page> {
   return page;
 }
 
-async function toldBy(id: string): Promise<TelemetryEnvelope['event'][]> {
+async function eventsOf(id: string): Promise<TelemetryEnvelope['event'][]> {
   const all: TelemetryEnvelope['event'][] = [];
   const page = await service.kernel.browsers.telemetry.events(id, { limit: 100, since: '1h' });
   for await (const event of page) all.push(TelemetryEnvelope.parse(event).event);
@@ -89,8 +89,8 @@ describe('typed text', () => {
       await page.locator('#get').click();
       await page.waitForURL(/done/);
       await eventually(async () => {
-        const told = await toldBy(id);
-        const types = new Set(told.map(({ type }) => type));
+        const events = await eventsOf(id);
+        const types = new Set(events.map(({ type }) => type));
         for (const type of [
           'interaction_key',
           'interaction_click',
@@ -101,13 +101,13 @@ describe('typed text', () => {
         ]) {
           expect(types).toContain(type);
         }
-        const done = told.filter(
+        const done = events.filter(
           ({ type, data }) => type === 'network_response' && JSON.stringify(data).includes('/done'),
         );
         expect(done.length).toBeGreaterThan(0);
         expect(types).not.toContain('monitor_screenshot');
-        expect(JSON.stringify(told)).not.toMatch(SEARCHED);
-        for (const { data } of told) expect(data).not.toHaveProperty('key');
+        expect(JSON.stringify(events)).not.toMatch(SEARCHED);
+        for (const { data } of events) expect(data).not.toHaveProperty('key');
       });
       await page.context().browser()?.close();
       await service.kernel.browsers.deleteByID(id);
@@ -126,7 +126,7 @@ describe('typed text', () => {
     await page.press('#word', 'Enter');
     await page.locator('#name').pressSequentially('a');
     await eventually(async () => {
-      const keys = (await toldBy(id)).filter(({ type }) => type === 'interaction_key');
+      const keys = (await eventsOf(id)).filter(({ type }) => type === 'interaction_key');
       const named = keys.map(({ data }) => data as { selector: string; key?: string });
       expect(named.flatMap(({ selector, key }) => (key === undefined ? [] : [[selector, key]]))).toEqual([
         ['#word', 'Enter'],

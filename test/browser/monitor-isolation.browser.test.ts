@@ -142,11 +142,13 @@ describe('the telemetry monitor', () => {
     const browser = await chromium.connectOverCDP(session.cdp_ws_url, { noDefaults: true });
     const page = browser.contexts()[0]?.pages()[0];
     await page?.goto(`${site.origin}/`);
-    const script = pageScript('tellHere', { interaction: true, captcha: false, typed: true }) ?? '';
-    await page?.evaluate('globalThis.told = []; globalThis.tellHere = (said) => told.push(JSON.parse(said).kind);');
+    const script = pageScript('reportHere', { interaction: true, captcha: false, typed: true }) ?? '';
+    await page?.evaluate(
+      'globalThis.reports = []; globalThis.reportHere = (report) => reports.push(JSON.parse(report).kind);',
+    );
     for (const turn of [1, 2]) await page?.evaluate(`${script}; ${String(turn)}`);
     await page?.keyboard.press('Tab');
-    expect(await page?.evaluate('told')).toEqual(['key']);
+    expect(await page?.evaluate('reports')).toEqual(['key']);
     await browser.close();
     await service.kernel.browsers.deleteByID(session.session_id);
   });
