@@ -103,12 +103,7 @@ export function startBidiMapper(session: Session, events: BidiMapperEvents): Pro
       if ('cdp' in message) toBrowser(message.cdp);
       else if ('bidi' in message) events.onMessage(message.bidi);
       else if ('processed' in message) backpressure.processed(message.processed);
-      else {
-        resolve({
-          close,
-          send: (bidi, bytes) => toThread({ bidi }, bytes),
-        });
-      }
+      else resolve({ close, send: (bidi, bytes) => toThread({ bidi }, bytes) });
     });
   });
 }
