@@ -187,7 +187,13 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const stopWatching =
     closedProjects === undefined
       ? () => undefined
-      : endSessionsOfClosedProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
+      : endSessionsOfClosedProjects({
+          registry,
+          lifecycle,
+          logger,
+          closedProjects,
+          ...(everyMs === undefined ? {} : { everyMs }),
+        });
   // What a full or broken disk leaves is removed an hour later.
   const sweeping = setInterval(
     () => void replayStore.removeExpired(Date.now()).catch(() => undefined),

@@ -6,7 +6,7 @@ import type { ClientCommand } from './messages.ts';
 const ATTACHED = '{"method":"Target.attachedToTarget"';
 
 /** Tracks how a client's commands affect the session's pages. */
-export interface ClientWatch {
+interface ClientWatch {
   /** A command is forwarded to the browser. */
   sent(command: ClientCommand): void;
   /** A message arrives from the browser. */

@@ -10,7 +10,7 @@ export type DisconnectReason = TelemetryEventData<'cdp_disconnect'>['reason'];
 const SERVICE = { kind: 'kernel_api' } as const;
 
 /** Records a client's connection through the CDP proxy in the session's telemetry. */
-export interface ConnectionWatch {
+interface ConnectionWatch {
   /** A message was relayed in either direction. */
   messageRelayed(): void;
   /** The client sent a command that was forwarded (or `Browser.close`, which is not). */

@@ -159,7 +159,7 @@ export function pageOfEvents(
 const MAX_ENDED_BYTES = 32 * 1024 * 1024;
 
 /** Logs of ended sessions, readable while there is memory for them. */
-export interface EndedLogs {
+interface EndedLogs {
   keep(sessionId: string, log: EventLog): void;
   /** Applies {@link EventLog.forgetBefore} to each of them. */
   forgetBefore(ts: number): void;
