@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summarizeCommand } from '../../browser/telemetry/commands/summarize.ts';
-import { COMMAND_METHODS } from '../../contract/telemetry-command-words.ts';
-import { CdpCommandData } from '../../contract/telemetry-commands.ts';
+import { CdpCommandData, COMMAND_METHODS } from '../../contract/telemetry-commands.ts';
 
 const mouse = { x: 1.5, y: 2.5, deltaX: 1, deltaY: 2, button: 'left', clickCount: 1, modifiers: 2 };
 const pen = { force: 0.5, tangentialPressure: 0.1, tiltX: 1, tiltY: 2, twist: 3 };

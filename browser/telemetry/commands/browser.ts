@@ -1,4 +1,4 @@
-import { AUTOFILL_MODES, WINDOW_STATES } from '../../../contract/telemetry-command-words.ts';
+import { AUTOFILL_MODES, WINDOW_STATES } from '../../../contract/telemetry-command-enums.ts';
 import { at, countOf, flag, id, int, present, scheme, within, word, type CommandTable } from './readers.ts';
 
 /** Fields recorded of browser commands: windows, targets, downloads and autofill. */

@@ -6,7 +6,7 @@ import {
   SNAPSHOT_FORMATS,
   TRANSFER_MODES,
   TRANSITION_TYPES,
-} from '../../../contract/telemetry-command-words.ts';
+} from '../../../contract/telemetry-command-enums.ts';
 import { flag, id, int, lengthOf, oneOf, present, real, scheme, within, word, type CommandTable } from './readers.ts';
 
 /** Fields recorded of page commands. */
