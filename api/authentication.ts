@@ -4,10 +4,10 @@ import { HoldfastError } from '../contract/errors.ts';
 import type { UserSessionRecord } from '../store/queries/user-sessions.ts';
 import type { Caller, UserCaller } from './caller.ts';
 import type { ApiDeps } from './context.ts';
-import type { CodeTokens } from './code-token.ts';
-import type { HostedTokens } from './hosted-token.ts';
+import type { CodeTokens } from './auth-connections/tokens.ts';
+import type { HostedTokens } from './auth-connections/tokens.ts';
 import { consoleTokenOf } from './people/console-cookie.ts';
-import { isFromConsole } from './same-origin.ts';
+import { isFromConsole } from './cross-origin.ts';
 import { resolveScope } from './scope.ts';
 
 /** Longest bearer token that is looked at. */

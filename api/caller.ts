@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
 import { isAtLeast, type Role } from '../contract/people.ts';
-import type { AuditOwner } from './audit-trail.ts';
+import type { AuditOwner } from './audit-log/audit-trail.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
 

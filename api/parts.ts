@@ -1,10 +1,10 @@
 import { createBrowserService, type BrowserService } from '../browser-client/service.ts';
 import { createCodeInbox, type CodeInbox } from '../codes/inbox.ts';
-import { createCodeTokens, type CodeTokens } from './code-token.ts';
-import { createConnectionAnswers, type ConnectionAnswers } from './connection-answers.ts';
+import { createCodeTokens, type CodeTokens } from './auth-connections/tokens.ts';
+import { createConnectionAnswers, type ConnectionAnswers } from './auth-connections/responses.ts';
 import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
-import { createHandoffCodes, type HandoffCodes } from './handoff.ts';
-import { createHostedTokens, type HostedTokens } from './hosted-token.ts';
+import { createHandoffCodes, type HandoffCodes } from './auth-connections/tokens.ts';
+import { createHostedTokens, type HostedTokens } from './auth-connections/tokens.ts';
 import { createSigningKeys, type SigningKeys } from './oauth/signing-keys.ts';
 import { createAddressLimiter, type RateLimiter } from './rate-limit.ts';
 import { createOpenStreams, type OpenStreams } from './streams.ts';

@@ -1,8 +1,10 @@
+import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyReply } from 'fastify';
+import type { IncomingMessage } from 'node:http';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { HoldfastError } from '../contract/errors.ts';
-import { takeFrom, type SharedRateLimiter } from '../store/rate-limiter.ts';
-import type { RateLimit } from './context.ts';
+import { type SharedRateLimiter, takeFrom } from '../store/rate-limiter.ts';
+import type { ApiSettings, RateLimit } from './context.ts';
 
 /** Calls by key, and how many of them one window takes. */
 export interface RateLimiter {
@@ -27,4 +29,13 @@ export async function countCall({ limit, take }: RateLimiter, key: string, reply
   throw new HoldfastError('rate_limited', `Too many requests; retry after ${retryAfterSeconds} s`, {
     retryAfterSeconds,
   });
+}
+
+/** Tells a request's address where Fastify does not: of upgrades, and of what breaks before it has a route. */
+export function createClientAddress({ trustProxy = false }: ApiSettings): (request: IncomingMessage) => string {
+  const isTrusted =
+    typeof trustProxy === 'boolean'
+      ? () => trustProxy
+      : proxyAddress.compile(trustProxy.split(',').map((range) => range.trim()));
+  return (request) => proxyAddress(request, isTrusted);
 }

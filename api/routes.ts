@@ -1,37 +1,37 @@
-import { registerAbsentGroups } from './absent-groups.ts';
-import { registerApps } from './apps.ts';
-import { registerApiKeys } from './api-keys.ts';
-import { registerCodes, registerCodeTokens } from './auth-connections/codes.ts';
-import { registerCodeSources } from './code-sources.ts';
+import { HoldfastError } from '../contract/errors.ts';
+import { registerApps } from './apps/apps.ts';
+import { registerDeployments } from './apps/deployments.ts';
+import { registerInvocations } from './apps/invocations.ts';
+import { registerAuditLogs } from './audit-log/audit-logs.ts';
+import { registerAuditExport } from './audit-log/export-destinations.ts';
+import { registerCodeTokens, registerCodes } from './auth-connections/codes.ts';
 import { registerConnections } from './auth-connections/connections.ts';
-import { registerConnectionSummary } from './auth-connections/summary.ts';
 import { registerEvents } from './auth-connections/events.ts';
 import { registerExchange, registerLogin } from './auth-connections/login.ts';
 import { registerSubmit } from './auth-connections/submit.ts';
-import { registerAuthContext } from './auth-context.ts';
-import { registerAuditExport } from './audit-export.ts';
-import { registerAuditLogs } from './audit-logs.ts';
-import { registerLimits } from './limits.ts';
+import { registerConnectionSummary } from './auth-connections/summary.ts';
+import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
-import { registerCredentialProviders } from './credential-providers.ts';
-import { registerCredentials } from './credentials.ts';
-import { registerDeployments } from './deployments.ts';
-import { registerExtensions } from './extensions.ts';
-import { registerHealth } from './health.ts';
-import { registerInvocations } from './invocations.ts';
+import { registerOpenApi } from './document/openapi.ts';
 import { registerMcp } from './mcp/routes.ts';
 import { registerOAuthGrants } from './oauth/grants.ts';
-import { registerOpenApi } from './openapi.ts';
+import { registerApiKeys } from './organization/api-keys.ts';
+import { registerLimits } from './organization/limits.ts';
+import { registerProjects } from './organization/projects.ts';
 import type { ApiParts } from './parts.ts';
 import { registerMembers } from './people/members.ts';
 import { registerSession } from './people/session.ts';
-import { registerProfileState } from './profile-state.ts';
-import { registerProfiles } from './profiles.ts';
-import { registerProjects } from './projects.ts';
-import { registerProxies } from './proxies.ts';
-import { registerWebhooks } from './webhooks.ts';
+import { registerCodeSources } from './resources/code-sources.ts';
+import { registerCredentialProviders } from './resources/credential-providers.ts';
+import { registerCredentials } from './resources/credentials.ts';
+import { registerExtensions } from './resources/extensions.ts';
+import { registerProfileState } from './resources/profile-state.ts';
+import { registerProfiles } from './resources/profiles.ts';
+import { registerProxies } from './resources/proxies.ts';
+import { registerWebhooks } from './resources/webhooks.ts';
+import { registerAuthContext, registerHealth } from './service-info.ts';
 
-/** Every operation of the API but those on browser sessions, which are passed on (browsers-proxy.ts). One resource a file. */
+/** Every operation of the API but those on browser sessions, which are forwarded (browsers/proxy.ts). One resource a file. */
 export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerHealth(app, parts);
   registerOpenApi(app);
@@ -65,4 +65,32 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerOAuthGrants(app, parts);
   registerSession(app, parts);
   registerMembers(app, parts);
+}
+
+/** Groups of the interface that make no sense on one's own machines, or are not built: what clients have paths of. */
+const ABSENT = {
+  '/config-registry': 'config registry',
+  '/telemetry/destinations': 'telemetry destinations',
+  '/vaults': 'vaults; keep secrets in /credentials or in a store of /org/credential_providers',
+  '/vault-provider-configs': 'vaults; connect a store by /org/credential_providers',
+  '/search': 'web search',
+  '/browsers/:id/repl': 'REPL; run code by POST /browsers/{id}/playwright/execute',
+  '/browsers/:id/playwright/executors':
+    'list of executors; name one in POST /browsers/{id}/playwright/execute, and close its tab to end it',
+  '/browsers/:id/webmcp': 'WebMCP; drive the page by CDP or playwright/execute',
+};
+
+/** Answers what this installation does not have with 404 and a message that says so, instead of an unknown route's. */
+export function registerAbsentGroups(app: ApiServer): void {
+  for (const [path, what] of Object.entries(ABSENT))
+    for (const url of [path, `${path}/*`])
+      // Clients call what lies below a session with its own token; there is nothing here that it could open.
+      app.all(
+        url,
+        { config: path.startsWith('/browsers/') ? { access: 'browser_token' } : {}, schema: { hide: true } },
+        (request) => {
+          if (request.caller !== null) principalCallerOf(request);
+          throw new HoldfastError('not_found', `This installation has no ${what}`);
+        },
+      );
 }

@@ -5,8 +5,8 @@ import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { ProjectRecord } from '../store/queries/projects.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
-import { requireProjects } from './entitlements.ts';
-import { found } from './found.ts';
+import { requireProjects } from './organization/entitlements.ts';
+import { found } from './nullish.ts';
 
 type Store = Pick<ApiDeps['store'], 'projects'>;
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findIn } from '../../codes/receive.ts';
 import { ConnectionCode } from '../../contract/connections.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
-import { IdParams, refusals } from '../answer-schemas.ts';
+import { IdParams, refusals } from '../response-schemas.ts';
 import { callerOf, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';

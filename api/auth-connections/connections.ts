@@ -10,14 +10,14 @@ import {
 } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { connectionLimitReached } from '../../store/queries/organizations.ts';
-import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
 import { callerOf, maySeeAccess, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../defined.ts';
-import { pageOf, pageQuery, pageQueryWithOneMore, QueryFlag, sendPageHeaders } from '../pages.ts';
+import { defined } from '../nullish.ts';
+import { pageOf, pageQuery, pageQueryWithOneMore, QueryFlag, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
-import { changesOf, settingsOf } from './settings-rules.ts';
+import { changesOf, settingsOf } from './settings.ts';
 
 const tags = ['auth connections'];
 

@@ -6,12 +6,45 @@ import { type EventStream, eventFrame, openEventStream } from '../../http/event-
 import { lastEventIdOf } from '../../http/headers.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
 import type { ConnectionState } from '../../store/queries/connections.ts';
-import { EventStreamAnswer, IdParams } from '../answer-schemas.ts';
 import { type Caller, callerOf, maySeeAccess, principalCallerOf, principalIdOf } from '../caller.ts';
-import type { ApiServer } from '../context.ts';
+import type { ApiDeps, ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
+import { EventStreamAnswer, IdParams } from '../response-schemas.ts';
 import type { OpenStream } from '../streams.ts';
-import { recordedStates } from './recorded-states.ts';
+
+/** From where, and for how long, {@link recordedStates} reads. */
+export interface StatesRequest {
+  /** The last revision that the reader has; null: the current state first. One that is not reached yet counts as null. */
+  afterRevision: number | null;
+  signal: AbortSignal;
+}
+
+/**
+ * The states of a connection in the order in which they were recorded, without a gap: what is stored after
+ * `afterRevision`, then each new one. Ends when `signal` aborts or the connection is removed. A slow reader holds nothing
+ * up: what it has not asked for lies in the store.
+ * @param row the connection as the reader found it: the first state of a reader that has none.
+ */
+export async function* recordedStates(
+  store: ApiDeps['store'],
+  row: ConnectionRow,
+  { afterRevision, signal }: StatesRequest,
+): AsyncGenerator<ConnectionState> {
+  let seen = afterRevision ?? Number.POSITIVE_INFINITY;
+  if (seen > row.revision) {
+    seen = row.revision;
+    yield { revision: row.revision, document: row.document, at: row.updatedAt };
+  }
+  // The first revision of the watch is the current one, so nothing between the read above and now is missed.
+  for await (const revision of store.changes.watch(row.id, signal)) {
+    if (revision <= seen) continue;
+    for (const state of await store.connections.statesSince(row.id, seen)) {
+      if (signal.aborted) return;
+      seen = state.revision;
+      yield state;
+    }
+  }
+}
 
 /** Past a flow's expiry its workflow says EXPIRED; after this grace, in milliseconds, the stream says it by itself. */
 const EXPIRY_GRACE_MS = 2000;

@@ -4,12 +4,12 @@ import { expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Scope } from '../../store/scope.ts';
-import { IdParams, refusals } from '../answer-schemas.ts';
+import { IdParams, refusals } from '../response-schemas.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../defined.ts';
+import { defined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
-import { browserOf } from './settings-rules.ts';
+import { browserOf } from './settings.ts';
 
 /** `POST /auth/connections/{id}/login`: starts a login flow. While one runs that has not expired: 409. */
 export function registerLogin(app: ApiServer, { store, connections, answers }: ApiParts): void {

@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import { resolveAnswer, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
-import { IdParams, refusals } from '../answer-schemas.ts';
+import { IdParams, refusals } from '../response-schemas.ts';
 import { callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';

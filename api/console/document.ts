@@ -1,5 +1,5 @@
 import type { Language } from '../hosted/shell.ts';
-import { dataAttributes, renderHead } from '../page-document.ts';
+import { dataAttributes, renderHead } from '../html/page-head.ts';
 import type { ConsoleAssets } from './assets.ts';
 
 /** Where the console's files are. */

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { SwaggerTransformObject } from '@fastify/swagger';
 import { z } from 'zod';
-import { ErrorBody } from '../answer-schemas.ts';
+import { ErrorBody } from '../response-schemas.ts';
 import { exampleOf } from './examples.ts';
 import { HEADERS, headersOf, RATE_HEADERS, refusalAnswers, refusalName, type HeaderName } from './common-answers.ts';
 

@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import { dataAttributes, renderHead } from '../page-document.ts';
+import { dataAttributes, renderHead } from '../html/page-head.ts';
 import type { PageParts } from './page-parts.ts';
 
 /** Languages of the page. */

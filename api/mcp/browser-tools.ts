@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { Browser } from '../../contract/browsers.ts';
 import { PlaywrightResult } from '../../contract/playwright.ts';
-import { answer } from './answer.ts';
+import { answer } from './operations.ts';
 import { queryOf } from './connection-tools.ts';
 import { OperationRefused, pathTo, type Operations } from './operations.ts';
 

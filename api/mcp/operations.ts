@@ -1,5 +1,14 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+
+/** What a tool found out, for programs and, as text, for models. */
+export function answer(found: Record<string, unknown>): CallToolResult {
+  const structuredContent = Object.fromEntries(
+    Object.entries(found).filter(([, value]) => value !== undefined && value !== null),
+  );
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
 
 /** A refusal of an operation, in the words of its error body. The SDK makes a tool error of it. */
 export class OperationRefused extends Error {}

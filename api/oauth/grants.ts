@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { OAuthGrant } from '../../contract/oauth.ts';
 import type { OAuthGrantRecord } from '../../store/queries/oauth-grants.ts';
-import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
 import { credentialProjectOf, principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { found } from '../found.ts';
+import { found } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['oauth'];

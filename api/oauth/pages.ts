@@ -1,8 +1,8 @@
 import type { OAuthAccess } from '../../contract/oauth.ts';
 import type { HoldfastError } from '../../contract/errors.ts';
 import type { Language } from '../hosted/shell.ts';
-import { escapeHtml } from '../page-document.ts';
-import { staticPage, type StaticPage } from '../static-page.ts';
+import { escapeHtml } from '../html/page-head.ts';
+import { staticPage, type StaticPage } from '../html/static-page.ts';
 import { CONSENT_WORDS } from './words.ts';
 
 /** What the consent page shows. */

@@ -10,7 +10,7 @@ import {
 } from '../../contract/oauth.ts';
 import type { ApiDeps } from '../context.ts';
 import { chooseLanguage } from '../hosted/shell.ts';
-import { staticPageHeaders } from '../static-page.ts';
+import { staticPageHeaders } from '../html/static-page.ts';
 import { createAdapters } from './adapter.ts';
 import { issuerOf, OAUTH_PATHS, resourcesOf } from './addresses.ts';
 import { errorPage } from './pages.ts';

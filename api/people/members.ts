@@ -3,12 +3,12 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { CreatedInvitation, Invitation, InvitationCreate, Member, MemberUpdate } from '../../contract/people.ts';
 import type { InvitationRecord } from '../../store/queries/invitations.ts';
 import type { MemberRecord } from '../../store/queries/memberships.ts';
-import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
 import { organizationWideCallerOf, principalIdOf, refusePrograms } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { FastifyRequest } from 'fastify';
-import { found } from '../found.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../pages.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['members'];

@@ -1,7 +1,7 @@
 import type { HoldfastError } from '../../contract/errors.ts';
 import type { Language } from '../hosted/shell.ts';
-import { escapeHtml } from '../page-document.ts';
-import { staticPage, type StaticPage } from '../static-page.ts';
+import { escapeHtml } from '../html/page-head.ts';
+import { staticPage, type StaticPage } from '../html/static-page.ts';
 import { reasonOf } from './oidc-refusals.ts';
 import { OIDC_WORDS, type RefusalKind } from './oidc-words.ts';
 

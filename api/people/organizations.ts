@@ -1,6 +1,6 @@
 import { LinkSignIn, OrganizationSwitch, Session } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refusals } from '../answer-schemas.ts';
+import { refusals } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { consoleTokenOf } from './console-cookie.ts';

@@ -14,9 +14,9 @@ import {
   Session,
 } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { found } from '../found.ts';
+import { found } from '../nullish.ts';
 import type { UserPasskeyRecord } from '../../store/queries/user-passkeys.ts';
-import { IdParams, NoContent, refusals } from '../answer-schemas.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { provesPerson } from './password.ts';

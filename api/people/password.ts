@@ -10,9 +10,9 @@ import {
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { FIRST_ADMINISTRATOR_EMAIL } from '../../store/administrator.ts';
 import type { PasswordRecord } from '../../store/queries/user-passwords.ts';
-import { refusals } from '../answer-schemas.ts';
+import { refusals } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../defined.ts';
+import { defined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 import { hashPassword, isPassword } from './password-hash.ts';
 import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';

@@ -1,9 +1,9 @@
 import { LinkSignIn, Session } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { NoContent, refusals } from '../answer-schemas.ts';
+import { NoContent, refusals } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { requireJson, requireSameOrigin } from '../same-origin.ts';
+import { requireJson, requireSameOrigin } from '../cross-origin.ts';
 import { dropConsoleToken } from './console-cookie.ts';
 import { registerOidc } from './oidc.ts';
 import { registerOrganizations } from './organizations.ts';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi, type RunningApi } from '../../api/service.ts';
-import { createStrangerBudget } from '../../api/stranger-budget.ts';
+import { createStrangerBudget } from '../../api/audit-log/anonymous-budget.ts';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import { useService } from './service-fixture.ts';
 

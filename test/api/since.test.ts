@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Since } from '../../api/app-event-stream.ts';
+import { Since } from '../../api/apps/event-stream.ts';
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05Z') }));
 afterEach(() => vi.useRealTimers());

@@ -1,0 +1,56 @@
+import { isIP } from 'node:net';
+import { normalizeAllowedDomain } from '../contract/addresses.ts';
+import { invalidField } from '../contract/errors.ts';
+import type { AddressPolicy } from './context.ts';
+
+const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
+
+/** Refuses a `domain` that is a private or loopback address, unless the operator listed it. Names are checked when they resolve. */
+export function checkDomain(policy: AddressPolicy, domain: string): void {
+  const url = new URL(`https://${domain}/`);
+  if (isForbidden(policy, url)) {
+    throw invalidField('domain', `${url.hostname} is a private address; the operator can list it as an allowed host`);
+  }
+}
+
+/** Refuses a `login_url` that leads to a private address or speaks plain http, unless the operator listed its host. */
+export function checkLoginUrl(policy: AddressPolicy, loginUrl: string): void {
+  checkServerUrl(policy, 'login_url', loginUrl);
+}
+
+/** The same for any `field` that says where secrets are sent to. */
+export function checkServerUrl(policy: AddressPolicy, field: string, text: string): void {
+  const url = new URL(text);
+  if (isForbidden(policy, url)) {
+    throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
+  }
+  if (url.protocol === 'http:' && !policy.isListed(url.hostname, portOf(url))) {
+    throw invalidField(field, 'must be https; http is for hosts that the operator listed');
+  }
+}
+
+/** `allowed_domains` in their one spelling, each once. */
+export function normalizeAllowedDomains(entries: readonly string[]): string[] {
+  const normalized = entries.map((entry, index) => {
+    const domain = normalizeAllowedDomain(entry);
+    if (domain === null) throw invalidField(`allowed_domains.${index}`, 'must be a hostname such as example.com');
+    return domain;
+  });
+  return [...new Set(normalized)];
+}
+
+function isForbidden(policy: AddressPolicy, url: URL): boolean {
+  return isForbiddenHost(policy, url.hostname, portOf(url));
+}
+
+/** True for an address or a name that is private by itself, unless the operator listed it. Asks no name server. */
+export function isForbiddenHost(policy: AddressPolicy, hostname: string, port: number): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const isLoopbackName = host === 'localhost' || host.endsWith('.localhost');
+  const isPrivate = isIP(host) === 0 ? isLoopbackName : policy.forbiddenRange(host) !== null;
+  return isPrivate && !policy.isListed(hostname, port);
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (DEFAULT_PORTS[url.protocol] ?? 0) : Number(url.port);
+}

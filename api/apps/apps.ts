@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { APP_REGION, AppVersion } from '../../contract/apps.ts';
+import type { AppVersionRecord } from '../../store/queries/app-versions.ts';
+import { type PrincipalCaller, maySeeAccess, principalCallerOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+
+/** A filter of a list: an empty one is none, as clients send it. */
+export const Filter = z
+  .string()
+  .max(255)
+  .optional()
+  .transform((text) => (text === '' ? undefined : text));
+
+const Query = z.object({
+  app_name: Filter.describe('The whole name'),
+  version: Filter.describe('The whole version'),
+  query: Filter.describe('Part of the name, in any case'),
+  ...pageQueryWithOneMore,
+});
+
+/** `GET /apps`: versions of apps, newest first, a bare array with paging headers. */
+export function registerApps(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/apps',
+    config: { answersSecret: holdsEnvValue },
+    schema: {
+      operationId: 'listApps',
+      tags: ['apps'],
+      querystring: Query,
+      response: { 200: z.array(AppVersion) },
+    },
+    handler: async (request, reply) => {
+      const { app_name: appName, version, query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = { ...asked, ...defined({ appName, version, query }) };
+      const caller = principalCallerOf(request);
+      const page = await store.deployments.listVersions(caller.scope, filter);
+      sendPageHeaders(reply, asked, page);
+      const showEnvVars = envVarsFor({ store }, caller);
+      const shown = async (row: AppVersionRecord): Promise<AppVersion> => ({
+        id: row.id,
+        app_name: row.appName,
+        version: row.version,
+        region: APP_REGION,
+        deployment: row.deploymentId,
+        actions: row.actions,
+        env_vars: await showEnvVars({ id: row.deploymentId, envNames: row.envNames }),
+      });
+      return Promise.all(page.rows.map(shown));
+    },
+  });
+}
+
+/** The environment of one deployment's programs, as a caller is shown it. */
+export type ShowEnvVars = (deployment: { id: string; envNames: string[] }) => Promise<Record<string, string>>;
+
+/**
+ * How a caller is shown environments: every name, with its value for a person in the console who may do more than read, else
+ * empty (interface.md, "App version summary"). For one request: what several versions share is opened once.
+ */
+export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: PrincipalCaller): ShowEnvVars {
+  const inConsole = caller.kind === 'user' && caller.source === 'dashboard' && maySeeAccess(caller);
+  const opened = new Map<string, ReturnType<typeof store.deployments.source>>();
+  return async ({ id, envNames }) => {
+    const redacted = Object.fromEntries(envNames.map((name) => [name, '']));
+    if (!inConsole || envNames.length === 0) return redacted;
+    const source = opened.get(id) ?? store.deployments.source(id);
+    opened.set(id, source);
+    return (await source)?.envVars ?? redacted;
+  };
+}
+
+/** True for a written answer that has some value of an environment in it. */
+export function holdsEnvValue(body: unknown): boolean {
+  return typeof body === 'string' && /"env_vars":\{[^}]*":"[^"]/.test(body);
+}

@@ -1,0 +1,238 @@
+import multipart from '@fastify/multipart';
+import { z } from 'zod';
+import { APP_REGION, Deployment, DeploymentStatus, GithubSource, MAX_SOURCE_BYTES } from '../../contract/apps.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { AppEvent } from '../../store/queries/app-events.ts';
+import type { DeploymentRecord, Repository } from '../../store/queries/deployments.ts';
+import { EventStreamAnswer, IdParams, NoContent } from '../response-schemas.ts';
+import { followEvents, Since } from './event-stream.ts';
+import { Filter } from './apps.ts';
+import { principalCallerOf, refusePrograms } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { MAX_ENV_VALUE, MAX_ENV_VARS, receiveDeployment } from './deployment-form.ts';
+import { envVarsFor, holdsEnvValue } from './apps.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { writeScope } from '../scope.ts';
+
+const tags = ['deployments'];
+const NOT_FOUND = 'Deployment not found; check its id and the project';
+/** Answers hold values of the environment for people who may see them; all others read names alone. */
+const SHOWS_ENVIRONMENT = { answersSecret: holdsEnvValue };
+const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
+/** The states that end the stream of a deployment: its build is over. */
+const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
+
+/** Programs of users: deployed, followed while they are built, stopped. */
+export function registerDeployments(app: ApiServer, parts: ApiParts): void {
+  createDeployment(app, parts);
+  listDeployments(app, parts);
+  retrieveDeployment(app, parts);
+  followDeployment(app, parts);
+  deleteDeployment(app, parts);
+}
+
+/** `POST /deployments`: takes an archive, or fetches a repository's; it is built in the background. */
+function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts): void {
+  void app.register(async (forms: ApiServer) => {
+    await forms.register(multipart, {
+      limits: { fileSize: MAX_SOURCE_BYTES, files: 1, fields: MAX_ENV_VARS + 20, fieldSize: MAX_ENV_VALUE },
+    });
+    forms.route({
+      method: 'POST',
+      url: '/deployments',
+      config: SHOWS_ENVIRONMENT,
+      schema: {
+        operationId: 'createDeployment',
+        tags,
+        consumes: ['multipart/form-data'],
+        body: z.object({
+          file: Archive.describe('ZIP archive of the program; or send `source`').optional(),
+          entrypoint_rel_path: z.string().optional().describe('With `file`'),
+          source: GithubSource.optional().describe(
+            'As JSON, or each member as a field: `source[url]`, `source[auth][token]`',
+          ),
+          version: z.string().optional(),
+          force: z.boolean().optional().describe('Take over a version that another deployment has'),
+          region: z.literal(APP_REGION).optional(),
+          env_vars: z.record(z.string(), z.string()).optional(),
+        }),
+        response: { 201: Deployment },
+      },
+      // For the document alone: the form is read by the handler, part by part.
+      validatorCompiler: () => (value: unknown) => ({ value }),
+      handler: async (request, reply) => {
+        refusePrograms(request, 'deploy programs');
+        const { source, ...form } = await receiveDeployment(request);
+        const scope = await writeScope(store, principalCallerOf(request).scope);
+        const made = await store.deployments.create(
+          scope,
+          Buffer.isBuffer(source)
+            ? { ...form, archive: source }
+            : { ...form, ...(await fetchSource(source)), repository: repositoryOf(source) },
+        );
+        try {
+          await apps.deploy(made.id);
+        } catch (error) {
+          await store.deployments.end(made.id, 'failed', 'The build could not be started; deploy again');
+          throw error;
+        }
+        return reply.code(201).send(present(made, await envVarsFor({ store }, principalCallerOf(request))(made)));
+      },
+    });
+  });
+}
+
+const Query = z.object({
+  app_name: Filter.describe('The whole name of an app that it has now'),
+  app_version: Filter.describe('The whole version; with app_name'),
+  query: Filter.describe('Part of the name of an app, in any case, or the whole id'),
+  ...pageQueryWithOneMore,
+});
+
+/** `GET /deployments`: newest first, a bare array with paging headers. */
+function listDeployments(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/deployments',
+    config: SHOWS_ENVIRONMENT,
+    schema: {
+      operationId: 'listDeployments',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Deployment) },
+    },
+    handler: async (request, reply) => {
+      const { app_name: appName, app_version: appVersion, query } = request.query;
+      if (appVersion !== undefined && appName === undefined) {
+        throw new HoldfastError('invalid_input', 'app_version: needs app_name; send both');
+      }
+      const asked = pageOf(request.query);
+      const filter = { ...asked, ...defined({ appName, appVersion, query }) };
+      const page = await store.deployments.list(principalCallerOf(request).scope, filter);
+      sendPageHeaders(reply, asked, page);
+      const caller = principalCallerOf(request);
+      const showEnvVars = envVarsFor({ store }, caller);
+      return Promise.all(page.rows.map(async (row) => present(row, await showEnvVars(row))));
+    },
+  });
+}
+
+/** `GET /deployments/{id}`. */
+function retrieveDeployment(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/deployments/:id',
+    config: SHOWS_ENVIRONMENT,
+    schema: {
+      operationId: 'retrieveDeployment',
+      tags,
+      params: IdParams,
+      response: { 200: Deployment },
+    },
+    handler: async (request) => {
+      const caller = principalCallerOf(request);
+      const record = found(await store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      return present(record, await envVarsFor({ store }, caller)(record));
+    },
+  });
+}
+
+/** `GET /deployments/{id}/events`: what its build says and comes to, until it is over. `Last-Event-ID` resumes. */
+function followDeployment(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/deployments/:id/events',
+    // A stream cannot be read before it is sent.
+    config: { role: 'viewer', answersSecret: true },
+    schema: {
+      operationId: 'followDeployment',
+      tags,
+      description: 'Server-sent events: log, deployment_state, app_version_summary, error, sse_heartbeat.',
+      params: IdParams,
+      querystring: z.object({ since: Since }),
+      response: { 200: EventStreamAnswer },
+    },
+    handler: async (request, reply) => {
+      const caller = principalCallerOf(request);
+      const record = found(await parts.store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      const envVars = await envVarsFor(parts, caller)(record);
+      await followEvents(parts, request, reply, {
+        subject: { table: 'deployments', id: record.id },
+        since: request.query.since,
+        present: (event) => presentEvent(record, event, envVars),
+        isLast: (status) => SETTLED.has(status),
+      });
+    },
+  });
+}
+
+/** `DELETE /deployments/{id}`: its versions are gone, its invocations that run are ended. */
+function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/deployments/:id',
+    schema: {
+      operationId: 'deleteDeployment',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const { id } = found(
+        await store.deployments.find(principalCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
+      );
+      await store.deployments.end(id, 'stopped', null);
+      await apps.cancel('deployment', id);
+      for (const invocationId of await store.invocations.unfinishedOf(id))
+        await apps.cancel('invocation', invocationId);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** What is kept of where a program came from: all but what authenticated its download. */
+function repositoryOf({ url, ref, path = '' }: GithubSource): Repository {
+  return { url, ref, ...(path === '' ? {} : { path }) };
+}
+
+function present(record: DeploymentRecord, envVars: Record<string, string>): Deployment {
+  const { statusReason, repository } = record;
+  return {
+    id: record.id,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+    region: APP_REGION,
+    status: record.status,
+    ...(statusReason === null ? {} : { status_reason: statusReason }),
+    entrypoint_rel_path: record.entrypoint,
+    env_vars: envVars,
+    source_type: repository === null ? 'file' : 'github',
+    source_checksum: record.checksum,
+    ...(repository === null
+      ? {}
+      : {
+          source_url: repository.url,
+          source_ref: repository.ref,
+          ...defined({ source_path: repository.path }),
+        }),
+  };
+}
+
+function presentEvent(record: DeploymentRecord, { at, body }: AppEvent, envVars: Record<string, string>) {
+  const timestamp = at.toISOString();
+  switch (body.event) {
+    case 'log':
+      return { event: 'log', timestamp, message: body.message };
+    case 'app_version_summary':
+      return { event: 'app_version_summary', timestamp, region: APP_REGION, ...body.version, env_vars: envVars };
+    case 'state': {
+      const status = DeploymentStatus.parse(body.status);
+      const deployment = present({ ...record, status, statusReason: body.reason ?? null, updatedAt: at }, envVars);
+      return { event: 'deployment_state', timestamp, deployment };
+    }
+  }
+}

@@ -1,0 +1,280 @@
+import { z } from 'zod';
+import {
+  ASYNC_TIMEOUT_S,
+  CreatedInvocation,
+  Invocation,
+  InvocationCreate,
+  InvocationStatus,
+  InvocationUpdate,
+  isEnded,
+  SYNC_TIMEOUT_S,
+} from '../../contract/apps.ts';
+import { Browser } from '../../contract/browsers.ts';
+import type { AppEvent } from '../../store/queries/app-events.ts';
+import type { InvocationRecord } from '../../store/queries/invocations.ts';
+import { EventStreamAnswer, IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { followEvents, Since } from './event-stream.ts';
+import { Filter } from './apps.ts';
+import { headersForBrowsers } from '../browsers/forwarding.ts';
+import { principalCallerOf, programOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { writeScope } from '../scope.ts';
+
+const tags = ['invocations'];
+const NOT_FOUND = 'Invocation not found; check its id and the project';
+/** How much longer than its invocation a synchronous call waits, in milliseconds: the end has to be written. */
+const GRACE_MS = 30_000;
+
+/** Actions of users' programs: run, followed, ended. */
+export function registerInvocations(app: ApiServer, parts: ApiParts): void {
+  createInvocation(app, parts);
+  listInvocations(app, parts);
+  retrieveInvocation(app, parts);
+  updateInvocation(app, parts);
+  followInvocation(app, parts);
+  listInvocationBrowsers(app, parts);
+  deleteInvocationBrowsers(app, parts);
+}
+
+/** `POST /invocations`: answers the output, or with `async` at once. */
+function createInvocation(app: ApiServer, parts: ApiParts): void {
+  const { store, apps } = parts;
+  app.route({
+    method: 'POST',
+    url: '/invocations',
+    schema: {
+      operationId: 'createInvocation',
+      tags,
+      body: InvocationCreate,
+      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(529) },
+    },
+    handler: async (request, reply) => {
+      const { body } = request;
+      const timeoutSeconds = body.async ? (body.async_timeout_seconds ?? ASYNC_TIMEOUT_S) : SYNC_TIMEOUT_S;
+      const scope = await writeScope(store, principalCallerOf(request).scope);
+      const made = await store.invocations.create(scope, {
+        appName: body.app_name,
+        version: body.version,
+        actionName: body.action_name,
+        payload: body.payload ?? null,
+        retries: body.retries,
+        timeoutSeconds,
+      });
+      const { id, retries } = made;
+      try {
+        await apps.invoke({ invocationId: id, timeoutMs: timeoutSeconds * 1000, retries });
+      } catch (error) {
+        await store.invocations.end(id, 'failed', { reason: 'The invocation could not be started; try again' });
+        throw error;
+      }
+      if (body.async) return reply.code(202).send(presentCreated(made));
+      const gone = new AbortController();
+      reply.raw.once('close', () => gone.abort());
+      const patience = AbortSignal.timeout(timeoutSeconds * 1000 + GRACE_MS);
+      return presentCreated(await ended(parts, made, AbortSignal.any([gone.signal, patience])));
+    },
+  });
+}
+
+/** The invocation once it has ended, or as it is when the signal aborts. */
+async function ended({ store }: ApiParts, made: InvocationRecord, signal: AbortSignal): Promise<InvocationRecord> {
+  for await (const _ of store.appChanges.watch(made.id, signal)) {
+    const status = await store.appEvents.statusOf({ table: 'invocations', id: made.id });
+    if (status === null || isEnded(status)) break;
+  }
+  return (await store.invocations.byId(made.id)) ?? made;
+}
+
+const Query = z.object({
+  app_name: Filter,
+  action_name: Filter,
+  version: Filter,
+  deployment_id: Filter,
+  status: InvocationStatus.optional(),
+  since: Since,
+  query: Filter.describe('Part of the name of the app or the action, in any case, or the whole id'),
+  ...pageQuery,
+});
+
+/** `GET /invocations`: newest first, a bare array with paging headers. */
+function listInvocations(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/invocations',
+    schema: {
+      operationId: 'listInvocations',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Invocation) },
+    },
+    handler: async (request, reply) => {
+      const { app_name, action_name, version, deployment_id, status, since, query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = { appName: app_name, actionName: action_name, version, deploymentId: deployment_id };
+      const page = await store.invocations.list(principalCallerOf(request).scope, {
+        ...asked,
+        ...defined({ ...filter, status, since, query }),
+      });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(present);
+    },
+  });
+}
+
+/** `GET /invocations/{id}`. */
+function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/invocations/:id',
+    schema: {
+      operationId: 'retrieveInvocation',
+      tags,
+      params: IdParams,
+      response: { 200: Invocation },
+    },
+    handler: async (request) =>
+      present(found(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
+  });
+}
+
+/** `PATCH /invocations/{id}`: ends one that runs; its program is killed. One that has ended stays as it is. */
+function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/invocations/:id',
+    schema: {
+      operationId: 'updateInvocation',
+      tags,
+      params: IdParams,
+      body: InvocationUpdate,
+      response: { 200: Invocation },
+    },
+    handler: async (request) => {
+      const { scope } = principalCallerOf(request);
+      const { id } = found(await store.invocations.find(scope, request.params.id), NOT_FOUND);
+      const { status, output } = request.body;
+      const reason = status === 'failed' ? 'The invocation was ended' : undefined;
+      await store.invocations.end(id, status, defined({ output, reason }));
+      await apps.cancel('invocation', id);
+      return present(found(await store.invocations.find(scope, id), NOT_FOUND));
+    },
+  });
+}
+
+/** `GET /invocations/{id}/events`: what the program says, and its states, until its end. `Last-Event-ID` resumes. */
+function followInvocation(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/invocations/:id/events',
+    schema: {
+      operationId: 'followInvocation',
+      tags,
+      description: 'Server-sent events: log, invocation_state, error, sse_heartbeat.',
+      params: IdParams,
+      querystring: z.object({ since: Since }),
+      response: { 200: EventStreamAnswer },
+    },
+    handler: async (request, reply) => {
+      const record = found(
+        await parts.store.invocations.find(principalCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
+      );
+      await followEvents(parts, request, reply, {
+        subject: { table: 'invocations', id: record.id },
+        since: request.query.since,
+        present: (event) => presentEvent(record, event),
+        isLast: isEnded,
+      });
+    },
+  });
+}
+
+const Browsers = z.object({ browsers: z.array(Browser) });
+
+/** `GET /invocations/{id}/browsers`: those that its program has opened and that run. */
+function listInvocationBrowsers(app: ApiServer, { store, browserService, settings }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/invocations/:id/browsers',
+    config: { answersSecret: true },
+    schema: {
+      operationId: 'listInvocationBrowsers',
+      tags,
+      params: IdParams,
+      response: { 200: Browsers, ...refusals(502) },
+    },
+    handler: async (request) => {
+      const { id, projectId } = found(
+        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
+      );
+      // The URLs of a session follow from where its reader has reached us.
+      const headers = headersForBrowsers(settings, {}, [projectId], programOf(request));
+      const { 'x-forwarded-host': host, 'x-forwarded-proto': protocol } = headers;
+      const forwarded = { 'x-forwarded-host': String(host), 'x-forwarded-proto': String(protocol) };
+      const path = `/invocations/${id}/browsers`;
+      return browserService.call({ method: 'GET', path, projectId, headers: forwarded, schema: Browsers });
+    },
+  });
+}
+
+/** `DELETE /invocations/{id}/browsers`: ends them all. */
+function deleteInvocationBrowsers(app: ApiServer, { store, browserService }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/invocations/:id/browsers',
+    schema: {
+      operationId: 'deleteInvocationBrowsers',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent, ...refusals(502) },
+    },
+    handler: async (request, reply) => {
+      const { id, projectId } = found(
+        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
+        NOT_FOUND,
+      );
+      await browserService.call({ method: 'DELETE', path: `/invocations/${id}/browsers`, projectId, schema: null });
+      return reply.code(204).send();
+    },
+  });
+}
+
+function present(record: InvocationRecord): Invocation {
+  const { payload, outcome } = record;
+  return {
+    id: record.id,
+    app_name: record.appName,
+    version: record.version,
+    action_name: record.actionName,
+    status: record.status,
+    ...(outcome.reason === undefined ? {} : { status_reason: outcome.reason }),
+    ...(payload === null ? {} : { payload }),
+    ...(outcome.output === undefined ? {} : { output: outcome.output }),
+    started_at: record.startedAt.toISOString(),
+    finished_at: record.finishedAt?.toISOString() ?? null,
+  };
+}
+
+function presentCreated(record: InvocationRecord): z.infer<typeof CreatedInvocation> {
+  const { id, action_name, status, output, status_reason } = present(record);
+  return { id, action_name, status, ...defined({ output, status_reason }) };
+}
+
+function presentEvent(record: InvocationRecord, { at, body }: AppEvent) {
+  const timestamp = at.toISOString();
+  if (body.event !== 'state') return { event: 'log', timestamp, message: 'message' in body ? body.message : '' };
+  const status = InvocationStatus.parse(body.status);
+  const { output, reason } = body;
+  const invocation = present({
+    ...record,
+    status,
+    outcome: defined({ output, reason }),
+    finishedAt: isEnded(status) ? at : null,
+  });
+  return { event: 'invocation_state', timestamp, invocation };
+}

@@ -1,0 +1,215 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  AuditExportDestination,
+  AuditExportDestinationCreate,
+  AuditExportDestinationUpdate,
+  AuditExportTest,
+} from '../../contract/audit-export.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import type { ExportDestinationRecord } from '../../store/queries/audit-export-destinations.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { organizationWideCallerOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { requireIncluded } from '../organization/entitlements.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+
+const tags = ['audit log'];
+const NOT_FOUND = 'Export destination not found; check its id';
+const EXPORTS_ARE = 'Deliveries of the audit log are';
+const PATH = '/audit-logs/export/destinations';
+
+/** Where the audit log of an organization is delivered to. What is written here is what deliveries read at their next object. */
+export function registerAuditExport(app: ApiServer, parts: ApiParts): void {
+  createDestination(app, parts);
+  listDestinations(app, parts);
+  retrieveDestination(app, parts);
+  updateDestination(app, parts);
+  deleteDestination(app, parts);
+  testDestination(app, parts);
+}
+
+/** `POST …/destinations`: active from now on; `…/test` tells whether it can be delivered to. */
+function createDestination(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: PATH,
+    config: { role: 'owner' },
+    schema: {
+      operationId: 'createAuditExportDestination',
+      tags,
+      body: AuditExportDestinationCreate,
+      response: { 201: AuditExportDestination, ...refusals(400, 401, 403, 422) },
+    },
+    handler: async (request, reply) => {
+      const organizationId = organizationOf(request);
+      requireIncluded(parts, 'auditLogExports', EXPORTS_ARE);
+      const roleArn = serviceRoleOf(parts);
+      if (roleArn === '')
+        throw new HoldfastError(
+          'operation_failed',
+          'This installation has no role to deliver with; its operator sets HOLDFAST_EXPORT_SERVICE_ROLE_ARN',
+        );
+      const { type: _type, format: _format, kms_key_id: keyId = '', ...settings } = request.body;
+      const made = await parts.store.auditExportDestinations.create(organizationId, {
+        ...settings,
+        kms_key_id: keyId === '' ? null : keyId,
+      });
+      await wake(parts, made.id);
+      return reply.code(201).send(present(made, roleArn));
+    },
+  });
+}
+
+/** `GET …/destinations`: newest first, a bare array with paging headers. */
+function listDestinations(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: PATH,
+    schema: {
+      operationId: 'listAuditExportDestinations',
+      tags,
+      querystring: z.object(pageQuery),
+      response: { 200: z.array(AuditExportDestination), ...refusals(400, 401, 403) },
+    },
+    handler: async (request, reply) => {
+      const asked = pageOf(request.query);
+      const page = await parts.store.auditExportDestinations.list(organizationOf(request), asked);
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map((row) => present(row, serviceRoleOf(parts)));
+    },
+  });
+}
+
+/** `GET …/destinations/{id}`. */
+function retrieveDestination(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: `${PATH}/:id`,
+    schema: {
+      operationId: 'retrieveAuditExportDestination',
+      tags,
+      params: IdParams,
+      response: { 200: AuditExportDestination, ...refusals(401, 403, 404) },
+    },
+    handler: async (request) => present(await destinationOf(parts, request, request.params.id), serviceRoleOf(parts)),
+  });
+}
+
+/** `PATCH …/destinations/{id}`: a delivery that waits after failures is tried again at once. */
+function updateDestination(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: `${PATH}/:id`,
+    config: { role: 'owner' },
+    schema: {
+      operationId: 'updateAuditExportDestination',
+      tags,
+      params: IdParams,
+      body: AuditExportDestinationUpdate,
+      response: { 200: AuditExportDestination, ...refusals(400, 401, 403, 404) },
+    },
+    handler: async (request) => {
+      // One that was made on another plan goes on, and is paused and changed; what has stopped does not begin again.
+      if (request.body.status === 'active') requireIncluded(parts, 'auditLogExports', EXPORTS_ARE);
+      const { kms_key_id: keyId, ...settings } = defined(request.body);
+      const patch = {
+        ...settings,
+        ...(keyId === undefined || keyId === null ? {} : { kms_key_id: keyId === '' ? null : keyId }),
+      };
+      const changed = found(
+        await parts.store.auditExportDestinations.patch(organizationOf(request), request.params.id, patch),
+        NOT_FOUND,
+      );
+      await wake(parts, changed.id);
+      return present(changed, serviceRoleOf(parts));
+    },
+  });
+}
+
+/** `DELETE …/destinations/{id}`: what is not delivered yet never is. Objects stay where they are. */
+function deleteDestination(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: `${PATH}/:id`,
+    config: { role: 'owner' },
+    schema: {
+      operationId: 'deleteAuditExportDestination',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent, ...refusals(401, 403, 404) },
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      found(await parts.store.auditExportDestinations.remove(organizationOf(request), id), NOT_FOUND);
+      await wake(parts, id);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** `POST …/destinations/{id}/test`: assumes the role and puts an empty object, of a paused destination, too. */
+function testDestination(app: ApiServer, parts: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: `${PATH}/:id/test`,
+    schema: {
+      operationId: 'testAuditExportDestination',
+      tags,
+      params: IdParams,
+      response: { 200: AuditExportTest, ...refusals(401, 403, 404) },
+    },
+    handler: async (request) => parts.auditExports.test(await destinationOf(parts, request, request.params.id)),
+  });
+}
+
+function organizationOf(request: FastifyRequest): string {
+  const refusal = 'Export destinations belong to the organization; use an organization-wide key';
+  return organizationWideCallerOf(request, refusal).scope.organizationId;
+}
+
+async function destinationOf({ store }: ApiParts, request: FastifyRequest, id: string) {
+  return found(await store.auditExportDestinations.find(organizationOf(request), id), NOT_FOUND);
+}
+
+function serviceRoleOf({ settings }: ApiParts): string {
+  return settings.exportServiceRoleArn ?? '';
+}
+
+/**
+ * Tells the workflow. With Temporal away the answer is the same: the row is what counts, workers have active destinations
+ * deliver within a minute, and the workflow of one that is not active any more looks at its row before each object.
+ */
+async function wake({ auditExports, logger }: ApiParts, id: string): Promise<void> {
+  await auditExports
+    .wake(id)
+    .catch(() => logger.warn({ destination_id: id }, 'export destination not told of its change'));
+}
+
+function present(record: ExportDestinationRecord, serviceRoleArn: string): AuditExportDestination {
+  const { kmsKeyId, lastError, lastErrorAt, lastSuccessAt, nextAttemptAt, lastExportedCursor } = record;
+  return {
+    id: record.id,
+    type: 's3',
+    format: 'jsonl.gz',
+    region: record.region,
+    bucket: record.bucket,
+    prefix: record.prefix,
+    role_arn: record.roleArn,
+    external_id: record.externalId,
+    service_role_arn: serviceRoleArn,
+    ...(kmsKeyId === null ? {} : { kms_key_id: kmsKeyId }),
+    status: record.status,
+    consecutive_failures: record.consecutiveFailures,
+    ...(lastError === null ? {} : { last_error: lastError }),
+    ...(lastErrorAt === null ? {} : { last_error_at: lastErrorAt.toISOString() }),
+    ...(lastSuccessAt === null ? {} : { last_success_at: lastSuccessAt.toISOString() }),
+    ...(nextAttemptAt === null ? {} : { next_attempt_at: nextAttemptAt.toISOString() }),
+    ...(lastExportedCursor === null ? {} : { last_exported_cursor: lastExportedCursor }),
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,181 @@
+import type {
+  ConnectionCreate,
+  ConnectionUpdate,
+  CredentialReference,
+  ManagedAuthBrowser,
+} from '../../contract/connections.ts';
+import type { ConnectionSettings } from '../../contract/document.ts';
+import { invalidField } from '../../contract/errors.ts';
+import { PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan, defaultHealthCheckInterval } from '../../contract/limits.ts';
+import type { BrowserProxyConfig, ProxyRef } from '../../contract/proxies.ts';
+import type { TelemetryRequest } from '../../contract/telemetry.ts';
+import type { ProjectScope } from '../../store/scope.ts';
+import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from '../address-rules.ts';
+import type { ApiDeps, SettingsChanges } from '../context.ts';
+import { defined } from '../nullish.ts';
+
+/** The settings of a new connection: every rule of the create table applied, every default filled in. */
+export async function settingsOf(
+  deps: ApiDeps,
+  scope: ProjectScope,
+  body: ConnectionCreate,
+): Promise<ConnectionSettings> {
+  const { plan } = deps.settings;
+  checkDomain(deps.addressPolicy, body.domain);
+  if (body.login_url !== undefined) checkLoginUrl(deps.addressPolicy, body.login_url);
+  if (body.health_check_interval !== undefined) checkInterval(plan, body.health_check_interval);
+  if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
+  const browser = await browserOf(deps, scope, body);
+  return {
+    domain: body.domain,
+    profile_name: body.profile_name,
+    auto_reauth: body.auto_reauth ?? true,
+    health_checks: body.health_checks ?? true,
+    health_check_interval: body.health_check_interval ?? defaultHealthCheckInterval(plan),
+    record_session: body.record_session ?? false,
+    save_credentials: body.save_credentials ?? true,
+    ...defined({
+      allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
+      browser,
+      proxy_id: browser?.proxy?.id,
+      codes: body.codes && defined(body.codes),
+      credential: body.credential,
+      login_url: body.login_url,
+    }),
+  };
+}
+
+/** What an update changes. A property that is absent stays as it is. */
+export async function changesOf(
+  deps: ApiDeps,
+  scope: ProjectScope,
+  current: ConnectionSettings,
+  body: ConnectionUpdate,
+): Promise<SettingsChanges> {
+  if (body.login_url !== undefined && body.login_url !== '') checkLoginUrl(deps.addressPolicy, body.login_url);
+  // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
+  if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
+  if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);
+  const browser = await browserOf(deps, scope, body);
+  return defined({
+    allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
+    auto_reauth: body.auto_reauth,
+    browser: browser && mergeBrowser(current, browser),
+    codes: body.codes && defined(body.codes),
+    credential: body.credential,
+    health_check_interval: body.health_check_interval,
+    health_checks: body.health_checks,
+    login_url: body.login_url === '' ? null : body.login_url,
+    proxy_id: browser?.proxy && (browser.proxy.id ?? null),
+    record_session: body.record_session,
+    save_credentials: body.save_credentials,
+  });
+}
+
+/** The parts of a body that say how a connection's browsers are: `browser`, and the deprecated forms of two of its members. */
+export interface BrowserChoices {
+  browser?: ManagedAuthBrowser | undefined;
+  browser_telemetry?: TelemetryRequest | null | undefined;
+  proxy?: ProxyRef | undefined;
+}
+
+/** The browser settings of a body in their one form; undefined when it has none. Throws `invalid_input` by the field. */
+export async function browserOf(
+  deps: Pick<ApiDeps, 'store'>,
+  scope: ProjectScope,
+  body: BrowserChoices,
+): Promise<ManagedAuthBrowser | undefined> {
+  const proxy = await chosenProxy(deps, scope, body);
+  rejectUnsupported('browser.telemetry', body.browser?.telemetry);
+  rejectUnsupported('browser_telemetry', body.browser_telemetry);
+  const telemetry = body.browser?.telemetry === undefined ? body.browser_telemetry : body.browser.telemetry;
+  if (body.browser === undefined && proxy === undefined && telemetry === undefined) return undefined;
+  return defined({ ...body.browser, proxy, telemetry });
+}
+
+/** What a connection's sessions capture. One that was made before both forms were one may hold it in the deprecated place. */
+export function telemetryOf({ browser, browser_telemetry: deprecated }: BrowserChoices) {
+  return browser?.telemetry === undefined ? deprecated : browser.telemetry;
+}
+
+function checkInterval(plan: Plan, seconds: number): void {
+  const minimum = PLAN_MIN_HEALTH_CHECK_INTERVAL[plan];
+  if (seconds < minimum) throw invalidField('health_check_interval', `must be ${minimum} or more on the ${plan} plan`);
+}
+
+async function checkCredential(deps: ApiDeps, scope: ProjectScope, reference: CredentialReference): Promise<void> {
+  if (reference.name === undefined) return;
+  const found = await deps.store.credentials.find(scope, reference.name);
+  if (found === null || found.name !== reference.name) {
+    throw invalidField('credential.name', 'no credential of that name in this project');
+  }
+}
+
+/** What the session of a login cannot capture is refused here, where the caller learns why. */
+function rejectUnsupported(field: string, telemetry: TelemetryRequest | null | undefined): void {
+  if (Object.keys(telemetry?.export ?? {}).length > 0)
+    throw invalidField(`${field}.export`, 'is not supported; leave it out and read telemetry from the browser session');
+  if (telemetry?.browser?.screenshot?.enabled === true)
+    throw invalidField(
+      `${field}.browser.screenshot`,
+      'would show what a person types into a login; use `record_session` to see what happened',
+    );
+}
+
+function mergeBrowser(current: ConnectionSettings, change: ManagedAuthBrowser): ManagedAuthBrowser {
+  const before = telemetryOf(current);
+  return defined({
+    proxy: change.proxy ?? current.browser?.proxy,
+    stealth: change.stealth ?? current.browser?.stealth,
+    telemetry: change.telemetry === undefined ? before : mergeTelemetry(before, change.telemetry),
+  });
+}
+
+/**
+ * The telemetry configuration after an update (interface.md, "BrowserTelemetryRequestConfig"): `enabled: true` starts from
+ * the default set, `enabled: false` stops, and without `enabled` the given categories are merged onto the current ones.
+ */
+function mergeTelemetry(
+  current: TelemetryRequest | null | undefined,
+  change: TelemetryRequest | null,
+): TelemetryRequest | null {
+  if (change === null) return null;
+  if (change.enabled !== undefined || current === null || current === undefined) return change;
+  if (current.enabled === false) return { ...change, enabled: true };
+  return { ...current, ...change, browser: { ...current.browser, ...change.browser } };
+}
+
+/** The two places of a body that may name a proxy: `browser.proxy`, and the deprecated `proxy`. */
+export interface ProxyChoices {
+  browser?: { proxy?: BrowserProxyConfig | undefined } | undefined;
+  proxy?: ProxyRef | undefined;
+}
+
+/**
+ * The proxy that a body chooses, by its id where it names one: names may change hands, ids do not. Undefined when it chooses
+ * none. Refuses, by the field, what the project does not have, a name that several proxies have, and two choices at once.
+ */
+export async function chosenProxy(
+  { store }: Pick<ApiDeps, 'store'>,
+  scope: ProjectScope,
+  { browser, proxy: deprecated }: ProxyChoices,
+): Promise<BrowserProxyConfig | undefined> {
+  if (browser?.proxy !== undefined && deprecated !== undefined) {
+    throw invalidField('proxy', 'give `browser.proxy` alone; `proxy` is its deprecated form');
+  }
+  const field = deprecated === undefined ? 'browser.proxy' : 'proxy';
+  const chosen = browser?.proxy ?? deprecated;
+  if (chosen === undefined || !('id' in chosen || 'name' in chosen)) return chosen;
+  const { id, name = '' } = chosen;
+  const match = await store.proxies.match(scope.projectId, id === undefined ? { name } : { id });
+  switch (match.outcome) {
+    case 'found':
+      return { id: match.proxy.id };
+    case 'none':
+      throw id === undefined
+        ? invalidField(`${field}.name`, 'no proxy of that name in this project')
+        : invalidField(`${field}.id`, 'no such proxy in this project');
+    case 'ambiguous':
+      throw invalidField(`${field}.name`, 'several proxies of this project have that name; give the id');
+  }
+}

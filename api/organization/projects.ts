@@ -1,0 +1,175 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
+import { Project, ProjectCreate, ProjectUpdate } from '../../contract/projects.ts';
+import type { ProjectRecord } from '../../store/queries/projects.ts';
+import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { requireProjects } from './entitlements.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { findProject, PROJECT_NOT_FOUND } from '../scope.ts';
+
+const tags = ['projects'];
+/** Where the operations are. Older clients know the second path. */
+const PATHS = [
+  { url: '/org/projects', hide: false },
+  { url: '/projects', hide: true },
+] as const;
+type Path = (typeof PATHS)[number];
+
+/** Projects: isolation of resources inside an organization. `/projects` is the older path of the same. */
+export function registerProjects(service: ApiServer, parts: ApiParts): void {
+  void service.register((app: ApiServer, _options, done) => {
+    app.addHook('preHandler', (request) => requireProjects(parts, organizationOf(request)));
+    for (const path of PATHS) {
+      listProjects(app, parts, path);
+      createProject(app, parts, path);
+      retrieveProject(app, parts, path);
+      updateProject(app, parts, path);
+      deleteProject(app, parts, path);
+    }
+    done();
+  });
+}
+
+const Query = z.object({
+  name: z.string().max(255).optional().describe('The whole name'),
+  query: z.string().max(255).optional().describe('Part of the name, in any case'),
+  ...pageQuery,
+});
+
+/** `GET /org/projects`: those that the credential reaches. */
+function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'GET',
+    url: path.url,
+    schema: {
+      operationId: 'listProjects',
+      tags,
+      hide: path.hide,
+      querystring: Query,
+      response: { 200: z.array(Project) },
+    },
+    handler: async (request, reply) => {
+      const { scope } = principalCallerOf(request);
+      const { name, query = '' } = request.query;
+      const asked = pageOf(request.query);
+      const matching = (await store.projects.list(scope.organizationId)).filter(
+        (project) =>
+          (scope.projectId === null || project.id === scope.projectId) &&
+          (name === undefined || project.name === name) &&
+          project.name.toLowerCase().includes(query.toLowerCase()),
+      );
+      const rows = matching.slice(asked.offset, asked.offset + asked.limit);
+      sendPageHeaders(reply, asked, { rows, hasMore: asked.offset + rows.length < matching.length });
+      return rows.map(presentProject);
+    },
+  });
+}
+
+/** `POST /org/projects`: for organization-wide credentials. */
+function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'POST',
+    url: path.url,
+    schema: {
+      operationId: 'createProject',
+      tags,
+      hide: path.hide,
+      body: ProjectCreate,
+      response: { 201: Project, ...refusals(409) },
+    },
+    handler: async (request, reply) => {
+      const { scope } = principalCallerOf(request);
+      if (scope.projectId !== null) {
+        throw new HoldfastError(
+          'forbidden',
+          'This key is for one project; create projects with an organization-wide key',
+        );
+      }
+      const project = await store.projects.create(scope.organizationId, { name: request.body.name });
+      return reply.code(201).send(presentProject(project));
+    },
+  });
+}
+
+/** `GET /org/projects/{id or name}`. */
+function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'GET',
+    url: `${path.url}/:id_or_name`,
+    schema: {
+      operationId: 'retrieveProject',
+      tags,
+      hide: path.hide,
+      params: IdOrNameParams,
+      response: { 200: Project },
+    },
+    handler: async (request) =>
+      presentProject(await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true)),
+  });
+}
+
+/** `PATCH /org/projects/{id or name}`: a new name or status, for organization-wide credentials. */
+function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'PATCH',
+    url: `${path.url}/:id_or_name`,
+    schema: {
+      operationId: 'updateProject',
+      tags,
+      hide: path.hide,
+      params: IdOrNameParams,
+      body: ProjectUpdate,
+      response: { 200: Project, ...refusals(409, 422) },
+    },
+    handler: async (request) => {
+      const { id } = await toChange(store, request, request.params.id_or_name);
+      const { name, status } = request.body;
+      const change = defined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
+      return presentProject(found(await store.projects.update(organizationOf(request), id, change), PROJECT_NOT_FOUND));
+    },
+  });
+}
+
+/** `DELETE /org/projects/{id or name}`: of an empty one and its keys, for organization-wide credentials. */
+function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+  app.route({
+    method: 'DELETE',
+    url: `${path.url}/:id_or_name`,
+    schema: {
+      operationId: 'deleteProject',
+      tags,
+      hide: path.hide,
+      params: IdOrNameParams,
+      response: { 204: NoContent, ...refusals(422) },
+    },
+    handler: async (request, reply) => {
+      const { id } = await toChange(store, request, request.params.id_or_name);
+      found(await store.projects.remove(organizationOf(request), id), PROJECT_NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+const organizationOf = (request: FastifyRequest): string => principalCallerOf(request).scope.organizationId;
+
+/** The project that a request changes. Throws `forbidden` for a key of one project. */
+async function toChange(store: ApiParts['store'], request: FastifyRequest, wanted: string): Promise<ProjectRecord> {
+  const { scope } = organizationWideCallerOf(request, 'This key is for one project; use an organization-wide key');
+  return findProject(store, scope, wanted, true);
+}
+
+function presentProject({ id, name, archivedAt, createdAt, updatedAt }: ProjectRecord): Project {
+  return {
+    id,
+    name,
+    status: archivedAt === null ? 'active' : 'archived',
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,231 @@
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import {
+  CredentialProvider,
+  CredentialProviderCreate,
+  CredentialProviderItems,
+  CredentialProviderTest,
+  CredentialProviderUpdate,
+} from '../../contract/credential-providers.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import { SecretStoreError } from '../../credential-providers/secret-store.ts';
+import type { CredentialProviderRecord } from '../../store/queries/credential-providers.ts';
+import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { checkServerUrl } from '../address-rules.ts';
+import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+
+const tags = ['credential providers'];
+const NOT_FOUND = 'Credential provider not found; check its id';
+const PATH = '/org/credential_providers';
+
+/** External secret stores of an organization: their tokens are sealed, and no answer ever shows one. */
+export function registerCredentialProviders(app: ApiServer, parts: ApiParts): void {
+  createProvider(app, parts);
+  listProviders(app, parts);
+  retrieveProvider(app, parts);
+  updateProvider(app, parts);
+  deleteProvider(app, parts);
+  testProvider(app, parts);
+  listItems(app, parts);
+}
+
+/** `POST /org/credential_providers`: the token is not tried; `…/test` does that. */
+function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: PATH,
+    config: { needsConfirmation: true },
+    schema: {
+      operationId: 'createCredentialProvider',
+      tags,
+      body: CredentialProviderCreate,
+      response: { 201: CredentialProvider, ...refusals(409) },
+    },
+    handler: async (request, reply) => {
+      const organizationId = organizationWide(request);
+      const { name, provider_type: type, token, cache_ttl_seconds: cacheTtlSeconds, ...place } = request.body;
+      const { address = null, mount = null, namespace = null, region = null } = place;
+      if (address !== null) checkServerUrl(addressPolicy, 'address', address);
+      const settings = { name, type, token, cacheTtlSeconds, address, mount, namespace, region };
+      return reply.code(201).send(present(await store.credentialProviders.create(organizationId, settings)));
+    },
+  });
+}
+
+const Query = z.object({
+  query: z.string().max(260).optional().describe('Part of the name, in any case, or the whole id'),
+  ...pageQuery,
+});
+
+/** `GET /org/credential_providers`: by priority, a bare array with paging headers. */
+function listProviders(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: PATH,
+    schema: {
+      operationId: 'listCredentialProviders',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(CredentialProvider) },
+    },
+    handler: async (request, reply) => {
+      const { query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = defined({ query: query === '' ? undefined : query });
+      const { organizationId } = principalCallerOf(request).scope;
+      const page = await store.credentialProviders.list(organizationId, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(present);
+    },
+  });
+}
+
+/** `GET /org/credential_providers/{id}`. */
+function retrieveProvider(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: `${PATH}/:id`,
+    schema: {
+      operationId: 'retrieveCredentialProvider',
+      tags,
+      params: IdParams,
+      response: { 200: CredentialProvider },
+    },
+    handler: async (request) => {
+      const { organizationId } = principalCallerOf(request).scope;
+      const record = found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      return present(record);
+    },
+  });
+}
+
+/** `PATCH /org/credential_providers/{id}`. Connections refer to a provider by name, so a new name is carried to those that use it. */
+function updateProvider(app: ApiServer, { store, connections, addressPolicy }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: `${PATH}/:id`,
+    config: { needsConfirmation: true },
+    schema: {
+      operationId: 'updateCredentialProvider',
+      tags,
+      params: IdParams,
+      body: CredentialProviderUpdate,
+      response: { 200: CredentialProvider, ...refusals(409) },
+    },
+    handler: async (request) => {
+      const organizationId = organizationWide(request);
+      const { id } = request.params;
+      const { cache_ttl_seconds: cacheTtlSeconds, ...patch } = request.body;
+      if (typeof patch.address === 'string') checkServerUrl(addressPolicy, 'address', patch.address);
+      const current = found(await store.credentialProviders.find(organizationId, id), NOT_FOUND);
+      const changed = found(
+        await store.credentialProviders.patch(organizationId, id, defined({ cacheTtlSeconds, ...patch })),
+        NOT_FOUND,
+      );
+      if (changed.name !== current.name) {
+        for (const { id: connectionId, document } of await store.connections.usingProvider(
+          organizationId,
+          current.name,
+        )) {
+          await connections.configure(connectionId, {
+            credential: { ...document.settings.credential, provider: changed.name },
+          });
+        }
+      }
+      return present(changed);
+    },
+  });
+}
+
+/**
+ * `DELETE /org/credential_providers/{id}`: destroys the token. Connections keep the reference, so that their logins fail with a
+ * reason instead of asking a person for what was meant to come from elsewhere.
+ */
+function deleteProvider(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: `${PATH}/:id`,
+    schema: {
+      operationId: 'deleteCredentialProvider',
+      tags,
+      params: IdParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
+      found(removed, NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** `POST /org/credential_providers/{id}/test`: tries the token; what is wrong is an answer, not an error. */
+function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: `${PATH}/:id/test`,
+    schema: {
+      operationId: 'testCredentialProvider',
+      tags,
+      params: IdParams,
+      response: { 200: CredentialProviderTest },
+    },
+    handler: async (request) => {
+      const organizationId = organizationWide(request);
+      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      return await externalCredentials.test(organizationId, request.params.id);
+    },
+  });
+}
+
+/** `GET /org/credential_providers/{id}/items`: what can be attached to connections, without a value. */
+function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: `${PATH}/:id/items`,
+    schema: {
+      operationId: 'listCredentialProviderItems',
+      tags,
+      params: IdParams,
+      response: { 200: CredentialProviderItems, ...refusals(422) },
+    },
+    handler: async (request) => {
+      const organizationId = organizationWide(request);
+      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      try {
+        return { items: await externalCredentials.items(organizationId, request.params.id) };
+      } catch (error) {
+        if (!(error instanceof SecretStoreError)) throw error;
+        throw new HoldfastError('operation_failed', error.message);
+      }
+    },
+  });
+}
+
+/** The organization of a caller that may see all of it: providers reach what no single project should. */
+function organizationWide(request: FastifyRequest): string {
+  const refusal = 'Credential providers belong to the organization; use an organization-wide key';
+  return organizationWideCallerOf(request, refusal).scope.organizationId;
+}
+
+/** A provider as it is answered: never its token. */
+function present(record: CredentialProviderRecord): CredentialProvider {
+  const { address, mount, namespace, region } = record;
+  const place = Object.entries({ address, mount, namespace, region }).filter(([, value]) => value !== null);
+  return {
+    id: record.id,
+    name: record.name,
+    provider_type: record.type,
+    enabled: record.enabled,
+    priority: record.priority,
+    cache_ttl_seconds: record.cacheTtlSeconds,
+    ...Object.fromEntries(place),
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+  };
+}

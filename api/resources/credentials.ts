@@ -1,0 +1,266 @@
+import { Secret, TOTP } from 'otpauth';
+import { z } from 'zod';
+import { normalizeDomain } from '../../contract/addresses.ts';
+import { Credential, CredentialCreate, CredentialUpdate, TotpCode } from '../../contract/credentials.ts';
+import { HoldfastError } from '../../contract/errors.ts';
+import {
+  isBareTotpSecret,
+  normalizeTotpSecret,
+  readTotpSecret,
+  type TotpSettings,
+} from '../../contract/totp-secret.ts';
+import type { CredentialRecord } from '../../store/queries/credentials.ts';
+import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { findInDefaultProject, writeScope } from '../scope.ts';
+
+const tags = ['credentials'];
+const NOT_FOUND = 'Credential not found; check its id or name, and the project';
+
+/** Credentials: sealed values that logins use. No answer ever shows one. */
+export function registerCredentials(app: ApiServer, parts: ApiParts): void {
+  createCredential(app, parts);
+  listCredentials(app, parts);
+  retrieveCredential(app, parts);
+  updateCredential(app, parts);
+  deleteCredential(app, parts);
+  retrieveTotpCode(app, parts);
+}
+
+/** `POST /credentials`: seals the values; no answer ever shows one. */
+function createCredential(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/credentials',
+    schema: {
+      operationId: 'createCredential',
+      tags,
+      body: CredentialCreate,
+      response: { 201: Credential, ...refusals(409) },
+    },
+    handler: async (request, reply) => {
+      const { name, domain, values, passkeys, sso_provider: ssoProvider } = request.body;
+      const totpSecret = totpSecretOf(request.body);
+      const scope = await writeScope(store, principalCallerOf(request).scope);
+      const record = await store.credentials.create(scope, {
+        name,
+        domain,
+        values,
+        ...defined({ totpSecret, passkeys, ssoProvider }),
+      });
+      return reply.code(201).send(presentCredential(record, 'single'));
+    },
+  });
+}
+
+const Query = z.object({
+  domain: z.string().max(260).optional(),
+  query: z.string().max(260).optional().describe('Part of the name or of the domain, in any case'),
+  ...pageQuery,
+});
+
+/** `GET /credentials`: newest first, a bare array with paging headers. */
+function listCredentials(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials',
+    schema: {
+      operationId: 'listCredentials',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Credential) },
+    },
+    handler: async (request, reply) => {
+      const { domain, query } = request.query;
+      const filter = defined({
+        domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
+        query: query === '' ? undefined : query,
+      });
+      const asked = pageOf(request.query);
+      const page = await store.credentials.list(principalCallerOf(request).scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map((record) => presentCredential(record, 'list'));
+    },
+  });
+}
+
+/** `GET /credentials/{id or name}`: with the names of its values, without a value. */
+function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials/:id_or_name',
+    schema: {
+      operationId: 'retrieveCredential',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: Credential },
+    },
+    handler: async (request) => {
+      const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
+      return presentCredential(record, 'single');
+    },
+  });
+}
+
+/**
+ * `PATCH /credentials/{id or name}`: `remove_value_keys` first, then `values` merged. Connections refer to a credential by
+ * name, so a new name is carried to those that use it; a new value is told to them.
+ */
+function updateCredential(app: ApiServer, { store, connections, answers }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/credentials/:id_or_name',
+    config: { needsConfirmation: true },
+    schema: {
+      operationId: 'updateCredential',
+      tags,
+      params: IdOrNameParams,
+      body: CredentialUpdate,
+      response: { 200: Credential, ...refusals(409) },
+    },
+    handler: async (request) => {
+      const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
+      const { name, values, remove_value_keys: removeValueKeys } = request.body;
+      const totpSecret = totpSecretOf(request.body, await keptTotpSettings(store, current, request.body));
+      const { passkeys, remove_passkeys: removePasskeys } = request.body;
+      const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
+      const changed = found(
+        await store.credentials.patch(
+          project,
+          current.id,
+          defined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
+        ),
+        NOT_FOUND,
+      );
+      const isRenamed = changed.name !== current.name;
+      if (isRenamed || changed.version !== current.version || changed.ssoProvider !== current.ssoProvider) {
+        const users = await store.connections.usingCredential(project, current.name);
+        await Promise.all(
+          users.map(({ id }) =>
+            unlessGone(async () => {
+              const told = isRenamed
+                ? connections.configure(id, { credential: { name: changed.name } })
+                : connections.credentialChanged(id);
+              // `can_reauth` follows at once: whoever reads the connection next sees it.
+              await answers.settled(await told);
+            }),
+          ),
+        );
+      }
+      return presentCredential(changed, 'single');
+    },
+  });
+}
+
+/** `DELETE /credentials/{id or name}`: unlinks it from its connections first, so that a failure half-way can be tried again. */
+function deleteCredential(app: ApiServer, { store, connections }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/credentials/:id_or_name',
+    schema: {
+      operationId: 'deleteCredential',
+      tags,
+      params: IdOrNameParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const { record, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
+      for (const { id } of await store.connections.usingCredential(project, record.name)) {
+        await unlessGone(() => connections.configure(id, { credential: null }));
+      }
+      found(await store.credentials.remove(project, record.id), NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+async function find({ projects, credentials }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName)),
+    NOT_FOUND,
+  );
+  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+}
+
+/** A connection that is deleted at the same moment need not be told. */
+async function unlessGone(configure: () => Promise<unknown>): Promise<void> {
+  try {
+    await configure();
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'not_found') throw error;
+  }
+}
+
+/** `GET /credentials/{id or name}/totp-code`: the code of this moment; 404 without a secret. */
+function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/credentials/:id_or_name/totp-code',
+    config: { answersSecret: true, needsConfirmation: true },
+    schema: {
+      operationId: 'credentialTotpCode',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: TotpCode },
+    },
+    handler: async (request) => {
+      const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
+      const secret = (await store.credentials.open(record.id))?.totpSecret ?? null;
+      if (secret === null) {
+        throw new HoldfastError('not_found', 'This credential has no TOTP secret; set `totp_secret` first');
+      }
+      const now = clock().getTime();
+      const parameters = readTotpSecret(secret);
+      if (parameters === null)
+        throw new HoldfastError('not_found', 'The TOTP secret cannot be read; set `totp_secret` again');
+      const totp = new TOTP({ ...parameters, secret: Secret.fromBase32(parameters.secret) });
+      const periodMs = parameters.period * 1000;
+      return {
+        code: totp.generate({ timestamp: now }),
+        expires_at: new Date((Math.floor(now / periodMs) + 1) * periodMs).toISOString(),
+      };
+    },
+  });
+}
+
+/** What a new secret alone leaves as it was: period, digits and algorithm of the one that it replaces. */
+async function keptTotpSettings(
+  store: ApiParts['store'],
+  { id, hasTotpSecret }: CredentialRecord,
+  { totp_secret: text = '' }: CredentialUpdate,
+): Promise<TotpSettings> {
+  if (text === '' || !hasTotpSecret || !isBareTotpSecret(text)) return {};
+  const former = readTotpSecret((await store.credentials.open(id))?.totpSecret ?? '');
+  return former === null ? {} : { period: former.period, digits: former.digits, algorithm: former.algorithm };
+}
+
+/**
+ * The secret of a body in the spelling in which it is kept; empty to remove it, undefined to leave it. `kept` holds where the body
+ * says nothing.
+ */
+function totpSecretOf(body: CredentialCreate | CredentialUpdate, kept: TotpSettings = {}): string | undefined {
+  const { totp_secret: text, totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
+  if (text === undefined || text === '') return text;
+  return normalizeTotpSecret(text, { ...kept, ...defined({ algorithm, digits, period }) }) ?? undefined;
+}
+
+/** A credential as it is answered: never a value. Lists leave out the names of its values. */
+function presentCredential(record: CredentialRecord, detail: 'single' | 'list'): Credential {
+  return {
+    id: record.id,
+    name: record.name,
+    domain: record.domain,
+    created_at: record.createdAt.toISOString(),
+    updated_at: record.updatedAt.toISOString(),
+    has_values: record.valueKeys.length > 0,
+    has_totp_secret: record.hasTotpSecret,
+    has_passkeys: record.passkeys.length > 0,
+    sso_provider: record.ssoProvider,
+    ...(detail === 'single' ? { value_keys: record.valueKeys, passkeys: record.passkeys } : {}),
+  };
+}

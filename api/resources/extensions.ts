@@ -1,0 +1,177 @@
+import multipart from '@fastify/multipart';
+import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
+import { Extension, MAX_EXTENSION_BYTES } from '../../contract/extensions.ts';
+import type { ExtensionRecord } from '../../store/queries/extensions.ts';
+import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { receiveExtension } from './extension-archive.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { findInDefaultProject, writeScope } from '../scope.ts';
+
+const tags = ['extensions'];
+const NOT_FOUND = 'Extension not found; check its id or name, and the project';
+/** Bytes: a string to who reads the document, a buffer to the handlers. */
+const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
+const Query = z.object({
+  name: z.string().max(255).optional().describe('The whole name'),
+  query: z.string().max(260).optional().describe('Part of the name, in any case, or the whole id'),
+  ...pageQuery,
+});
+
+/** Browser extensions that sessions are started with (`extensions` of `POST /browsers`). */
+export function registerExtensions(app: ApiServer, parts: ApiParts): void {
+  uploadExtension(app, parts);
+  listExtensions(app, parts);
+  retrieveExtension(app, parts);
+  downloadExtension(app, parts);
+  fetchFromChromeStore(app);
+  deleteExtension(app, parts);
+}
+
+/** `POST /extensions`: a form with `file`, a ZIP archive or a `.crx`, and maybe a `name`, unique in its project. */
+function uploadExtension(app: ApiServer, { store }: ApiParts): void {
+  void app.register(async (forms: ApiServer) => {
+    await forms.register(multipart, {
+      limits: { fileSize: MAX_EXTENSION_BYTES, files: 1, fields: 1, fieldSize: 1024 },
+    });
+    forms.route({
+      method: 'POST',
+      url: '/extensions',
+      schema: {
+        operationId: 'uploadExtension',
+        tags,
+        consumes: ['multipart/form-data'],
+        body: z.object({ file: Archive, name: z.string().optional() }),
+        response: { 201: Extension, ...refusals(409) },
+      },
+      // For the document alone: the form is read by the handler, part by part.
+      validatorCompiler: () => (value: unknown) => ({ value }),
+      handler: async (request, reply) => {
+        const upload = await receiveExtension(request);
+        const scope = await writeScope(store, principalCallerOf(request).scope);
+        return reply.code(201).send(presentExtension(await store.extensions.create(scope, upload)));
+      },
+    });
+  });
+}
+
+/** `GET /extensions`: newest first, a bare array with paging headers. */
+function listExtensions(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/extensions',
+    schema: {
+      operationId: 'listExtensions',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Extension) },
+    },
+    handler: async (request, reply) => {
+      const { name, query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = defined({ name, query: query === '' ? undefined : query });
+      const page = await store.extensions.list(principalCallerOf(request).scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentExtension);
+    },
+  });
+}
+
+/** `GET /extensions/{id or name}/metadata`. */
+function retrieveExtension(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/extensions/:id_or_name/metadata',
+    schema: {
+      operationId: 'retrieveExtension',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: Extension },
+    },
+    handler: async (request) =>
+      presentExtension(await find(store, principalCallerOf(request), request.params.id_or_name)),
+  });
+}
+
+/** `GET /extensions/{id or name}`: the ZIP archive, without the signed header that a `.crx` came with. */
+function downloadExtension(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/extensions/:id_or_name',
+    schema: {
+      operationId: 'downloadExtension',
+      tags,
+      params: IdOrNameParams,
+      produces: ['application/zip'],
+      response: { 200: Archive },
+    },
+    handler: async (request, reply) => {
+      const caller = principalCallerOf(request);
+      const { id } = await find(store, caller, request.params.id_or_name);
+      const archive = found(await store.extensions.archive(caller.scope, id), NOT_FOUND);
+      return reply
+        .type('application/zip')
+        .header('content-disposition', `attachment; filename="${id}.zip"`)
+        .send(archive);
+    },
+  });
+}
+
+/** `GET /extensions/from_chrome_store`: this installation fetches nothing from there, and says what to do instead. */
+function fetchFromChromeStore(app: ApiServer): void {
+  app.route({
+    method: 'GET',
+    url: '/extensions/from_chrome_store',
+    schema: { operationId: 'downloadExtensionFromChromeStore', tags, response: {} },
+    handler: () => {
+      throw new HoldfastError(
+        'not_found',
+        'This installation does not fetch from the Chrome Web Store; upload the extension, as ZIP or .crx, by POST /extensions',
+      );
+    },
+  });
+}
+
+/** `DELETE /extensions/{id or name}`. Sessions that run keep it. */
+function deleteExtension(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/extensions/:id_or_name',
+    schema: {
+      operationId: 'deleteExtension',
+      tags,
+      params: IdOrNameParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const caller = principalCallerOf(request);
+      const { id } = await find(store, caller, request.params.id_or_name);
+      found(await store.extensions.remove(caller.scope, id), NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+async function find({ projects, extensions }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName)),
+    NOT_FOUND,
+  );
+  return record;
+}
+
+function presentExtension(record: ExtensionRecord): Extension {
+  return {
+    id: record.id,
+    name: record.name,
+    size_bytes: record.sizeBytes,
+    checksum: record.checksum,
+    created_at: record.createdAt.toISOString(),
+    last_used_at: record.lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { HoldfastError } from '../../contract/errors.ts';
+import { presentProfile, Profile, ProfileCreate, ProfileUpdate } from '../../contract/profiles.ts';
+import type { ProfileRecord } from '../../store/queries/profiles.ts';
+import type { ProjectScope } from '../../store/scope.ts';
+import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { findInDefaultProject, writeScope } from '../scope.ts';
+
+const tags = ['profiles'];
+const NOT_FOUND = 'Profile not found; check its id or name, and the project';
+const Query = z.object({
+  name: z.string().max(255).optional().describe('The whole name'),
+  query: z.string().max(255).optional().describe('Part of the name, in any case'),
+  ...pageQuery,
+});
+
+/** Profiles: names for the kept state of a browser. */
+export function registerProfiles(app: ApiServer, parts: ApiParts): void {
+  createProfile(app, parts);
+  listProfiles(app, parts);
+  retrieveProfile(app, parts);
+  updateProfile(app, parts);
+  deleteProfile(app, parts);
+}
+
+/** `POST /profiles`. A name is optional, and unique in its project. */
+function createProfile(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/profiles',
+    schema: {
+      operationId: 'createProfile',
+      tags,
+      body: ProfileCreate,
+      response: { 201: Profile, ...refusals(409) },
+    },
+    handler: async (request, reply) => {
+      const scope = await writeScope(store, principalCallerOf(request).scope);
+      const record = await store.profiles.create(scope, defined({ name: request.body?.name }));
+      return reply.code(201).send(presentProfile(record));
+    },
+  });
+}
+
+/** `GET /profiles`: newest first, a bare array with paging headers. */
+function listProfiles(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/profiles',
+    schema: {
+      operationId: 'listProfiles',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Profile) },
+    },
+    handler: async (request, reply) => {
+      const { scope } = principalCallerOf(request);
+      const { name, query } = request.query;
+      const asked = pageOf(request.query);
+      if (name !== undefined && name !== '') {
+        const named = await store.profiles.find(scope, name);
+        const rows = named?.name === name ? [named].slice(asked.offset) : [];
+        sendPageHeaders(reply, asked, { rows, hasMore: false });
+        return rows.map(presentProfile);
+      }
+      const filter = defined({ query: query === '' ? undefined : query });
+      const page = await store.profiles.list(scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentProfile);
+    },
+  });
+}
+
+/** `GET /profiles/{id or name}`. */
+function retrieveProfile(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/profiles/:id_or_name',
+    schema: {
+      operationId: 'retrieveProfile',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: Profile },
+    },
+    handler: async (request) => {
+      const { record } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
+      return presentProfile(record);
+    },
+  });
+}
+
+/** `PATCH /profiles/{id or name}`: a new name. 422 while a connection uses the profile. */
+function updateProfile(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/profiles/:id_or_name',
+    schema: {
+      operationId: 'updateProfile',
+      tags,
+      params: IdOrNameParams,
+      body: ProfileUpdate,
+      response: { 200: Profile, ...refusals(409, 422) },
+    },
+    handler: async (request) => {
+      const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
+      if (record.name === request.body.name) return presentProfile(record);
+      await rejectInUse(store, project, record);
+      const renamed = found(await store.profiles.rename(project, record.id, request.body.name), NOT_FOUND);
+      return presentProfile(renamed);
+    },
+  });
+}
+
+/** `DELETE /profiles/{id or name}`. 422 while a connection uses the profile. */
+function deleteProfile(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/profiles/:id_or_name',
+    schema: {
+      operationId: 'deleteProfile',
+      tags,
+      params: IdOrNameParams,
+      response: { 204: NoContent, ...refusals(422) },
+    },
+    handler: async (request, reply) => {
+      const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
+      await rejectInUse(store, project, record);
+      found(await store.profiles.remove(project, record.id), NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/** The profile that a path means; throws `not_found`. */
+export async function findProfile(
+  { projects, profiles }: ApiParts['store'],
+  { scope }: PrincipalCaller,
+  idOrName: string,
+) {
+  const record = found(
+    await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName)),
+    NOT_FOUND,
+  );
+  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+}
+
+/**
+ * Refuses what would take a profile away from a connection: it keeps that profile logged in, by its name, and would make
+ * an empty one of the same name. 422 and not 409, which clients would try again.
+ */
+async function rejectInUse(
+  { connections }: ApiParts['store'],
+  project: ProjectScope,
+  { name }: ProfileRecord,
+): Promise<void> {
+  if (name === null) return;
+  const page = await connections.list(project, { limit: 1, offset: 0, profileName: name });
+  const [user] = page.rows;
+  if (user === undefined) return;
+  throw new HoldfastError('operation_failed', `Connection ${user.id} uses this profile; delete the connection first`);
+}

@@ -1,0 +1,209 @@
+import { z } from 'zod';
+import { HoldfastError, invalidField } from '../../contract/errors.ts';
+import { Proxy, ProxyCheck, ProxyCreate, type ProxyStatus, ProxyUpdate } from '../../contract/proxies.ts';
+import type { ProxyRecord } from '../../store/queries/proxies.ts';
+import type { Scope } from '../../store/scope.ts';
+import { IdOrNameParams, NoContent } from '../response-schemas.ts';
+import { isForbiddenHost } from '../address-rules.ts';
+import { principalCallerOf } from '../caller.ts';
+import type { ApiServer } from '../context.ts';
+import { defined } from '../nullish.ts';
+import { found } from '../nullish.ts';
+import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import type { ApiParts } from '../parts.ts';
+import { findInDefaultProject, writeScope } from '../scope.ts';
+
+const tags = ['proxies'];
+const NOT_FOUND = 'Proxy not found; check its id or name, and the project';
+
+/** Proxies of the caller's own: their passwords are sealed, and no answer ever shows one. */
+export function registerProxies(app: ApiServer, parts: ApiParts): void {
+  createProxy(app, parts);
+  listProxies(app, parts);
+  retrieveProxy(app, parts);
+  updateProxy(app, parts);
+  deleteProxy(app, parts);
+  checkProxyRoute(app, parts);
+}
+
+/** `POST /proxies`: keeps a proxy of the caller's own; its password is sealed and no answer ever shows it. */
+function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/proxies',
+    schema: {
+      operationId: 'createProxy',
+      tags,
+      body: ProxyCreate,
+      response: { 201: Proxy },
+    },
+    handler: async (request, reply) => {
+      const { name, protocol, bypass_hosts: bypassHosts, config } = request.body;
+      // A name is checked when it resolves, at each connection.
+      if (isForbiddenHost(addressPolicy, config.host, config.port)) {
+        throw invalidField('config.host', 'is a private address; the operator can list it as an allowed host');
+      }
+      const scope = await writeScope(store, principalCallerOf(request).scope);
+      const record = await store.proxies.create(scope, {
+        name: name ?? null,
+        protocol,
+        host: config.host,
+        port: config.port,
+        username: config.username ?? null,
+        password: config.password ?? null,
+        bypassHosts: bypassHosts ?? [],
+      });
+      return reply.code(201).send(presentProxy(record));
+    },
+  });
+}
+
+const Query = z.object({
+  name: z.string().max(255).optional().describe('The whole name'),
+  query: z.string().max(260).optional().describe('Part of the name or of the host, in any case, or the whole id'),
+  ...pageQuery,
+});
+
+/** `GET /proxies`: newest first, a bare array with paging headers. */
+function listProxies(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/proxies',
+    schema: {
+      operationId: 'listProxies',
+      tags,
+      querystring: Query,
+      response: { 200: z.array(Proxy) },
+    },
+    handler: async (request, reply) => {
+      const { name, query } = request.query;
+      const asked = pageOf(request.query);
+      const filter = defined({ name, query: query === '' ? undefined : query });
+      const page = await store.proxies.list(principalCallerOf(request).scope, { ...asked, ...filter });
+      sendPageHeaders(reply, asked, page);
+      return page.rows.map(presentProxy);
+    },
+  });
+}
+
+/** `GET /proxies/{id or name}`. */
+function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'GET',
+    url: '/proxies/:id_or_name',
+    schema: {
+      operationId: 'retrieveProxy',
+      tags,
+      params: IdOrNameParams,
+      response: { 200: Proxy },
+    },
+    handler: async (request) => {
+      return presentProxy(await findProxy(store, principalCallerOf(request).scope, request.params.id_or_name));
+    },
+  });
+}
+
+/** `PATCH /proxies/{id or name}`: a new name. What refers to the proxy refers to its id, so nothing else changes. */
+function updateProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/proxies/:id_or_name',
+    schema: {
+      operationId: 'updateProxy',
+      tags,
+      params: IdOrNameParams,
+      body: ProxyUpdate,
+      response: { 200: Proxy },
+    },
+    handler: async (request) => {
+      const { scope } = principalCallerOf(request);
+      const { id } = await findProxy(store, scope, request.params.id_or_name);
+      return presentProxy(found(await store.proxies.rename(scope, id, request.body.name), NOT_FOUND));
+    },
+  });
+}
+
+/**
+ * `DELETE /proxies/{id or name}`: destroys the password. Sessions that run keep their way out. Connections keep the reference, so
+ * that their logins fail with a reason and never go out by another way than the one that was chosen.
+ */
+function deleteProxy(app: ApiServer, { store }: ApiParts): void {
+  app.route({
+    method: 'DELETE',
+    url: '/proxies/:id_or_name',
+    schema: {
+      operationId: 'deleteProxy',
+      tags,
+      params: IdOrNameParams,
+      response: { 204: NoContent },
+    },
+    handler: async (request, reply) => {
+      const { scope } = principalCallerOf(request);
+      const { id } = await findProxy(store, scope, request.params.id_or_name);
+      found(await store.proxies.remove(scope, id), NOT_FOUND);
+      return reply.code(204).send();
+    },
+  });
+}
+
+/**
+ * `POST /proxies/{id or name}/check`: asks for a page through the proxy. Without `url` what is found is kept; with it, it is only
+ * answered: the fault may be the target's.
+ */
+function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void {
+  app.route({
+    method: 'POST',
+    url: '/proxies/:id_or_name/check',
+    schema: {
+      operationId: 'checkProxy',
+      tags,
+      params: IdOrNameParams,
+      body: ProxyCheck,
+      response: { 200: Proxy },
+    },
+    handler: async (request) => {
+      const { scope } = principalCallerOf(request);
+      const record = await findProxy(store, scope, request.params.id_or_name);
+      const { id } = record;
+      const opened = await store.proxies.open(record.projectId, { id });
+      const proxy = found(opened.outcome === 'found' && opened.proxy, NOT_FOUND);
+      const url = request.body?.url;
+      const status: ProxyStatus = (await checkProxy(proxy, url)) ? 'available' : 'unavailable';
+      if (url !== undefined) return { ...presentProxy(record), status };
+      const checked = found(await store.proxies.recordCheck(scope, id, status), NOT_FOUND);
+      return presentProxy(checked);
+    },
+  });
+}
+
+/** The proxy that a path calls by its id or, where that is clear, by its name: names are not unique. */
+async function findProxy(store: ApiParts['store'], scope: Scope, wanted: string): Promise<ProxyRecord> {
+  const proxy = await findInDefaultProject(store, scope, async (within) => {
+    const byId = await store.proxies.find(within, wanted);
+    if (byId !== null) return byId;
+    const { rows } = await store.proxies.list(within, { name: wanted, limit: 2, offset: 0 });
+    if (rows.length > 1)
+      throw new HoldfastError('bad_request', 'Several proxies have this name; name the proxy by its id');
+    return rows[0] ?? null;
+  });
+  return found(proxy, NOT_FOUND);
+}
+
+/** A proxy as it is answered: where it is and what its last check found, never its password. */
+function presentProxy(record: ProxyRecord): Proxy {
+  return {
+    id: record.id,
+    ...(record.name === null ? {} : { name: record.name }),
+    type: 'custom',
+    protocol: record.protocol,
+    ...(record.bypassHosts.length === 0 ? {} : { bypass_hosts: record.bypassHosts }),
+    config: {
+      host: record.host,
+      port: record.port,
+      ...(record.username === null ? {} : { username: record.username }),
+      has_password: record.hasPassword,
+    },
+    ...(record.status === null ? {} : { status: record.status }),
+    ...(record.lastCheckedAt === null ? {} : { last_checked: record.lastCheckedAt.toISOString() }),
+  };
+}
