@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { HoldfastError } from '../contract/errors.ts';
 import { isAtLeast, type Role } from '../contract/people.ts';
-import type { AuditOwner } from './audit-log/audit-trail.ts';
+import type { AuditPrincipal } from './audit-log/audit-trail.ts';
 import type { ApiKeyRecord } from '../store/queries/api-keys.ts';
 import type { Scope } from '../store/scope.ts';
 
@@ -50,7 +50,7 @@ declare module 'fastify' {
     /** Who asks; null only on routes with `access: 'public'` and on token-carrying browser URLs. */
     caller: Caller | null;
     /** Whom the audit row of a public route belongs to, once its handler knows it. */
-    auditOwner: AuditOwner | null;
+    auditPrincipal: AuditPrincipal | null;
     /** The connection whose hosted page has asked, once its cookie is checked; the audit row belongs to its organization. */
     auditConnection: string | null;
   }
@@ -113,7 +113,7 @@ export function credentialProjectOf(caller: PrincipalCaller): string | null {
 }
 
 /** True for who may see links and tokens by which more can be done than reading: all but people who may only read. */
-export function maySeeAccess(caller: Caller): boolean {
+export function canSeeAccessLinks(caller: Caller): boolean {
   return caller.kind === 'api_key' || (caller.kind === 'user' && isAtLeast(caller.role, 'operator'));
 }
 
@@ -137,6 +137,6 @@ export function programOf({ caller, host }: Pick<FastifyRequest, 'caller' | 'hos
 }
 
 /** Throws `forbidden` for a program: what it makes must not reach further than its invocation. */
-export function refusePrograms(request: FastifyRequest, what: string): void {
+export function rejectPrograms(request: FastifyRequest, what: string): void {
   if (programOf(request) !== null) throw new HoldfastError('forbidden', `A running program may not ${what}`);
 }

@@ -58,7 +58,7 @@ const EXPOSED_HEADERS = ['X-Has-More', 'X-Next-Offset', 'Retry-After', 'X-RateLi
  * of it. Without origins no other page gets an answer, and never one from the hosted page's endpoints. Register before
  * authentication: a browser asks beforehand without a key.
  */
-export async function answerOwnOrigins(app: ApiServer, origins: readonly string[]): Promise<void> {
+export async function allowOrigins(app: ApiServer, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     delegator: (request, callback) => {

@@ -1,7 +1,7 @@
 import { createBrowserService, type BrowserService } from '../browser-client/service.ts';
 import { createCodeInbox, type CodeInbox } from '../codes/inbox.ts';
 import { createCodeTokens, type CodeTokens } from './auth-connections/tokens.ts';
-import { createConnectionAnswers, type ConnectionAnswers } from './auth-connections/responses.ts';
+import { createConnectionViews, type ConnectionViews } from './auth-connections/views.ts';
 import { DEFAULT_RATE_LIMITS, type ApiDeps } from './context.ts';
 import { createHandoffCodes, type HandoffCodes } from './auth-connections/tokens.ts';
 import { createHostedTokens, type HostedTokens } from './auth-connections/tokens.ts';
@@ -11,9 +11,9 @@ import { createOpenStreams, type OpenStreams } from './streams.ts';
 
 /** What routes work with: what the service was given, and what it made of it. */
 export interface ApiParts extends ApiDeps {
-  codes: HandoffCodes;
-  tokens: HostedTokens;
-  answers: ConnectionAnswers;
+  handoffCodes: HandoffCodes;
+  hostedTokens: HostedTokens;
+  views: ConnectionViews;
   inbox: CodeInbox;
   codeTokens: CodeTokens;
   streams: OpenStreams;
@@ -25,12 +25,12 @@ export interface ApiParts extends ApiDeps {
 export function createApiParts(deps: ApiDeps): ApiParts {
   const { addressRateLimit = DEFAULT_RATE_LIMITS.address, credentialRateLimit = DEFAULT_RATE_LIMITS.credential } =
     deps.settings;
-  const codes = createHandoffCodes(deps.signingKey, deps.clock);
+  const handoffCodes = createHandoffCodes(deps.signingKey, deps.clock);
   return {
     ...deps,
-    codes,
-    tokens: createHostedTokens(deps.signingKey, deps.clock),
-    answers: createConnectionAnswers(deps, codes),
+    handoffCodes,
+    hostedTokens: createHostedTokens(deps.signingKey, deps.clock),
+    views: createConnectionViews(deps, handoffCodes),
     inbox: createCodeInbox(deps),
     codeTokens: createCodeTokens(deps.signingKey, deps.clock),
     streams: createOpenStreams(),

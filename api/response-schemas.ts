@@ -12,8 +12,8 @@ export const ErrorBody = z
   })
   .describe('Error');
 
-/** Error answers of a route beside its {@link commonRefusals}, for its schema and the OpenAPI document. */
-export function refusals<const Status extends number>(...statuses: Status[]): Record<Status, typeof ErrorBody> {
+/** Error answers of a route beside its {@link commonErrorStatuses}, for its schema and the OpenAPI document. */
+export function errorResponses<const Status extends number>(...statuses: Status[]): Record<Status, typeof ErrorBody> {
   const entries = statuses.map((status) => [status, ErrorBody] as const);
   return Object.fromEntries(entries) as Record<Status, typeof ErrorBody>;
 }
@@ -28,7 +28,7 @@ export interface RouteOutline {
  * Statuses that a route may refuse with whatever it does: malformed text, too many calls, a fault, a store that is away; a
  * credential that is wrong, may not do this, or is for a project that is not there; and a body that is too large or no JSON.
  */
-export function commonRefusals({ method, access = 'api_key' }: RouteOutline): number[] {
+export function commonErrorStatuses({ method, access = 'api_key' }: RouteOutline): number[] {
   const ofCredential = access === 'public' ? [] : [401, 403, 404];
   const ofBody = [method].flat().some((one) => one !== 'GET' && one !== 'HEAD') ? [413, 415] : [];
   // The token of a flow that a newer one has replaced.

@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../store/queries/projects.ts';
 import type { ProjectScope, Scope } from '../store/scope.ts';
 import type { ApiDeps } from './context.ts';
 import { requireProjects } from './organization/entitlements.ts';
-import { found } from './nullish.ts';
+import { requireFound } from './nullish.ts';
 
 type Store = Pick<ApiDeps['store'], 'projects'>;
 
@@ -87,7 +87,7 @@ export async function findProject(store: Store, scope: Scope, wanted: string, by
   if (another !== undefined) {
     throw new HoldfastError('bad_request', 'Several projects have this name; name the project by its id');
   }
-  return found(project, PROJECT_NOT_FOUND);
+  return requireFound(project, PROJECT_NOT_FOUND);
 }
 
 /**

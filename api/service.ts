@@ -12,12 +12,12 @@ import { isPrincipal, principalIdOf, type Caller } from './caller.ts';
 import { createAuthentication } from './authentication.ts';
 import { hasBrowserToken } from './browsers/forwarding.ts';
 import { createClientAddress } from './rate-limit.ts';
-import { passOnBrowsers } from './browsers/proxy.ts';
-import { tunnelBrowserSockets } from './browsers/tunnel.ts';
+import { proxyBrowserRoutes } from './browsers/proxy.ts';
+import { tunnelBrowserWebSockets } from './browsers/tunnel.ts';
 import { consolePages } from './console/plugin.ts';
 import type { ApiDeps, ApiServer } from './context.ts';
 import { showDocument } from './document/openapi.ts';
-import { answerOwnOrigins } from './cross-origin.ts';
+import { allowOrigins } from './cross-origin.ts';
 import { createHostedPageDeps } from './auth-connections/hosted-page-deps.ts';
 import { hostedPage } from './hosted/plugin.ts';
 import { createAccessTokens } from './oauth/access-tokens.ts';
@@ -57,14 +57,14 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
     clientErrorHandler: (fault, socket) => {
       const call = { at: deps.clock(), ip: socket.remoteAddress ?? '', method: '', url: '', route: '', headers: {} };
-      if (fault.code !== 'ECONNRESET') trail.noteStranger({ ...call, status: 400, durationMs: 0 });
+      if (fault.code !== 'ECONNRESET') trail.recordAnonymous({ ...call, status: 400, durationMs: 0 });
       answerBrokenRequest(fault, socket);
     },
     // Before any hook: such a request has no route.
     frameworkErrors: (error, request, reply) => {
       const received = { at: deps.clock(), ip: addressOf(request.raw) };
       answerError(error, request, reply, deps.logger);
-      trail.noteStranger(callOf(request, received, reply.statusCode, 0));
+      trail.recordAnonymous(callOf(request, received, reply.statusCode, 0));
     },
   }).withTypeProvider<ZodTypeProvider>();
 
@@ -74,7 +74,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   answerErrors(app, deps.logger);
   sendAnswerHeaders(app);
   acceptEmptyJson(app);
-  await answerOwnOrigins(app, deps.settings.allowedOrigins ?? []);
+  await allowOrigins(app, deps.settings.allowedOrigins ?? []);
   guardRequests(app, parts, trail);
   await describeRoutes(app, deps.settings.publicUrl);
   await showDocument(app);
@@ -92,8 +92,8 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     done();
   });
   await app.register(async (scope) => oauthServer(scope.withTypeProvider<ZodTypeProvider>(), parts));
-  await app.register(async (scope) => passOnBrowsers(scope.withTypeProvider<ZodTypeProvider>(), parts));
-  tunnelBrowserSockets(app, parts, trail);
+  await app.register(async (scope) => proxyBrowserRoutes(scope.withTypeProvider<ZodTypeProvider>(), parts));
+  tunnelBrowserWebSockets(app, parts, trail);
   return app;
 }
 
@@ -121,14 +121,14 @@ export async function startApi(options: ApiDeps & ListenOptions): Promise<Runnin
 function guardRequests(app: ApiServer, parts: ApiParts, trail: AuditTrail): void {
   const authenticate = createAuthentication(
     parts,
-    parts.tokens,
+    parts.hostedTokens,
     parts.codeTokens,
     createAccessTokens(parts, parts.signingKeys),
   );
   const { byAddress, byCredential } = parts.limits;
 
   app.decorateRequest('caller', null);
-  app.decorateRequest('auditOwner', null);
+  app.decorateRequest('auditPrincipal', null);
   app.decorateRequest('auditConnection', null);
   auditRequests(app, trail, parts);
   app.addHook('onRequest', async (request, reply) => {

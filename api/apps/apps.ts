@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { APP_REGION, AppVersion } from '../../contract/apps.ts';
 import type { AppVersionRecord } from '../../store/queries/app-versions.ts';
-import { type PrincipalCaller, maySeeAccess, principalCallerOf } from '../caller.ts';
+import { type PrincipalCaller, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -26,7 +26,7 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/apps',
-    config: { answersSecret: holdsEnvValue },
+    config: { answersSecret: hasEnvValue },
     schema: {
       operationId: 'listApps',
       tags: ['apps'],
@@ -36,7 +36,7 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { app_name: appName, version, query } = request.query;
       const asked = pageOf(request.query);
-      const filter = { ...asked, ...defined({ appName, version, query }) };
+      const filter = { ...asked, ...omitUndefined({ appName, version, query }) };
       const caller = principalCallerOf(request);
       const page = await store.deployments.listVersions(caller.scope, filter);
       sendPageHeaders(reply, asked, page);
@@ -63,7 +63,7 @@ export type ShowEnvVars = (deployment: { id: string; envNames: string[] }) => Pr
  * empty (interface.md, "App version summary"). For one request: what several versions share is opened once.
  */
 export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: PrincipalCaller): ShowEnvVars {
-  const inConsole = caller.kind === 'user' && caller.source === 'dashboard' && maySeeAccess(caller);
+  const inConsole = caller.kind === 'user' && caller.source === 'dashboard' && canSeeAccessLinks(caller);
   const opened = new Map<string, ReturnType<typeof store.deployments.source>>();
   return async ({ id, envNames }) => {
     const redacted = Object.fromEntries(envNames.map((name) => [name, '']));
@@ -75,6 +75,6 @@ export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: Principal
 }
 
 /** True for a written answer that has some value of an environment in it. */
-export function holdsEnvValue(body: unknown): boolean {
+export function hasEnvValue(body: unknown): boolean {
   return typeof body === 'string' && /"env_vars":\{[^}]*":"[^"]/.test(body);
 }

@@ -28,7 +28,7 @@ const Version = z.string().trim().min(1).max(255);
  * Receives the form of a deployment: `file`, a ZIP archive, and `entrypoint_rel_path`, or `source[…]`, and maybe `version`, `force`,
  * `region` and `env_vars[NAME]`. Throws errors that name the field.
  */
-export async function receiveDeployment(request: FastifyRequest): Promise<DeploymentForm> {
+export async function parseDeploymentForm(request: FastifyRequest): Promise<DeploymentForm> {
   if (!request.isMultipart()) {
     throw new HoldfastError(
       'unsupported_media_type',

@@ -5,14 +5,14 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { AppEvent } from '../../store/queries/app-events.ts';
 import type { DeploymentRecord, Repository } from '../../store/queries/deployments.ts';
 import { EventStreamAnswer, IdParams, NoContent } from '../response-schemas.ts';
-import { followEvents, Since } from './event-stream.ts';
+import { streamAppEvents, Since } from './event-stream.ts';
 import { Filter } from './apps.ts';
-import { principalCallerOf, refusePrograms } from '../caller.ts';
+import { principalCallerOf, rejectPrograms } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { MAX_ENV_VALUE, MAX_ENV_VARS, receiveDeployment } from './deployment-form.ts';
-import { envVarsFor, holdsEnvValue } from './apps.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { MAX_ENV_VALUE, MAX_ENV_VARS, parseDeploymentForm } from './deployment-form.ts';
+import { envVarsFor, hasEnvValue } from './apps.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
@@ -20,7 +20,7 @@ import { writeScope } from '../scope.ts';
 const tags = ['deployments'];
 const NOT_FOUND = 'Deployment not found; check its id and the project';
 /** Answers hold values of the environment for people who may see them; all others read names alone. */
-const SHOWS_ENVIRONMENT = { answersSecret: holdsEnvValue };
+const SHOWS_ENVIRONMENT = { answersSecret: hasEnvValue };
 const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 /** The states that end the stream of a deployment: its build is over. */
 const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
@@ -64,8 +64,8 @@ function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts
       // For the document alone: the form is read by the handler, part by part.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
-        refusePrograms(request, 'deploy programs');
-        const { source, ...form } = await receiveDeployment(request);
+        rejectPrograms(request, 'deploy programs');
+        const { source, ...form } = await parseDeploymentForm(request);
         const scope = await writeScope(store, principalCallerOf(request).scope);
         const made = await store.deployments.create(
           scope,
@@ -110,7 +110,7 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
         throw new HoldfastError('invalid_input', 'app_version: needs app_name; send both');
       }
       const asked = pageOf(request.query);
-      const filter = { ...asked, ...defined({ appName, appVersion, query }) };
+      const filter = { ...asked, ...omitUndefined({ appName, appVersion, query }) };
       const page = await store.deployments.list(principalCallerOf(request).scope, filter);
       sendPageHeaders(reply, asked, page);
       const caller = principalCallerOf(request);
@@ -134,7 +134,7 @@ function retrieveDeployment(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request) => {
       const caller = principalCallerOf(request);
-      const record = found(await store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      const record = requireFound(await store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
       return present(record, await envVarsFor({ store }, caller)(record));
     },
   });
@@ -157,9 +157,9 @@ function followDeployment(app: ApiServer, parts: ApiParts): void {
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
-      const record = found(await parts.store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
+      const record = requireFound(await parts.store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
       const envVars = await envVarsFor(parts, caller)(record);
-      await followEvents(parts, request, reply, {
+      await streamAppEvents(parts, request, reply, {
         subject: { table: 'deployments', id: record.id },
         since: request.query.since,
         present: (event) => presentEvent(record, event, envVars),
@@ -181,7 +181,7 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
       response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      const { id } = found(
+      const { id } = requireFound(
         await store.deployments.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
@@ -217,7 +217,7 @@ function present(record: DeploymentRecord, envVars: Record<string, string>): Dep
       : {
           source_url: repository.url,
           source_ref: repository.ref,
-          ...defined({ source_path: repository.path }),
+          ...omitUndefined({ source_path: repository.path }),
         }),
   };
 }

@@ -51,7 +51,7 @@ export interface Followed {
 }
 
 /** Streams the events of a deployment or an invocation until its last state. `Last-Event-ID` resumes. */
-export async function followEvents(
+export async function streamAppEvents(
   { store, streams, clock }: ApiParts,
   request: FastifyRequest,
   reply: FastifyReply,

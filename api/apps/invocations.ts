@@ -12,14 +12,14 @@ import {
 import { Browser } from '../../contract/browsers.ts';
 import type { AppEvent } from '../../store/queries/app-events.ts';
 import type { InvocationRecord } from '../../store/queries/invocations.ts';
-import { EventStreamAnswer, IdParams, NoContent, refusals } from '../response-schemas.ts';
-import { followEvents, Since } from './event-stream.ts';
+import { EventStreamAnswer, IdParams, NoContent, errorResponses } from '../response-schemas.ts';
+import { streamAppEvents, Since } from './event-stream.ts';
 import { Filter } from './apps.ts';
-import { headersForBrowsers } from '../browsers/forwarding.ts';
+import { forwardedHeaders } from '../browsers/forwarding.ts';
 import { principalCallerOf, programOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
@@ -50,7 +50,7 @@ function createInvocation(app: ApiServer, parts: ApiParts): void {
       operationId: 'createInvocation',
       tags,
       body: InvocationCreate,
-      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...refusals(529) },
+      response: { 200: CreatedInvocation, 202: CreatedInvocation, ...errorResponses(529) },
     },
     handler: async (request, reply) => {
       const { body } = request;
@@ -117,7 +117,7 @@ function listInvocations(app: ApiServer, { store }: ApiParts): void {
       const filter = { appName: app_name, actionName: action_name, version, deploymentId: deployment_id };
       const page = await store.invocations.list(principalCallerOf(request).scope, {
         ...asked,
-        ...defined({ ...filter, status, since, query }),
+        ...omitUndefined({ ...filter, status, since, query }),
       });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(present);
@@ -137,7 +137,9 @@ function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Invocation },
     },
     handler: async (request) =>
-      present(found(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
+      present(
+        requireFound(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND),
+      ),
   });
 }
 
@@ -155,12 +157,12 @@ function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
     },
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
-      const { id } = found(await store.invocations.find(scope, request.params.id), NOT_FOUND);
+      const { id } = requireFound(await store.invocations.find(scope, request.params.id), NOT_FOUND);
       const { status, output } = request.body;
       const reason = status === 'failed' ? 'The invocation was ended' : undefined;
-      await store.invocations.end(id, status, defined({ output, reason }));
+      await store.invocations.end(id, status, omitUndefined({ output, reason }));
       await apps.cancel('invocation', id);
-      return present(found(await store.invocations.find(scope, id), NOT_FOUND));
+      return present(requireFound(await store.invocations.find(scope, id), NOT_FOUND));
     },
   });
 }
@@ -179,11 +181,11 @@ function followInvocation(app: ApiServer, parts: ApiParts): void {
       response: { 200: EventStreamAnswer },
     },
     handler: async (request, reply) => {
-      const record = found(
+      const record = requireFound(
         await parts.store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
-      await followEvents(parts, request, reply, {
+      await streamAppEvents(parts, request, reply, {
         subject: { table: 'invocations', id: record.id },
         since: request.query.since,
         present: (event) => presentEvent(record, event),
@@ -205,15 +207,15 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
       operationId: 'listInvocationBrowsers',
       tags,
       params: IdParams,
-      response: { 200: Browsers, ...refusals(502) },
+      response: { 200: Browsers, ...errorResponses(502) },
     },
     handler: async (request) => {
-      const { id, projectId } = found(
+      const { id, projectId } = requireFound(
         await store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
       // The URLs of a session follow from where its reader has reached us.
-      const headers = headersForBrowsers(settings, {}, [projectId], programOf(request));
+      const headers = forwardedHeaders(settings, {}, [projectId], programOf(request));
       const { 'x-forwarded-host': host, 'x-forwarded-proto': protocol } = headers;
       const forwarded = { 'x-forwarded-host': String(host), 'x-forwarded-proto': String(protocol) };
       const path = `/invocations/${id}/browsers`;
@@ -231,10 +233,10 @@ function deleteInvocationBrowsers(app: ApiServer, { store, browserService }: Api
       operationId: 'deleteInvocationBrowsers',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(502) },
+      response: { 204: NoContent, ...errorResponses(502) },
     },
     handler: async (request, reply) => {
-      const { id, projectId } = found(
+      const { id, projectId } = requireFound(
         await store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
@@ -262,7 +264,7 @@ function present(record: InvocationRecord): Invocation {
 
 function presentCreated(record: InvocationRecord): z.infer<typeof CreatedInvocation> {
   const { id, action_name, status, output, status_reason } = present(record);
-  return { id, action_name, status, ...defined({ output, status_reason }) };
+  return { id, action_name, status, ...omitUndefined({ output, status_reason }) };
 }
 
 function presentEvent(record: InvocationRecord, { at, body }: AppEvent) {
@@ -273,7 +275,7 @@ function presentEvent(record: InvocationRecord, { at, body }: AppEvent) {
   const invocation = present({
     ...record,
     status,
-    outcome: defined({ output, reason }),
+    outcome: omitUndefined({ output, reason }),
     finishedAt: isEnded(status) ? at : null,
   });
   return { event: 'invocation_state', timestamp, invocation };

@@ -6,27 +6,27 @@ const ADDRESSES_COUNTED = 5;
 const MINUTE_MS = 60_000;
 
 /** Requests of one minute that were left out of the audit log; `address` is empty for those of several. */
-export interface LeftOut {
+export interface SuppressedRequests {
   at: Date;
   address: string;
   count: number;
 }
 
 /** Decides which requests of strangers leave a row, so that a flood of them fills neither memory nor disk. */
-export interface StrangerBudget {
+export interface AnonymousBudget {
   /** True when a request may leave a row; else it is counted. */
   admit(address: string, now: Date): boolean;
   /** What was left out in minutes that are over by `now`, once; with `whole` in the current one, too. */
-  takeLeftOut(now: Date, whole?: boolean): LeftOut[];
+  takeSuppressed(now: Date, whole?: boolean): SuppressedRequests[];
 }
 
 /** A budget for one process. */
-export function createStrangerBudget(): StrangerBudget {
+export function createAnonymousBudget(): AnonymousBudget {
   let minute = 0;
   let rows = 0;
   let admitted = new Map<string, number>();
   let leftOut = new Map<string, number>();
-  let due: LeftOut[] = [];
+  let due: SuppressedRequests[] = [];
 
   const close = (): void => {
     due.push(...[...leftOut].map(([address, count]) => ({ at: new Date(minute * MINUTE_MS), address, count })));
@@ -56,7 +56,7 @@ export function createStrangerBudget(): StrangerBudget {
       leftOut.set(counted, (leftOut.get(counted) ?? 0) + 1);
       return false;
     },
-    takeLeftOut: (now, whole = false) => {
+    takeSuppressed: (now, whole = false) => {
       turn(now);
       if (whole) close();
       return due.splice(0);

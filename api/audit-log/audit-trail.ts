@@ -4,13 +4,13 @@ import type { AuditRecord } from '../../store/queries/audit-log.ts';
 import type { Scope } from '../../store/scope.ts';
 import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import type { ApiDeps } from '../context.ts';
-import { type LeftOut, createStrangerBudget } from './anonymous-budget.ts';
+import { type SuppressedRequests, createAnonymousBudget } from './anonymous-budget.ts';
 
 /** How often it is looked for requests that were left out, in milliseconds. */
 const COUNT_EVERY_MS = 60_000;
 
 /** Whom a row belongs to, and by what they were known. */
-export interface AuditOwner {
+export interface AuditPrincipal {
   scope: Scope;
   strategy: string;
   userId: string;
@@ -33,21 +33,21 @@ export interface AuditedCall {
 /** Writes rows of the audit log. */
 export interface AuditTrail {
   /** Resolves when the row is in the log; rejects when it could not be written. */
-  write(owner: AuditOwner, call: AuditedCall): Promise<void>;
+  write(owner: AuditPrincipal, call: AuditedCall): Promise<void>;
   /** The same for those who are not waited for: a fault is logged. */
-  note(owner: AuditOwner, call: AuditedCall): void;
+  note(owner: AuditPrincipal, call: AuditedCall): void;
   /**
    * A request of somebody who is not known, or no more: of the organization whose key its bearer once was, else of the
    * installation. So many in a minute leave a row; the others are counted in one. Nobody waits for it.
    */
-  noteStranger(call: AuditedCall): void;
+  recordAnonymous(call: AuditedCall): void;
   /** The same where a browser URL was taken by its token, whose claims the browser service has thereby checked. */
-  noteBrowserToken(token: string, call: AuditedCall): void;
+  recordBrowserToken(token: string, call: AuditedCall): void;
   close(): Promise<void>;
 }
 
 /** Strangers are the operator's to know of: their rows are in the organization that every installation begins with. */
-const INSTALLATION: AuditOwner = {
+const INSTALLATION: AuditPrincipal = {
   scope: { organizationId: DEFAULT_ORGANIZATION_ID, projectId: null },
   strategy: 'none',
   userId: '',
@@ -58,7 +58,7 @@ const INSTALLATION: AuditOwner = {
 export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock'>): AuditTrail {
   const { store, logger, clock } = deps;
   const writer = createAuditWriter(deps);
-  const budget = createStrangerBudget();
+  const budget = createAnonymousBudget();
   const underWay = new Set<Promise<void>>();
 
   const write: AuditTrail['write'] = ({ scope, strategy, userId, email }, call) =>
@@ -74,12 +74,12 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
     underWay.add(done);
   };
   const countLeftOut = (whole: boolean): void => {
-    for (const leftOut of budget.takeLeftOut(clock(), whole)) follow(write(INSTALLATION, rowOf(leftOut)), '');
+    for (const leftOut of budget.takeSuppressed(clock(), whole)) follow(write(INSTALLATION, rowOf(leftOut)), '');
   };
   const timer = setInterval(() => countLeftOut(false), COUNT_EVERY_MS);
   timer.unref();
 
-  async function ownerOfBearer(call: AuditedCall): Promise<AuditOwner> {
+  async function ownerOfBearer(call: AuditedCall): Promise<AuditPrincipal> {
     const token = /^bearer +(\S{1,4096})$/i.exec(call.headers.authorization ?? '')?.[1];
     const key = token === undefined ? null : await store.apiKeys.formerOwner(token);
     if (key === null) return INSTALLATION;
@@ -87,7 +87,7 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
     return { scope: { organizationId, projectId }, strategy: 'api_key', userId: createdBy.id, email: createdBy.email };
   }
 
-  async function ownerOfBrowserToken(token: string): Promise<AuditOwner> {
+  async function ownerOfBrowserToken(token: string): Promise<AuditPrincipal> {
     const projectId = projectOfToken(token);
     const organizationId = projectId === null ? null : await store.projects.organizationOf(projectId);
     if (organizationId === null) return { ...INSTALLATION, strategy: 'browser_token' };
@@ -97,14 +97,14 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
   return {
     write,
     note: (owner, call) => follow(write(owner, call), call.route),
-    noteStranger: (call) => {
+    recordAnonymous: (call) => {
       if (!budget.admit(call.ip, clock())) return;
       follow(
         ownerOfBearer(call).then((owner) => write(owner, call)),
         call.route,
       );
     },
-    noteBrowserToken: (token, call) =>
+    recordBrowserToken: (token, call) =>
       follow(
         ownerOfBrowserToken(token).then((owner) => write(owner, call)),
         call.route,
@@ -133,7 +133,7 @@ function entryOf(call: AuditedCall): Omit<AuditLogEntry, 'auth_strategy' | 'user
   };
 }
 
-function rowOf({ at, address, count }: LeftOut): AuditedCall {
+function rowOf({ at, address, count }: SuppressedRequests): AuditedCall {
   const route = `${count} requests left out`;
   return { at, ip: address, method: '', url: '', route, headers: {}, status: 0, durationMs: 0 };
 }

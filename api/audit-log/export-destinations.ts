@@ -8,12 +8,12 @@ import {
 } from '../../contract/audit-export.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ExportDestinationRecord } from '../../store/queries/audit-export-destinations.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { organizationWideCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { requireIncluded } from '../organization/entitlements.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFeature } from '../organization/entitlements.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -42,11 +42,11 @@ function createDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'createAuditExportDestination',
       tags,
       body: AuditExportDestinationCreate,
-      response: { 201: AuditExportDestination, ...refusals(400, 401, 403, 422) },
+      response: { 201: AuditExportDestination, ...errorResponses(400, 401, 403, 422) },
     },
     handler: async (request, reply) => {
       const organizationId = organizationOf(request);
-      requireIncluded(parts, 'auditLogExports', EXPORTS_ARE);
+      requireFeature(parts, 'auditLogExports', EXPORTS_ARE);
       const roleArn = serviceRoleOf(parts);
       if (roleArn === '')
         throw new HoldfastError(
@@ -73,7 +73,7 @@ function listDestinations(app: ApiServer, parts: ApiParts): void {
       operationId: 'listAuditExportDestinations',
       tags,
       querystring: z.object(pageQuery),
-      response: { 200: z.array(AuditExportDestination), ...refusals(400, 401, 403) },
+      response: { 200: z.array(AuditExportDestination), ...errorResponses(400, 401, 403) },
     },
     handler: async (request, reply) => {
       const asked = pageOf(request.query);
@@ -93,7 +93,7 @@ function retrieveDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'retrieveAuditExportDestination',
       tags,
       params: IdParams,
-      response: { 200: AuditExportDestination, ...refusals(401, 403, 404) },
+      response: { 200: AuditExportDestination, ...errorResponses(401, 403, 404) },
     },
     handler: async (request) => present(await destinationOf(parts, request, request.params.id), serviceRoleOf(parts)),
   });
@@ -110,17 +110,17 @@ function updateDestination(app: ApiServer, parts: ApiParts): void {
       tags,
       params: IdParams,
       body: AuditExportDestinationUpdate,
-      response: { 200: AuditExportDestination, ...refusals(400, 401, 403, 404) },
+      response: { 200: AuditExportDestination, ...errorResponses(400, 401, 403, 404) },
     },
     handler: async (request) => {
       // One that was made on another plan goes on, and is paused and changed; what has stopped does not begin again.
-      if (request.body.status === 'active') requireIncluded(parts, 'auditLogExports', EXPORTS_ARE);
-      const { kms_key_id: keyId, ...settings } = defined(request.body);
+      if (request.body.status === 'active') requireFeature(parts, 'auditLogExports', EXPORTS_ARE);
+      const { kms_key_id: keyId, ...settings } = omitUndefined(request.body);
       const patch = {
         ...settings,
         ...(keyId === undefined || keyId === null ? {} : { kms_key_id: keyId === '' ? null : keyId }),
       };
-      const changed = found(
+      const changed = requireFound(
         await parts.store.auditExportDestinations.patch(organizationOf(request), request.params.id, patch),
         NOT_FOUND,
       );
@@ -140,11 +140,11 @@ function deleteDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'deleteAuditExportDestination',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 403, 404) },
+      response: { 204: NoContent, ...errorResponses(401, 403, 404) },
     },
     handler: async (request, reply) => {
       const { id } = request.params;
-      found(await parts.store.auditExportDestinations.remove(organizationOf(request), id), NOT_FOUND);
+      requireFound(await parts.store.auditExportDestinations.remove(organizationOf(request), id), NOT_FOUND);
       await wake(parts, id);
       return reply.code(204).send();
     },
@@ -160,7 +160,7 @@ function testDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'testAuditExportDestination',
       tags,
       params: IdParams,
-      response: { 200: AuditExportTest, ...refusals(401, 403, 404) },
+      response: { 200: AuditExportTest, ...errorResponses(401, 403, 404) },
     },
     handler: async (request) => parts.auditExports.test(await destinationOf(parts, request, request.params.id)),
   });
@@ -172,7 +172,7 @@ function organizationOf(request: FastifyRequest): string {
 }
 
 async function destinationOf({ store }: ApiParts, request: FastifyRequest, id: string) {
-  return found(await store.auditExportDestinations.find(organizationOf(request), id), NOT_FOUND);
+  return requireFound(await store.auditExportDestinations.find(organizationOf(request), id), NOT_FOUND);
 }
 
 function serviceRoleOf({ settings }: ApiParts): string {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { AuditedCall, AuditOwner, AuditTrail } from './audit-trail.ts';
+import type { AuditedCall, AuditPrincipal, AuditTrail } from './audit-trail.ts';
 import { hasBrowserToken } from '../browsers/forwarding.ts';
 import { creatorOf, isPrincipal, type Caller } from '../caller.ts';
 import type { ApiParts } from '../parts.ts';
@@ -67,22 +67,23 @@ export function auditRequests(
   function note(request: FastifyRequest, call: AuditedCall): void {
     const { access } = request.routeOptions.config;
     const isRefused = call.status >= 400;
-    if (request.caller === null && request.auditOwner === null && request.auditConnection === null) {
+    if (request.caller === null && request.auditPrincipal === null && request.auditConnection === null) {
       if (access === 'browser_token' && !isRefused && hasBrowserToken(request.query))
-        trail.noteBrowserToken(tokenOf(request.query), call);
+        trail.recordBrowserToken(tokenOf(request.query), call);
       // What everybody may read tells nothing of anybody.
-      else if (isRefused || access !== 'public' || !['GET', 'HEAD'].includes(request.method)) trail.noteStranger(call);
+      else if (isRefused || access !== 'public' || !['GET', 'HEAD'].includes(request.method))
+        trail.recordAnonymous(call);
       return;
     }
     ownerOf(request).then(
-      (owner) => (owner === null ? trail.noteStranger(call) : trail.note(owner, call)),
+      (owner) => (owner === null ? trail.recordAnonymous(call) : trail.note(owner, call)),
       () => deps.logger.error({ request_id: request.id, route: call.route }, 'audit row could not be written'),
     );
   }
 
-  async function ownerOf({ caller, auditOwner, auditConnection }: FastifyRequest): Promise<AuditOwner | null> {
+  async function ownerOf({ caller, auditPrincipal, auditConnection }: FastifyRequest): Promise<AuditPrincipal | null> {
     if (caller !== null) return ownerOfCaller(caller);
-    if (auditOwner !== null) return auditOwner;
+    if (auditPrincipal !== null) return auditPrincipal;
     const row = auditConnection === null ? null : await deps.store.connections.byIdUnscoped(auditConnection);
     if (row === null) return null;
     const { organizationId, projectId } = row;
@@ -91,7 +92,7 @@ export function auditRequests(
 }
 
 /** Whom the row of a known caller belongs to. */
-function ownerOfCaller(caller: Caller): AuditOwner {
+function ownerOfCaller(caller: Caller): AuditPrincipal {
   const { scope } = caller;
   if (!isPrincipal(caller))
     return { scope, strategy: caller.kind === 'hosted' ? 'hosted_page' : 'code_token', userId: '', email: '' };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findIn } from '../../codes/receive.ts';
 import { ConnectionCode } from '../../contract/connections.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
-import { IdParams, refusals } from '../response-schemas.ts';
+import { IdParams, errorResponses } from '../response-schemas.ts';
 import { callerOf, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
@@ -17,7 +17,7 @@ const Answer = z.strictObject({ accepted: z.literal(true) });
  * `POST /auth/connections/{id}/codes`: a one-time code, or the message that holds it or a sign-in link, for the flow in progress. It
  * is typed, or opened, when the flow comes to its step, within three minutes; the newest code wins.
  */
-export function registerCodes(app: ApiServer, { answers, inbox }: ApiParts): void {
+export function registerCodes(app: ApiServer, { views, inbox }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/codes',
@@ -27,10 +27,10 @@ export function registerCodes(app: ApiServer, { answers, inbox }: ApiParts): voi
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionCode,
-      response: { 202: Answer, ...refusals(422) },
+      response: { 202: Answer, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
-      const row = await answers.find(callerOf(request), request.params.id);
+      const row = await views.find(callerOf(request), request.params.id);
       const { code: given, text = '' } = request.body;
       const found = given === undefined ? findIn({ text }, row.document) : { code: given, link: null };
       if (found === null)
@@ -56,7 +56,7 @@ const Token = z.strictObject({ token: z.string(), expires_at: z.string() });
  * `POST /auth/connections/{id}/codes/tokens`: a token that may give codes to this connection and do nothing else, for a phone or a
  * mail rule. It is good until it expires or the connection is deleted.
  */
-export function registerCodeTokens(app: ApiServer, { answers, codeTokens, clock }: ApiParts): void {
+export function registerCodeTokens(app: ApiServer, { views, codeTokens, clock }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/codes/tokens',
@@ -69,7 +69,7 @@ export function registerCodeTokens(app: ApiServer, { answers, codeTokens, clock 
       response: { 201: Token },
     },
     handler: async (request, reply) => {
-      const { id } = await answers.find(principalCallerOf(request), request.params.id);
+      const { id } = await views.find(principalCallerOf(request), request.params.id);
       const days = request.body?.days_to_expire ?? DEFAULT_TOKEN_DAYS;
       const expiresAt = new Date(clock().getTime() + days * DAY_MS);
       const token = await codeTokens.mint(id, expiresAt);

@@ -10,10 +10,10 @@ import {
 } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { connectionLimitReached } from '../../store/queries/organizations.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
-import { callerOf, maySeeAccess, principalCallerOf } from '../caller.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
+import { callerOf, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import { pageOf, pageQuery, pageQueryWithOneMore, QueryFlag, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
@@ -22,7 +22,8 @@ import { changesOf, settingsOf } from './settings.ts';
 const tags = ['auth connections'];
 
 /** A connection shows links while a flow of it is open, and else none. */
-const holdsLink = (body: unknown): boolean => typeof body === 'string' && /"(?:hosted_url|live_view_url)":"/.test(body);
+const hasAccessLink = (body: unknown): boolean =>
+  typeof body === 'string' && /"(?:hosted_url|live_view_url)":"/.test(body);
 
 /** Connections: what keeps a profile logged in to a domain. Their logins and streams have files of their own. */
 export function registerConnections(app: ApiServer, parts: ApiParts): void {
@@ -37,16 +38,16 @@ export function registerConnections(app: ApiServer, parts: ApiParts): void {
 
 /** `POST /auth/connections`: a connection for a profile and a domain; a profile that is missing is made. */
 function createConnection(app: ApiServer, parts: ApiParts): void {
-  const { store, connections, answers } = parts;
+  const { store, connections, views } = parts;
   app.route({
     method: 'POST',
     url: '/auth/connections',
-    config: { answersSecret: holdsLink },
+    config: { answersSecret: hasAccessLink },
     schema: {
       operationId: 'createAuthConnection',
       tags,
       body: ConnectionCreate,
-      response: { 201: ManagedAuth, ...refusals(409) },
+      response: { 201: ManagedAuth, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const scope = await writeScope(store, principalCallerOf(request).scope);
@@ -54,17 +55,20 @@ function createConnection(app: ApiServer, parts: ApiParts): void {
       // The usual second create needs no workflow to learn that it is the second.
       const existing = await store.connections.byProfileAndDomain(scope, settings.profile_name, settings.domain);
       if (existing !== null) throw alreadyExists(existing.id);
-      await refuseBeyondLimit(store, scope.organizationId);
+      await enforceConnectionLimit(store, scope.organizationId);
       const created = await connections.create({ ...scope, settings });
       if (created.outcome === 'exists') throw alreadyExists(created.document.id);
-      const document = await answers.settled({ revision: created.document.revision, document: created.document });
-      return reply.code(201).send(answers.present(document, true));
+      const document = await views.waitUntilRecorded({
+        revision: created.document.revision,
+        document: created.document,
+      });
+      return reply.code(201).send(views.present(document, true));
     },
   });
 }
 
 /** The usual refusal needs no workflow either; of those that come at the same time the store refuses the ones too many. */
-async function refuseBeyondLimit({ connections, organizations }: ApiParts['store'], organizationId: string) {
+async function enforceConnectionLimit({ connections, organizations }: ApiParts['store'], organizationId: string) {
   const limit = (await organizations.find(organizationId))?.maxAuthConnections ?? null;
   if (limit === null || (await connections.count({ organizationId, projectId: null })) < limit) return;
   throw connectionLimitReached(limit);
@@ -87,11 +91,11 @@ const ListQuery = z.object({
 });
 
 /** `GET /auth/connections`: newest first, a bare array with paging headers. */
-function listConnections(app: ApiServer, { store, answers, clock }: ApiParts): void {
+function listConnections(app: ApiServer, { store, views, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections',
-    config: { answersSecret: holdsLink },
+    config: { answersSecret: hasAccessLink },
     schema: {
       operationId: 'listAuthConnections',
       tags,
@@ -100,7 +104,7 @@ function listConnections(app: ApiServer, { store, answers, clock }: ApiParts): v
     },
     handler: async (request, reply) => {
       const { profile_name: profileName, domain, query, status, waiting } = request.query;
-      const filter = defined({
+      const filter = omitUndefined({
         profileName,
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
         query: query === '' ? undefined : query,
@@ -113,17 +117,17 @@ function listConnections(app: ApiServer, { store, answers, clock }: ApiParts): v
       const caller = principalCallerOf(request);
       const page = await store.connections.list(caller.scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
-      return page.rows.map(({ document }) => answers.present(document, maySeeAccess(caller)));
+      return page.rows.map(({ document }) => views.present(document, canSeeAccessLinks(caller)));
     },
   });
 }
 
 /** `GET /auth/connections/{id}`. Answered from the store: no worker is needed. */
-function retrieveConnection(app: ApiServer, { answers }: ApiParts): void {
+function retrieveConnection(app: ApiServer, { views }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections/:id',
-    config: { access: 'hosted', answersSecret: holdsLink },
+    config: { access: 'hosted', answersSecret: hasAccessLink },
     schema: {
       operationId: 'retrieveAuthConnection',
       tags,
@@ -132,19 +136,19 @@ function retrieveConnection(app: ApiServer, { answers }: ApiParts): void {
     },
     handler: async (request) => {
       const caller = callerOf(request);
-      const { document } = await answers.find(caller, request.params.id);
-      return answers.present(document, maySeeAccess(caller));
+      const { document } = await views.find(caller, request.params.id);
+      return views.present(document, canSeeAccessLinks(caller));
     },
   });
 }
 
 /** `PATCH /auth/connections/{id}`: changed settings take effect at once, a running flow goes on with its own. */
 function updateConnection(app: ApiServer, parts: ApiParts): void {
-  const { connections, answers } = parts;
+  const { connections, views } = parts;
   app.route({
     method: 'PATCH',
     url: '/auth/connections/:id',
-    config: { answersSecret: holdsLink },
+    config: { answersSecret: hasAccessLink },
     schema: {
       operationId: 'updateAuthConnection',
       tags,
@@ -153,17 +157,17 @@ function updateConnection(app: ApiServer, parts: ApiParts): void {
       response: { 200: ManagedAuth },
     },
     handler: async (request) => {
-      const row = await answers.find(principalCallerOf(request), request.params.id);
+      const row = await views.find(principalCallerOf(request), request.params.id);
       const scope = { organizationId: row.organizationId, projectId: row.projectId };
       const changes = await changesOf(parts, scope, row.document.settings, request.body);
-      if (Object.keys(changes).length === 0) return answers.present(row.document, true);
-      return answers.present(await answers.settled(await connections.configure(row.id, changes)), true);
+      if (Object.keys(changes).length === 0) return views.present(row.document, true);
+      return views.present(await views.waitUntilRecorded(await connections.configure(row.id, changes)), true);
     },
   });
 }
 
 /** `DELETE /auth/connections/{id}`: ends the workflow, cancels a running flow and closes its browser. Again: 404. */
-function deleteConnection(app: ApiServer, { store, connections, answers }: ApiParts): void {
+function deleteConnection(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/auth/connections/:id',
@@ -175,7 +179,7 @@ function deleteConnection(app: ApiServer, { store, connections, answers }: ApiPa
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
-      const { id } = await answers.find(caller, request.params.id);
+      const { id } = await views.find(caller, request.params.id);
       try {
         await connections.remove(id);
       } catch (error) {
@@ -192,22 +196,22 @@ function deleteConnection(app: ApiServer, { store, connections, answers }: ApiPa
  * `POST /auth/connections/{id}/check`: a health check by hand; works with `health_checks: false`. Answers what was found; 202
  * with the connection as it was when the check still runs after a minute.
  */
-function checkConnection(app: ApiServer, { connections, answers }: ApiParts): void {
+function checkConnection(app: ApiServer, { connections, views }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/check',
-    config: { answersSecret: holdsLink },
+    config: { answersSecret: hasAccessLink },
     schema: {
       operationId: 'checkAuthConnection',
       tags,
       params: IdParams,
-      response: { 200: ManagedAuth, 202: ManagedAuth, ...refusals(409) },
+      response: { 200: ManagedAuth, 202: ManagedAuth, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
-      const { id, document } = await answers.find(principalCallerOf(request), request.params.id);
+      const { id, document } = await views.find(principalCallerOf(request), request.params.id);
       const found = await connections.check(id);
-      if (found === null) return reply.code(202).send(answers.present(document, true));
-      return reply.code(200).send(answers.present(await answers.settled(found), true));
+      if (found === null) return reply.code(202).send(views.present(document, true));
+      return reply.code(200).send(views.present(await views.waitUntilRecorded(found), true));
     },
   });
 }
@@ -215,7 +219,7 @@ function checkConnection(app: ApiServer, { connections, answers }: ApiParts): vo
 const TimelineQuery = z.object({ type: TimelineEvent.shape.type.optional(), ...pageQueryWithOneMore });
 
 /** `GET /auth/connections/{id}/timeline`: what happened to a connection, newest first. */
-function listTimeline(app: ApiServer, { store, answers }: ApiParts): void {
+function listTimeline(app: ApiServer, { store, views }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections/:id/timeline',
@@ -228,9 +232,9 @@ function listTimeline(app: ApiServer, { store, answers }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
-      const { id } = await answers.find(caller, request.params.id);
+      const { id } = await views.find(caller, request.params.id);
       const asked = pageOf(request.query);
-      const filter = defined({ type: request.query.type });
+      const filter = omitUndefined({ type: request.query.type });
       const page = await store.timeline.list(caller.scope, id, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows;

@@ -6,7 +6,7 @@ import { type EventStream, eventFrame, openEventStream } from '../../http/event-
 import { lastEventIdOf } from '../../http/headers.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
 import type { ConnectionState } from '../../store/queries/connections.ts';
-import { type Caller, callerOf, maySeeAccess, principalCallerOf, principalIdOf } from '../caller.ts';
+import { type Caller, callerOf, canSeeAccessLinks, principalCallerOf, principalIdOf } from '../caller.ts';
 import type { ApiDeps, ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { EventStreamAnswer, IdParams } from '../response-schemas.ts';
@@ -69,7 +69,7 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);
-      const row = await parts.answers.find(caller, request.params.id);
+      const row = await parts.views.find(caller, request.params.id);
       const stream = parts.streams.open(
         caller.kind === 'hosted' ? caller.flowId : principalIdOf(principalCallerOf(request)),
       );
@@ -148,7 +148,7 @@ async function tell(
   state: { revision: number; document: ConnectionDocument; at: Date },
   at: Date,
 ): Promise<boolean> {
-  const connection = parts.answers.present(state.document, maySeeAccess(caller), at);
+  const connection = parts.views.present(state.document, canSeeAccessLinks(caller), at);
   const event = stateEvent(connection, state.at);
   if (event === null) return false;
   await writer.send(frame(event, state.revision));

@@ -18,7 +18,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     return {
       flowId: document.flow?.flow_id ?? null,
       revision,
-      connection: parts.answers.present(document, false),
+      connection: parts.views.present(document, false),
       formNotice: document.flow?.interaction?.form_notice ?? null,
       actsOnPage: document.flow?.interaction?.acts_on_page === true,
     };
@@ -43,7 +43,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       const { jwt, flowId } = await exchangeCode(parts, connectionId, code);
       return { jwt, flowId };
     },
-    verify: (jwt) => parts.tokens.verify(jwt),
+    verify: (jwt) => parts.hostedTokens.verify(jwt),
     async read(connectionId) {
       const row = await parts.store.connections.byIdUnscoped(connectionId);
       return row === null ? null : stateOf(row);

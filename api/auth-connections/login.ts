@@ -4,15 +4,15 @@ import { expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Scope } from '../../store/scope.ts';
-import { IdParams, refusals } from '../response-schemas.ts';
+import { IdParams, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 import { browserOf } from './settings.ts';
 
 /** `POST /auth/connections/{id}/login`: starts a login flow. While one runs that has not expired: 409. */
-export function registerLogin(app: ApiServer, { store, connections, answers }: ApiParts): void {
+export function registerLogin(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/login',
@@ -22,24 +22,24 @@ export function registerLogin(app: ApiServer, { store, connections, answers }: A
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionLogin,
-      response: { 200: LoginResponse, ...refusals(409) },
+      response: { 200: LoginResponse, ...errorResponses(409) },
     },
     handler: async (request) => {
-      const row = await answers.find(principalCallerOf(request), request.params.id);
+      const row = await views.find(principalCallerOf(request), request.params.id);
       const options = request.body ?? {};
       const project = { organizationId: row.organizationId, projectId: row.projectId };
       const accepted = await connections.login(
         row.id,
-        defined({
+        omitUndefined({
           browser: await browserOf({ store }, project, options),
           recordSession: options.record_session,
         }),
       );
       // The accepted document, not a newer one: the caller asked for this flow.
       const { flow } = accepted.document;
-      await answers.settled(accepted);
+      await views.waitUntilRecorded(accepted);
       if (flow === null) throw new HoldfastError('operation_failed', 'The login did not start; try again');
-      const link = answers.hostedLink(row.id, flow.flow_id);
+      const link = views.hostedLink(row.id, flow.flow_id);
       return {
         id: row.id,
         flow_id: flow.flow_id,
@@ -70,11 +70,11 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       params: IdParams,
       body: Body,
-      response: { 200: Answer, ...refusals(404, 410) },
+      response: { 200: Answer, ...errorResponses(404, 410) },
     },
     handler: async (request) => {
       const { jwt, scope } = await exchangeCode(parts, request.params.id, request.body.code);
-      request.auditOwner = { scope, strategy: 'handoff_code', userId: '', email: '' };
+      request.auditPrincipal = { scope, strategy: 'handoff_code', userId: '', email: '' };
       return { jwt, invocation_id: newId('inv') };
     },
   });
@@ -85,14 +85,14 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
  * that is not for this connection's current flow, `gone` for one that was used or is too old, or whose flow has ended.
  */
 export async function exchangeCode(
-  parts: Pick<ApiParts, 'store' | 'codes' | 'tokens' | 'clock'>,
+  parts: Pick<ApiParts, 'store' | 'handoffCodes' | 'hostedTokens' | 'clock'>,
   connectionId: string,
   code: string,
 ): Promise<{ jwt: string; flowId: string; scope: Scope }> {
   const row = await parts.store.connections.byIdUnscoped(connectionId);
   const flow = row?.document.flow ?? null;
   if (row === null || flow === null) throw new HoldfastError('not_found', 'This link is not valid; ask for a new one');
-  const reading = parts.codes.read(code, connectionId, flow.flow_id);
+  const reading = parts.handoffCodes.read(code, connectionId, flow.flow_id);
   if (reading.outcome === 'unknown') throw new HoldfastError('not_found', 'This link is not valid; ask for a new one');
   if (reading.outcome === 'expired') throw new HoldfastError('gone', EXPIRED_LINK);
   if (expireOverdue(flow, parts.clock()).flow_status !== 'IN_PROGRESS') {
@@ -100,6 +100,6 @@ export async function exchangeCode(
   }
   const first = await parts.store.handoffs.redeem(reading.hash, connectionId, flow.flow_id, reading.expiresAt);
   if (!first) throw new HoldfastError('gone', EXPIRED_LINK);
-  const jwt = await parts.tokens.mint({ connectionId, flowId: flow.flow_id });
+  const jwt = await parts.hostedTokens.mint({ connectionId, flowId: flow.flow_id });
   return { jwt, flowId: flow.flow_id, scope: { organizationId: row.organizationId, projectId: row.projectId } };
 }

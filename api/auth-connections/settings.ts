@@ -12,7 +12,7 @@ import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import type { ProjectScope } from '../../store/scope.ts';
 import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from '../address-rules.ts';
 import type { ApiDeps, SettingsChanges } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 
 /** The settings of a new connection: every rule of the create table applied, every default filled in. */
 export async function settingsOf(
@@ -34,11 +34,11 @@ export async function settingsOf(
     health_check_interval: body.health_check_interval ?? defaultHealthCheckInterval(plan),
     record_session: body.record_session ?? false,
     save_credentials: body.save_credentials ?? true,
-    ...defined({
+    ...omitUndefined({
       allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
       browser,
       proxy_id: browser?.proxy?.id,
-      codes: body.codes && defined(body.codes),
+      codes: body.codes && omitUndefined(body.codes),
       credential: body.credential,
       login_url: body.login_url,
     }),
@@ -57,11 +57,11 @@ export async function changesOf(
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
   if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);
   const browser = await browserOf(deps, scope, body);
-  return defined({
+  return omitUndefined({
     allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
     auto_reauth: body.auto_reauth,
     browser: browser && mergeBrowser(current, browser),
-    codes: body.codes && defined(body.codes),
+    codes: body.codes && omitUndefined(body.codes),
     credential: body.credential,
     health_check_interval: body.health_check_interval,
     health_checks: body.health_checks,
@@ -90,7 +90,7 @@ export async function browserOf(
   rejectUnsupported('browser_telemetry', body.browser_telemetry);
   const telemetry = body.browser?.telemetry === undefined ? body.browser_telemetry : body.browser.telemetry;
   if (body.browser === undefined && proxy === undefined && telemetry === undefined) return undefined;
-  return defined({ ...body.browser, proxy, telemetry });
+  return omitUndefined({ ...body.browser, proxy, telemetry });
 }
 
 /** What a connection's sessions capture. One that was made before both forms were one may hold it in the deprecated place. */
@@ -124,7 +124,7 @@ function rejectUnsupported(field: string, telemetry: TelemetryRequest | null | u
 
 function mergeBrowser(current: ConnectionSettings, change: ManagedAuthBrowser): ManagedAuthBrowser {
   const before = telemetryOf(current);
-  return defined({
+  return omitUndefined({
     proxy: change.proxy ?? current.browser?.proxy,
     stealth: change.stealth ?? current.browser?.stealth,
     telemetry: change.telemetry === undefined ? before : mergeTelemetry(before, change.telemetry),

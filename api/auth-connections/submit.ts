@@ -5,7 +5,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Interaction } from '../../contract/interaction.ts';
 import { resolveAnswer, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
-import { IdParams, refusals } from '../response-schemas.ts';
+import { IdParams, errorResponses } from '../response-schemas.ts';
 import { callerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
@@ -23,11 +23,11 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       params: IdParams,
       body: ConnectionSubmit,
-      response: { 202: Answer, ...refusals(410, 422) },
+      response: { 202: Answer, ...errorResponses(410, 422) },
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);
-      const row = await parts.answers.find(caller, request.params.id);
+      const row = await parts.views.find(caller, request.params.id);
       const { flow } = row.document;
       if (caller.kind === 'hosted' && flow && expireOverdue(flow, parts.clock()).flow_status !== 'IN_PROGRESS') {
         throw new HoldfastError('gone', 'This login has ended; start a new one');
@@ -42,7 +42,7 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
 const CHOICE_MARK = ' choice';
 const WRONG_FORM_MARK = ' wrong form';
 
-type Parts = Pick<ApiParts, 'store' | 'connections' | 'answers' | 'clock'>;
+type Parts = Pick<ApiParts, 'store' | 'connections' | 'views' | 'clock'>;
 type Row = Pick<ConnectionRow, 'id' | 'document'>;
 
 /**
@@ -86,7 +86,7 @@ async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promi
       ...(answer.wrongForm === undefined ? {} : { wrongForm: true }),
     });
     if (fieldIds.length === 0) await parts.store.submissions.destroy(sealed.submissionId);
-    await parts.answers.settled(accepted);
+    await parts.views.waitUntilRecorded(accepted);
   } catch (error) {
     // Not an answer of the workflow (it may still take the submission): the values stay until they expire.
     if (!isRefusal(error)) throw error;

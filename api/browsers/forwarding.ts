@@ -24,7 +24,7 @@ const DROPPED = new Set([
  * and, for a caller that we have authenticated, our key and the projects that the request may see,
  * the one that it acts in first.
  */
-export function headersForBrowsers(
+export function forwardedHeaders(
   settings: ApiSettings,
   headers: IncomingHttpHeaders,
   projects: readonly string[] | null,
@@ -54,7 +54,7 @@ export function hasBrowserToken(query: unknown): boolean {
 }
 
 /** True for a path that stays below /browsers or /browser_pools however it is decoded. */
-export function staysBelowBrowsers(path: string): boolean {
+export function isBrowserPath(path: string): boolean {
   try {
     const parts = decodeURIComponent(path).replaceAll('\\', '/').split('/');
     const isOurs = parts[1] === 'browsers' || parts[1] === 'browser_pools';

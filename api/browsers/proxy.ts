@@ -7,12 +7,12 @@ import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES, NOTHING, NO_ANSWER, type BrowserRoute } from '../../contract/browser-routes.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { startStream } from '../../http/event-stream.ts';
-import { NoContent, refusals } from '../response-schemas.ts';
-import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './forwarding.ts';
+import { NoContent, errorResponses } from '../response-schemas.ts';
+import { hasBrowserToken, forwardedHeaders, isBrowserPath } from './forwarding.ts';
 import { callerOf, programOf } from '../caller.ts';
 import type { ApiServer, ApiSettings } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { answerRecordings } from './recordings.ts';
+import { serveRecordings } from './recordings.ts';
 import { readableProjects } from '../scope.ts';
 
 /** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
@@ -52,7 +52,7 @@ declare module 'fastify' {
  * the browser service checks that token. The known operations are routes of their own, so that the document has them; what
  * a newer browser service knows beside is passed on as well.
  */
-export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<void> {
+export async function proxyBrowserRoutes(app: ApiServer, parts: ApiParts): Promise<void> {
   const { settings } = parts;
   app.decorateRequest('browserProjects', null);
   // Bodies are neither read nor judged here.
@@ -61,11 +61,11 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
   app.setValidatorCompiler(() => (value: unknown) => ({ value }));
   app.setSerializerCompiler(() => JSON.stringify);
   app.addHook('preHandler', async (request, reply) => {
-    if (!staysBelowBrowsers(request.url.split('?', 1)[0] ?? '')) {
+    if (!isBrowserPath(request.url.split('?', 1)[0] ?? '')) {
       throw new HoldfastError('bad_request', 'The path has a part that leads out of it; correct it');
     }
     const projects = (request.browserProjects = await projectsOf(request, parts));
-    if (projects !== null && (await answerRecordings(request, reply, parts, projects))) return reply;
+    if (projects !== null && (await serveRecordings(request, reply, parts, projects))) return reply;
     return undefined;
   });
   await app.register(replyFrom, {
@@ -77,7 +77,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
     // Whether to ask again is the caller's to decide.
     retryDelay: () => null,
     rewriteRequestHeaders: (request, headers) =>
-      headersForBrowsers(settings, headers, request.browserProjects, programOf(request)),
+      forwardedHeaders(settings, headers, request.browserProjects, programOf(request)),
     onError: (reply, { error: cause }) => {
       const error = noAnswer(cause);
       void reply.code(error.status).send(error.toBody());
@@ -100,7 +100,7 @@ export async function passOnBrowsers(app: ApiServer, parts: ApiParts): Promise<v
       url: route.url,
       config: { answersSecret: OPENING.has(operationId) },
       schema: describe('browser pools', operationId, route),
-      handler: operationId === WAITING ? (request, reply) => passOnWhileThere(request, reply, settings) : passOn,
+      handler: operationId === WAITING ? (request, reply) => proxyUntilDisconnect(request, reply, settings) : passOn,
     });
   }
   app.all('/browsers/*', { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
@@ -122,13 +122,13 @@ function describe(tag: string, operationId: string, route: BrowserRoute) {
     response: {
       [status]: answer === NO_ANSWER ? NoContent : answer,
       ...(emptyStatus === undefined ? {} : { [emptyStatus]: NoContent }),
-      ...refusals(502, ...route.refusals),
+      ...errorResponses(502, ...route.refusals),
     },
   };
 }
 
 /** Passes a request on whose caller may go before it is answered: the browser service learns that at once. */
-async function passOnWhileThere(request: FastifyRequest, reply: FastifyReply, settings: ApiSettings) {
+async function proxyUntilDisconnect(request: FastifyRequest, reply: FastifyReply, settings: ApiSettings) {
   const gone = new AbortController();
   reply.raw.once('close', () => gone.abort());
   // Read here: a stream that cannot be passed on would take the caller's connection with it.
@@ -136,7 +136,7 @@ async function passOnWhileThere(request: FastifyRequest, reply: FastifyReply, se
   try {
     const answer = await ask(new URL(request.url, settings.browserBaseUrl), {
       method: 'POST',
-      headers: endToEnd(headersForBrowsers(settings, request.headers, request.browserProjects, programOf(request))),
+      headers: endToEnd(forwardedHeaders(settings, request.headers, request.browserProjects, programOf(request))),
       body,
       headersTimeout: ANSWER_TIMEOUT_MS,
       signal: gone.signal,

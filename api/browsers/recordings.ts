@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { request as ask } from 'undici';
 import { z } from 'zod';
 import type { RecordingRecord } from '../../store/queries/recordings.ts';
-import { headersForBrowsers } from './forwarding.ts';
+import { forwardedHeaders } from './forwarding.ts';
 import type { ApiParts } from '../parts.ts';
 
 /** `/browsers/{id}/replays` and `/browsers/{id}/replays/{replay_id}`. */
@@ -17,7 +17,7 @@ const Listed = z.array(z.looseObject({ replay_id: z.string() })).catch([]);
  * Answers for the videos of connections' sessions, which the store keeps, because a session is gone by the time that somebody
  * looks. False for everything else: that is the browser service's to answer.
  */
-export async function answerRecordings(
+export async function serveRecordings(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: Pick<ApiParts, 'store' | 'settings'>,
@@ -56,7 +56,7 @@ async function replaysOf(
 ): Promise<z.infer<typeof Listed>> {
   try {
     const answer = await ask(new URL(path, settings.browserBaseUrl), {
-      headers: headersForBrowsers(settings, {}, projects),
+      headers: forwardedHeaders(settings, {}, projects),
       headersTimeout: ANSWER_TIMEOUT_MS,
       bodyTimeout: ANSWER_TIMEOUT_MS,
     });

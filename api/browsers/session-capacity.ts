@@ -13,7 +13,7 @@ const KNOWN_FOR_MS = 15_000;
 const Health = z.object({ max_sessions: z.int() });
 
 /** How many sessions the browser service has room for; undefined where it does not say. It is asked once for many readers. */
-export function createSessionRoom({ settings, clock }: Pick<ApiDeps, 'settings' | 'clock'>) {
+export function createSessionCapacity({ settings, clock }: Pick<ApiDeps, 'settings' | 'clock'>) {
   let known: { at: number; room: Promise<number | undefined> } | null = null;
   return (): Promise<number | undefined> => {
     const now = clock().getTime();

@@ -6,7 +6,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { AuditTrail } from '../audit-log/audit-trail.ts';
-import { hasBrowserToken, headersForBrowsers, staysBelowBrowsers } from './forwarding.ts';
+import { hasBrowserToken, forwardedHeaders, isBrowserPath } from './forwarding.ts';
 import { createClientAddress } from '../rate-limit.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
@@ -20,7 +20,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
  * there, and its refusals reach the caller as they are. Nothing is buffered: a slow side slows the other. Each leaves a row in
  * the audit log when it is answered.
  */
-export function tunnelBrowserSockets(app: ApiServer, parts: ApiParts, trail: AuditTrail): void {
+export function tunnelBrowserWebSockets(app: ApiServer, parts: ApiParts, trail: AuditTrail): void {
   const open = new Set<Duplex>();
   const addressOf = createClientAddress(parts.settings);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -58,15 +58,15 @@ function audited(request: IncomingMessage, ip: string, { clock }: ApiParts, trai
     const { url = '', headers, method = '' } = request;
     const call = { at, ip, method, url, route, headers, status, durationMs: performance.now() - began };
     const token = new URLSearchParams(query).get('jwt');
-    if (status < 400 && token !== null) trail.noteBrowserToken(token, call);
-    else trail.noteStranger(call);
+    if (status < 400 && token !== null) trail.recordBrowserToken(token, call);
+    else trail.recordAnonymous(call);
   };
 }
 
 async function admit(request: IncomingMessage, ip: string, { limits }: ApiParts): Promise<void> {
   await countCall(limits.byAddress, ip);
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  if (!staysBelowBrowsers(path))
+  if (!isBrowserPath(path))
     throw new HoldfastError('not_found', 'WebSocket route not found; use the URL as the session gave it');
   if (!hasBrowserToken(Object.fromEntries(new URLSearchParams(query)))) {
     throw new HoldfastError('unauthorized', 'Use the URL as the session gave it, with its `jwt`');
@@ -83,7 +83,7 @@ function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { parts
   const { settings } = parts;
   const upstream = new URL(settings.browserBaseUrl);
   const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
-  const { host: _host, ...headers } = headersForBrowsers(settings, request.headers, null);
+  const { host: _host, ...headers } = forwardedHeaders(settings, request.headers, null);
   const outgoing = send(new URL(request.url ?? '/', upstream), {
     method: 'GET',
     headers,

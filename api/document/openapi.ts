@@ -2,14 +2,14 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { jsonSchemaTransform } from 'fastify-type-provider-zod';
 import type { ApiServer } from '../context.ts';
-import { commonRefusals, refusals } from '../response-schemas.ts';
+import { commonErrorStatuses, errorResponses } from '../response-schemas.ts';
 import { completeDocument } from './complete-document.ts';
 
 /** Describes every route from its own schemas. Register before the routes. */
 export async function describeRoutes(app: ApiServer, publicUrl: string): Promise<void> {
   app.addHook('onRoute', ({ method, config, schema }) => {
     if (schema?.hide === true || !isRecord(schema?.response)) return;
-    const common = refusals(...commonRefusals({ method, access: config?.access }));
+    const common = errorResponses(...commonErrorStatuses({ method, access: config?.access }));
     schema.response = { ...common, ...schema.response };
   });
   await app.register(swagger, {

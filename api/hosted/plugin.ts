@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_FIELD_VALUE_LENGTH } from '../../contract/limits.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import { HandAction, type HostedPageDeps, type HostedSession } from './deps.ts';
 import { streamStates } from './event-stream.ts';
 import { createExchangeRetries } from './exchange-retries.ts';
@@ -128,7 +128,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
       const session = await sessionOf(request, request.params.id);
       // The cookie is for one flow: when another has begun, its questions are not this person's to answer.
       await currentView(session);
-      await deps.submit(session.connectionId, defined(request.body));
+      await deps.submit(session.connectionId, omitUndefined(request.body));
       return reply.code(202).send({ accepted: true });
     },
   );

@@ -7,13 +7,13 @@ import { chooseLanguage, type Language } from '../hosted/shell.ts';
 import { staticPageHeaders, type StaticPage } from './static-page.ts';
 
 /** The page for what was refused, in the language of who reads it. */
-export type RenderRefusal = (refusal: HoldfastError, request: FastifyRequest, language: Language) => StaticPage;
+export type RenderErrorPage = (refusal: HoldfastError, request: FastifyRequest, language: Language) => StaticPage;
 
 /**
  * Shows the refusals of a scope's routes as pages to people, who come to these addresses by links; programs read JSON as everywhere.
  * Status, headers and logging stay those of the error.
  */
-export function showRefusals(scope: ApiServer, render: RenderRefusal): void {
+export function showErrorPages(scope: ApiServer, render: RenderErrorPage): void {
   const refused = new WeakMap<FastifyRequest, HoldfastError>();
   scope.setErrorHandler((error, request) => {
     if (prefersPages(request)) refused.set(request, toHoldfastError(error));

@@ -4,7 +4,7 @@ import { Browser } from '../../contract/browsers.ts';
 import { PlaywrightResult } from '../../contract/playwright.ts';
 import { answer } from './operations.ts';
 import { queryOf } from './connection-tools.ts';
-import { OperationRefused, pathTo, type Operations } from './operations.ts';
+import { OperationError, pathTo, type Operations } from './operations.ts';
 
 /** How long a browser that no tool uses stays open, in seconds: an agent thinks for a while between two steps. */
 const IDLE_SECONDS = 600;
@@ -94,7 +94,7 @@ export function registerBrowserTools(server: McpServer, operations: Operations):
     async ({ session_id: id }) => {
       const run = await operations.json('POST', pathTo`/browsers/${id}/playwright/execute`, { code: READ_PAGE });
       const { success, result, error } = PlaywrightResult.parse(run);
-      if (!success) throw new OperationRefused(`The page could not be read: ${error ?? 'try again'}`);
+      if (!success) throw new OperationError(`The page could not be read: ${error ?? 'try again'}`);
       return answer(Page.parse(result));
     },
   );

@@ -11,13 +11,13 @@ export function answer(found: Record<string, unknown>): CallToolResult {
 }
 
 /** A refusal of an operation, in the words of its error body. The SDK makes a tool error of it. */
-export class OperationRefused extends Error {}
+export class OperationError extends Error {}
 
 /** The public operations, asked by whoever asks for a tool: same credential, scope, validation, limits and audit. */
 export interface Operations {
-  /** What the operation answers, as JSON. Throws {@link OperationRefused} for a refusal. */
+  /** What the operation answers, as JSON. Throws {@link OperationError} for a refusal. */
   json(method: Method, url: string, body?: object): Promise<unknown>;
-  /** What the operation answers, as it is. Throws {@link OperationRefused} for a refusal. */
+  /** What the operation answers, as it is. Throws {@link OperationError} for a refusal. */
   bytes(method: Method, url: string, body?: object): Promise<Buffer>;
 }
 
@@ -47,7 +47,7 @@ export function createOperations(app: FastifyInstance, request: FastifyRequest):
         ? { headers: sent }
         : { headers: { ...sent, 'content-type': 'application/json' }, payload: JSON.stringify(body) };
     const answer = await app.inject({ method, url, remoteAddress: request.ip, ...json });
-    if (answer.statusCode >= 400) throw new OperationRefused(wordsOf(answer.body, answer.statusCode));
+    if (answer.statusCode >= 400) throw new OperationError(wordsOf(answer.body, answer.statusCode));
     return answer;
   };
   return {

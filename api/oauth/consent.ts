@@ -83,7 +83,7 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
       clientId: asked.clientId,
       clientName: asked.clientName,
     });
-    request.auditOwner = {
+    request.auditPrincipal = {
       scope: { organizationId: session.organizationId, projectId },
       strategy: 'dashboard',
       userId: session.user.id,

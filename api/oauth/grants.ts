@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { OAuthGrant } from '../../contract/oauth.ts';
 import type { OAuthGrantRecord } from '../../store/queries/oauth-grants.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { credentialProjectOf, principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['oauth'];
@@ -18,7 +18,7 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
     schema: {
       operationId: 'listOAuthGrants',
       tags,
-      response: { 200: z.array(OAuthGrant), ...refusals(401, 403) },
+      response: { 200: z.array(OAuthGrant), ...errorResponses(401, 403) },
     },
     handler: async (request) => {
       const caller = principalCallerOf(request);
@@ -33,7 +33,7 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
       operationId: 'revokeOAuthGrant',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(401, 403, 404) },
+      response: { 204: NoContent, ...errorResponses(401, 403, 404) },
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
@@ -42,7 +42,7 @@ export function registerOAuthGrants(app: ApiServer, { store }: ApiParts): void {
         whoseGrants(caller),
         request.params.id,
       );
-      found(removed, 'Grant not found; list /oauth/grants for the ones there are');
+      requireFound(removed, 'Grant not found; list /oauth/grants for the ones there are');
       return reply.code(204).send();
     },
   });

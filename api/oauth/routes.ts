@@ -4,7 +4,7 @@ import { ANSWER_HEADERS } from '../../http/headers.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { issuerOf, OAUTH_PATHS, RESOURCE_METADATA_PATH } from './addresses.ts';
-import { showRefusals } from '../html/error-pages.ts';
+import { showErrorPages } from '../html/error-pages.ts';
 import { registerConsent } from './consent.ts';
 import { refusalPage } from './pages.ts';
 import { createProviders } from './provider.ts';
@@ -61,7 +61,7 @@ export async function oauthServer(app: ApiServer, parts: ApiParts): Promise<void
     }));
   }
   await app.register((scope: ApiServer, _options, done) => {
-    showRefusals(scope, (refusal, _request, language) => refusalPage(refusal, language));
+    showErrorPages(scope, (refusal, _request, language) => refusalPage(refusal, language));
     registerConsent(scope, parts, providerOf);
     done();
   });

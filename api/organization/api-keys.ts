@@ -13,10 +13,10 @@ import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import type { ApiKeyRecord } from '../../store/queries/api-keys.ts';
 import type { Scope } from '../../store/scope.ts';
 import { IdParams, NoContent } from '../response-schemas.ts';
-import { creatorOf, principalCallerOf, refusePrograms } from '../caller.ts';
+import { creatorOf, principalCallerOf, rejectPrograms } from '../caller.ts';
 import type { ApiDeps, ApiServer } from '../context.ts';
 import { requireProjects } from './entitlements.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { QueryFlag, pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -47,7 +47,7 @@ function createApiKey(app: ApiServer, parts: ApiParts): void {
       response: { 201: CreatedApiKey },
     },
     handler: async (request, reply) => {
-      refusePrograms(request, 'make API keys');
+      rejectPrograms(request, 'make API keys');
       const caller = principalCallerOf(request);
       const { scope } = caller;
       const { name, days_to_expire: days = null, expires_at: at = null, project_id: projectId } = request.body;
@@ -151,7 +151,7 @@ function retrieveApiKey(app: ApiServer, { store }: ApiParts): void {
       if (live !== null) return presentApiKey(live);
       const deleted = request.query.include_deleted === true ? await allKeys(store, scope) : [];
       return presentApiKey(
-        found(
+        requireFound(
           deleted.find((key) => key.id === id),
           NOT_FOUND,
         ),
@@ -173,7 +173,7 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
       response: { 200: ApiKey },
     },
     handler: async (request) => {
-      const renamed = found(
+      const renamed = requireFound(
         await store.apiKeys.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
         NOT_FOUND,
       );
@@ -201,7 +201,7 @@ function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
           'This request uses the key itself; delete it with another key',
         );
       }
-      found(await store.apiKeys.remove(caller.scope, request.params.id), NOT_FOUND);
+      requireFound(await store.apiKeys.remove(caller.scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -221,14 +221,14 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       response: { 201: CreatedApiKey },
     },
     handler: async (request, reply) => {
-      refusePrograms(request, 'make API keys');
+      rejectPrograms(request, 'make API keys');
       const caller = principalCallerOf(request);
       const { scope } = caller;
       const now = clock();
-      const former = found(await store.apiKeys.find(scope, request.params.id), NOT_FOUND);
+      const former = requireFound(await store.apiKeys.find(scope, request.params.id), NOT_FOUND);
       const graceDays = request.body?.expire_in_days ?? DEFAULT_ROTATION_GRACE_DAYS;
       const days = request.body?.days_to_expire;
-      const rotated = found(
+      const rotated = requireFound(
         await store.apiKeys.rotate(scope, former.id, {
           expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
           formerExpiresAt: inDays(now, graceDays) ?? now,

@@ -45,7 +45,7 @@ export async function requireProjects(deps: Deps, organizationId: string): Promi
 }
 
 /** Throws `insufficient_plan` for what the plan does not include. `what` begins the sentence. */
-export function requireIncluded(
+export function requireFeature(
   { settings: { plan } }: Pick<Deps, 'settings'>,
   part: keyof PlanInclusions,
   what: string,

@@ -10,27 +10,27 @@ import {
   ProjectLimits,
   ProjectLimitsUpdate,
 } from '../../contract/organization-limits.ts';
-import { IdOrNameParams, refusals } from '../response-schemas.ts';
+import { IdOrNameParams, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
 import { RECORDING_DAYS, type ApiServer, type ApiSettings } from '../context.ts';
 import {
   entitlementsOf,
-  requireIncluded,
+  requireFeature,
   requireProjects,
   type Entitlements as EntitlementsOf,
 } from './entitlements.ts';
 import type { ApiParts } from '../parts.ts';
 import { findProject, readableProjects } from '../scope.ts';
-import { createSessionRoom, readSessionUsage } from '../browsers/session-capacity.ts';
+import { createSessionCapacity, readSessionUsage } from '../browsers/session-capacity.ts';
 
 const tags = ['limits'];
 
 /** Tells how many sessions the browser service has room for. */
-type Room = ReturnType<typeof createSessionRoom>;
+type Room = ReturnType<typeof createSessionCapacity>;
 
 /** How many browser sessions, those of pools included, and invocations may run at a time: in all, and in each project. */
 export function registerLimits(app: ApiServer, parts: ApiParts): void {
-  const room = createSessionRoom(parts);
+  const room = createSessionCapacity(parts);
   organizationLimits(app, parts, room);
   projectLimits(app, parts, room);
   entitlements(app, parts, room);
@@ -71,12 +71,12 @@ function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
       operationId: 'updateEntitlements',
       tags,
       body: EntitlementsUpdate,
-      response: { 200: Entitlements, ...refusals(422) },
+      response: { 200: Entitlements, ...errorResponses(422) },
     },
     handler: async (request) => {
       const organizationId = organizationOf(request);
       const { projects } = request.body;
-      if (projects === true) requireIncluded(parts, 'projects', 'Projects are');
+      if (projects === true) requireFeature(parts, 'projects', 'Projects are');
       if (projects !== undefined) await parts.store.organizations.setProjectsDisabled(organizationId, !projects);
       return read(organizationId);
     },

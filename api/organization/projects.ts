@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { Project, ProjectCreate, ProjectUpdate } from '../../contract/projects.ts';
 import type { ProjectRecord } from '../../store/queries/projects.ts';
-import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import { requireProjects } from './entitlements.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findProject, PROJECT_NOT_FOUND } from '../scope.ts';
@@ -81,7 +81,7 @@ function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       body: ProjectCreate,
-      response: { 201: Project, ...refusals(409) },
+      response: { 201: Project, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
@@ -125,13 +125,15 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       hide: path.hide,
       params: IdOrNameParams,
       body: ProjectUpdate,
-      response: { 200: Project, ...refusals(409, 422) },
+      response: { 200: Project, ...errorResponses(409, 422) },
     },
     handler: async (request) => {
       const { id } = await toChange(store, request, request.params.id_or_name);
       const { name, status } = request.body;
-      const change = defined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
-      return presentProject(found(await store.projects.update(organizationOf(request), id, change), PROJECT_NOT_FOUND));
+      const change = omitUndefined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
+      return presentProject(
+        requireFound(await store.projects.update(organizationOf(request), id, change), PROJECT_NOT_FOUND),
+      );
     },
   });
 }
@@ -146,11 +148,11 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       tags,
       hide: path.hide,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(422) },
+      response: { 204: NoContent, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
       const { id } = await toChange(store, request, request.params.id_or_name);
-      found(await store.projects.remove(organizationOf(request), id), PROJECT_NOT_FOUND);
+      requireFound(await store.projects.remove(organizationOf(request), id), PROJECT_NOT_FOUND);
       return reply.code(204).send();
     },
   });

@@ -3,11 +3,11 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { CreatedInvitation, Invitation, InvitationCreate, Member, MemberUpdate } from '../../contract/people.ts';
 import type { InvitationRecord } from '../../store/queries/invitations.ts';
 import type { MemberRecord } from '../../store/queries/memberships.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
-import { organizationWideCallerOf, principalIdOf, refusePrograms } from '../caller.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
+import { organizationWideCallerOf, principalIdOf, rejectPrograms } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { FastifyRequest } from 'fastify';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -50,7 +50,7 @@ function retrieveMember(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'retrieveMember', tags, params: IdParams, response: { 200: Member } },
     handler: async (request) => {
       const member = await store.memberships.find(organizationOf(request), { userId: request.params.id });
-      return presentMember(found(member, NOT_FOUND));
+      return presentMember(requireFound(member, NOT_FOUND));
     },
   });
 }
@@ -66,13 +66,13 @@ function updateMember(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdParams,
       body: MemberUpdate,
-      response: { 200: Member, ...refusals(422) },
+      response: { 200: Member, ...errorResponses(422) },
     },
     handler: async (request) => {
-      refusePrograms(request, 'change members');
+      rejectPrograms(request, 'change members');
       const { role } = request.body;
       return presentMember(
-        found(await store.memberships.setRole(organizationOf(request), request.params.id, role), NOT_FOUND),
+        requireFound(await store.memberships.setRole(organizationOf(request), request.params.id, role), NOT_FOUND),
       );
     },
   });
@@ -87,11 +87,11 @@ function removeMember(app: ApiServer, { store }: ApiParts): void {
       operationId: 'removeMember',
       tags,
       params: IdParams,
-      response: { 204: NoContent, ...refusals(422) },
+      response: { 204: NoContent, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
-      refusePrograms(request, 'change members');
-      found(await store.memberships.remove(organizationOf(request), request.params.id), NOT_FOUND);
+      rejectPrograms(request, 'change members');
+      requireFound(await store.memberships.remove(organizationOf(request), request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -110,10 +110,10 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
       operationId: 'createInvitation',
       tags,
       body: InvitationCreate,
-      response: { 201: CreatedInvitation, ...refusals(409) },
+      response: { 201: CreatedInvitation, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
-      refusePrograms(request, 'invite members');
+      rejectPrograms(request, 'invite members');
       const organizationId = organizationOf(request);
       const { email } = request.body;
       if ((await store.memberships.find(organizationId, { email })) !== null)
@@ -151,9 +151,9 @@ function deleteInvitation(app: ApiServer, { store }: ApiParts): void {
     url: '/org/invitations/:id',
     schema: { operationId: 'deleteInvitation', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
-      refusePrograms(request, 'change invitations');
+      rejectPrograms(request, 'change invitations');
       const removed = await store.invitations.remove(organizationOf(request), request.params.id);
-      found(removed, 'Invitation not found; it was accepted, withdrawn or has expired');
+      requireFound(removed, 'Invitation not found; it was accepted, withdrawn or has expired');
       return reply.code(204).send();
     },
   });

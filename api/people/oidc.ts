@@ -2,12 +2,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { OIDC_ROUND_TRIP_MS, OidcConfirmation, OidcConfirmationUrl, SignInMethods } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { NoContent, refusals } from '../response-schemas.ts';
+import { NoContent, errorResponses } from '../response-schemas.ts';
 import { callerOfSession } from '../authentication.ts';
 import type { ApiServer } from '../context.ts';
 import { readCookie, writeCookie, type HttpOnlyCookie } from '../cookies.ts';
 import type { ApiParts } from '../parts.ts';
-import { showRefusals } from '../html/error-pages.ts';
+import { showErrorPages } from '../html/error-pages.ts';
 import { consoleTokenOf } from './console-cookie.ts';
 import { createOidcClient, type OidcClient, type OidcIdentity } from './oidc-client.ts';
 import { oidcRefusalPage } from './oidc-pages.ts';
@@ -54,7 +54,7 @@ export function registerOidc(service: ApiServer, parts: ApiParts, limits: SignIn
   beginConfirmation(service, parts, limits, ways);
   void service.register((app: ApiServer, _options, done) => {
     const returnPaths = new WeakMap<FastifyRequest, string>();
-    showRefusals(app, (refusal, request, language) =>
+    showErrorPages(app, (refusal, request, language) =>
       oidcRefusalPage(refusal, language, returnPaths.get(request) ?? null),
     );
     beginSignIn(app, limits, ways);
@@ -96,7 +96,12 @@ function beginSignIn(app: ApiServer, limits: SignInLimits, { clientOf, begin }: 
     method: 'GET',
     url: '/session/oidc',
     config: { access: 'public' },
-    schema: { operationId: 'beginOidcSignIn', security: [], tags, response: { 302: NoContent, ...refusals(404) } },
+    schema: {
+      operationId: 'beginOidcSignIn',
+      security: [],
+      tags,
+      response: { 302: NoContent, ...errorResponses(404) },
+    },
     handler: async (request, reply) => {
       clientOf();
       await limits.countAddress(request);
@@ -115,7 +120,7 @@ function beginConfirmation(app: ApiServer, { clock }: ApiParts, limits: SignInLi
       operationId: 'beginOidcConfirmation',
       tags,
       body: OidcConfirmation,
-      response: { 200: OidcConfirmationUrl, ...refusals(404) },
+      response: { 200: OidcConfirmationUrl, ...errorResponses(404) },
     },
     handler: async (request, reply) => {
       const { session } = consoleCallerOf(request);
@@ -146,7 +151,7 @@ function comeBack(
       security: [],
       tags,
       querystring: z.looseObject({ code: z.string().optional(), state: z.string().optional() }),
-      response: { 302: NoContent, ...refusals(403, 404, 410) },
+      response: { 302: NoContent, ...errorResponses(403, 404, 410) },
     },
     handler: async (request, reply) => {
       const client = clientOf();

@@ -1,6 +1,6 @@
 import { LinkSignIn, OrganizationSwitch, Session } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { refusals } from '../response-schemas.ts';
+import { errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { consoleTokenOf } from './console-cookie.ts';
@@ -30,7 +30,7 @@ function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits)
       security: [],
       tags,
       body: LinkSignIn,
-      response: { 200: Session, ...refusals(401, 403, 410) },
+      response: { 200: Session, ...errorResponses(401, 403, 410) },
     },
     handler: async (request, reply) => {
       await limits.countAddress(request);

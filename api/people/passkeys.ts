@@ -14,9 +14,9 @@ import {
   Session,
 } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import type { UserPasskeyRecord } from '../../store/queries/user-passkeys.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { provesPerson } from './password.ts';
@@ -46,7 +46,7 @@ function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits):
       operationId: 'beginPasskeySignIn',
       security: [],
       tags,
-      response: { 200: Options, ...refusals(403) },
+      response: { 200: Options, ...errorResponses(403) },
     },
     handler: async (request) => {
       await limits.countAddress(request);
@@ -72,7 +72,7 @@ function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits):
       security: [],
       tags,
       body: PasskeyAssertion,
-      response: { 200: Session, ...refusals(401, 403) },
+      response: { 200: Session, ...errorResponses(401, 403) },
     },
     handler: async (request, reply) => {
       await limits.countAddress(request);
@@ -117,7 +117,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
       operationId: 'addPasskey',
       tags,
       body: PasskeyAdd,
-      response: { 201: Passkey, ...refusals(409) },
+      response: { 201: Passkey, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const { user } = consoleCallerOf(request);
@@ -144,7 +144,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
         transports,
       });
       const added = (await store.userPasskeys.list(user.id)).find((one) => one.id === id);
-      return reply.code(201).send(presentPasskey(found(added, 'The passkey was removed meanwhile')));
+      return reply.code(201).send(presentPasskey(requireFound(added, 'The passkey was removed meanwhile')));
     },
   });
 }
@@ -168,7 +168,10 @@ function deletePasskey(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'deletePasskey', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const { user } = consoleCallerOf(request);
-      found(await store.userPasskeys.remove(user.id, request.params.id), 'Passkey not found; list your passkeys');
+      requireFound(
+        await store.userPasskeys.remove(user.id, request.params.id),
+        'Passkey not found; list your passkeys',
+      );
       return reply.code(204).send();
     },
   });

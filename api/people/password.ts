@@ -10,9 +10,9 @@ import {
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { FIRST_ADMINISTRATOR_EMAIL } from '../../store/administrator.ts';
 import type { PasswordRecord } from '../../store/queries/user-passwords.ts';
-import { refusals } from '../response-schemas.ts';
+import { errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 import { hashPassword, isPassword } from './password-hash.ts';
 import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
@@ -73,7 +73,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
       security: [],
       tags,
       body: PasswordSignIn,
-      response: { 200: Session, ...refusals(401, 403) },
+      response: { 200: Session, ...errorResponses(401, 403) },
     },
     handler: async (request, reply) => {
       const { email, password, code } = request.body;
@@ -84,7 +84,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
         const [organization] = user === null ? [] : await parts.store.memberships.ofUser(user.id);
         if (user !== null && organization !== undefined) {
           const scope = { organizationId: organization.id, projectId: null };
-          request.auditOwner = { scope, strategy: 'dashboard', userId: user.id, email };
+          request.auditPrincipal = { scope, strategy: 'dashboard', userId: user.id, email };
         }
         throw new HoldfastError(
           'unauthorized',
@@ -102,14 +102,14 @@ function updateAccount(app: ApiServer, parts: ApiParts): void {
     method: 'PATCH',
     url: '/session/account',
     config: { role: 'viewer', needsConfirmation: true },
-    schema: { operationId: 'updateAccount', tags, body: Account, response: { 200: Session, ...refusals(409) } },
+    schema: { operationId: 'updateAccount', tags, body: Account, response: { 200: Session, ...errorResponses(409) } },
     handler: async (request) => {
       const { user } = consoleCallerOf(request);
       const { email, name } = request.body;
       // Whoever could take any address could be taken for its owner.
       if (email !== undefined && email !== user.email && user.email !== FIRST_ADMINISTRATOR_EMAIL)
         throw invalidField('email', 'cannot be changed; have the new address invited');
-      await parts.store.users.update(user.id, defined({ email, name }));
+      await parts.store.users.update(user.id, omitUndefined({ email, name }));
       return presentSession(parts, await currentSession(parts, request));
     },
   });

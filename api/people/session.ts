@@ -1,6 +1,6 @@
 import { LinkSignIn, Session } from '../../contract/people.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { NoContent, refusals } from '../response-schemas.ts';
+import { NoContent, errorResponses } from '../response-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { requireJson, requireSameOrigin } from '../cross-origin.ts';
@@ -78,7 +78,7 @@ function signInByLink(app: ApiServer, parts: ApiParts, limits: SignInLimits): vo
       security: [],
       tags,
       body: LinkSignIn,
-      response: { 200: Session, ...refusals(403, 410) },
+      response: { 200: Session, ...errorResponses(403, 410) },
     },
     handler: async (request, reply) => {
       await limits.countAddress(request);

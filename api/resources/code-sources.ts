@@ -8,10 +8,10 @@ import { CodeSource, CodeSourceCreate, type CodeSourceType } from '../../contrac
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CodeSourceRecord } from '../../store/queries/code-sources.ts';
 import { rejectForm } from '../../http/bodies.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
@@ -95,7 +95,7 @@ function deleteSource(app: ApiServer, { store }: ApiParts): void {
       response: { 204: NoContent },
     },
     handler: async (request, reply) => {
-      found(await store.codeSources.remove(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
+      requireFound(await store.codeSources.remove(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -116,10 +116,10 @@ function receive(app: ApiServer, parts: ApiParts): void {
       params: IdParams,
       body: Posted,
       consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
-      response: { 204: NoContent, ...refusals(403, 404) },
+      response: { 204: NoContent, ...errorResponses(403, 404) },
     },
     handler: async (request, reply) => {
-      const source = found(await parts.store.codeSources.open(request.params.id), NOT_FOUND);
+      const source = requireFound(await parts.store.codeSources.open(request.params.id), NOT_FOUND);
       const values = textsOf(request.body);
       if (!isSigned(parts, source, request, values)) {
         throw new HoldfastError(

@@ -10,12 +10,12 @@ import {
 import { HoldfastError } from '../../contract/errors.ts';
 import { SecretStoreError } from '../../credential-providers/secret-store.ts';
 import type { CredentialProviderRecord } from '../../store/queries/credential-providers.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { checkServerUrl } from '../address-rules.ts';
 import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
@@ -44,7 +44,7 @@ function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): voi
       operationId: 'createCredentialProvider',
       tags,
       body: CredentialProviderCreate,
-      response: { 201: CredentialProvider, ...refusals(409) },
+      response: { 201: CredentialProvider, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const organizationId = organizationWide(request);
@@ -76,7 +76,7 @@ function listProviders(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { query } = request.query;
       const asked = pageOf(request.query);
-      const filter = defined({ query: query === '' ? undefined : query });
+      const filter = omitUndefined({ query: query === '' ? undefined : query });
       const { organizationId } = principalCallerOf(request).scope;
       const page = await store.credentialProviders.list(organizationId, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
@@ -98,7 +98,7 @@ function retrieveProvider(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request) => {
       const { organizationId } = principalCallerOf(request).scope;
-      const record = found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      const record = requireFound(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return present(record);
     },
   });
@@ -115,16 +115,16 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
       tags,
       params: IdParams,
       body: CredentialProviderUpdate,
-      response: { 200: CredentialProvider, ...refusals(409) },
+      response: { 200: CredentialProvider, ...errorResponses(409) },
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
       const { id } = request.params;
       const { cache_ttl_seconds: cacheTtlSeconds, ...patch } = request.body;
       if (typeof patch.address === 'string') checkServerUrl(addressPolicy, 'address', patch.address);
-      const current = found(await store.credentialProviders.find(organizationId, id), NOT_FOUND);
-      const changed = found(
-        await store.credentialProviders.patch(organizationId, id, defined({ cacheTtlSeconds, ...patch })),
+      const current = requireFound(await store.credentialProviders.find(organizationId, id), NOT_FOUND);
+      const changed = requireFound(
+        await store.credentialProviders.patch(organizationId, id, omitUndefined({ cacheTtlSeconds, ...patch })),
         NOT_FOUND,
       );
       if (changed.name !== current.name) {
@@ -158,7 +158,7 @@ function deleteProvider(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
-      found(removed, NOT_FOUND);
+      requireFound(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -177,7 +177,7 @@ function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts):
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
-      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      requireFound(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return await externalCredentials.test(organizationId, request.params.id);
     },
   });
@@ -192,11 +192,11 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
       operationId: 'listCredentialProviderItems',
       tags,
       params: IdParams,
-      response: { 200: CredentialProviderItems, ...refusals(422) },
+      response: { 200: CredentialProviderItems, ...errorResponses(422) },
     },
     handler: async (request) => {
       const organizationId = organizationWide(request);
-      found(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
+      requireFound(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       try {
         return { items: await externalCredentials.items(organizationId, request.params.id) };
       } catch (error) {

@@ -10,11 +10,11 @@ import {
   type TotpSettings,
 } from '../../contract/totp-secret.ts';
 import type { CredentialRecord } from '../../store/queries/credentials.ts';
-import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
@@ -41,7 +41,7 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
       operationId: 'createCredential',
       tags,
       body: CredentialCreate,
-      response: { 201: Credential, ...refusals(409) },
+      response: { 201: Credential, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const { name, domain, values, passkeys, sso_provider: ssoProvider } = request.body;
@@ -51,7 +51,7 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
         name,
         domain,
         values,
-        ...defined({ totpSecret, passkeys, ssoProvider }),
+        ...omitUndefined({ totpSecret, passkeys, ssoProvider }),
       });
       return reply.code(201).send(presentCredential(record, 'single'));
     },
@@ -77,7 +77,7 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const { domain, query } = request.query;
-      const filter = defined({
+      const filter = omitUndefined({
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
         query: query === '' ? undefined : query,
       });
@@ -111,7 +111,7 @@ function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
  * `PATCH /credentials/{id or name}`: `remove_value_keys` first, then `values` merged. Connections refer to a credential by
  * name, so a new name is carried to those that use it; a new value is told to them.
  */
-function updateCredential(app: ApiServer, { store, connections, answers }: ApiParts): void {
+function updateCredential(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/credentials/:id_or_name',
@@ -121,7 +121,7 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
       tags,
       params: IdOrNameParams,
       body: CredentialUpdate,
-      response: { 200: Credential, ...refusals(409) },
+      response: { 200: Credential, ...errorResponses(409) },
     },
     handler: async (request) => {
       const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
@@ -129,11 +129,11 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
       const totpSecret = totpSecretOf(request.body, await keptTotpSettings(store, current, request.body));
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
-      const changed = found(
+      const changed = requireFound(
         await store.credentials.patch(
           project,
           current.id,
-          defined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
+          omitUndefined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
         ),
         NOT_FOUND,
       );
@@ -147,7 +147,7 @@ function updateCredential(app: ApiServer, { store, connections, answers }: ApiPa
                 ? connections.configure(id, { credential: { name: changed.name } })
                 : connections.credentialChanged(id);
               // `can_reauth` follows at once: whoever reads the connection next sees it.
-              await answers.settled(await told);
+              await views.waitUntilRecorded(await told);
             }),
           ),
         );
@@ -173,14 +173,14 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
         await unlessGone(() => connections.configure(id, { credential: null }));
       }
-      found(await store.credentials.remove(project, record.id), NOT_FOUND);
+      requireFound(await store.credentials.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
 async function find({ projects, credentials }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
-  const record = found(
+  const record = requireFound(
     await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName)),
     NOT_FOUND,
   );
@@ -246,7 +246,7 @@ async function keptTotpSettings(
 function totpSecretOf(body: CredentialCreate | CredentialUpdate, kept: TotpSettings = {}): string | undefined {
   const { totp_secret: text, totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
   if (text === undefined || text === '') return text;
-  return normalizeTotpSecret(text, { ...kept, ...defined({ algorithm, digits, period }) }) ?? undefined;
+  return normalizeTotpSecret(text, { ...kept, ...omitUndefined({ algorithm, digits, period }) }) ?? undefined;
 }
 
 /** A credential as it is answered: never a value. Lists leave out the names of its values. */

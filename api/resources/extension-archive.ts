@@ -24,7 +24,7 @@ export interface ExtensionUpload {
  * Receives the form of an upload: `file`, a ZIP archive or a packed extension of the Chrome Web Store (`.crx`), and maybe
  * `name`. Throws errors that name the field.
  */
-export async function receiveExtension(request: FastifyRequest): Promise<ExtensionUpload> {
+export async function parseExtensionForm(request: FastifyRequest): Promise<ExtensionUpload> {
   if (!request.isMultipart()) {
     throw new HoldfastError('unsupported_media_type', 'Send the extension as multipart/form-data, in the field `file`');
   }

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { Extension, MAX_EXTENSION_BYTES } from '../../contract/extensions.ts';
 import type { ExtensionRecord } from '../../store/queries/extensions.ts';
-import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
-import { receiveExtension } from './extension-archive.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
+import { parseExtensionForm } from './extension-archive.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
@@ -47,12 +47,12 @@ function uploadExtension(app: ApiServer, { store }: ApiParts): void {
         tags,
         consumes: ['multipart/form-data'],
         body: z.object({ file: Archive, name: z.string().optional() }),
-        response: { 201: Extension, ...refusals(409) },
+        response: { 201: Extension, ...errorResponses(409) },
       },
       // For the document alone: the form is read by the handler, part by part.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
-        const upload = await receiveExtension(request);
+        const upload = await parseExtensionForm(request);
         const scope = await writeScope(store, principalCallerOf(request).scope);
         return reply.code(201).send(presentExtension(await store.extensions.create(scope, upload)));
       },
@@ -74,7 +74,7 @@ function listExtensions(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
-      const filter = defined({ name, query: query === '' ? undefined : query });
+      const filter = omitUndefined({ name, query: query === '' ? undefined : query });
       const page = await store.extensions.list(principalCallerOf(request).scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(presentExtension);
@@ -113,7 +113,7 @@ function downloadExtension(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
-      const archive = found(await store.extensions.archive(caller.scope, id), NOT_FOUND);
+      const archive = requireFound(await store.extensions.archive(caller.scope, id), NOT_FOUND);
       return reply
         .type('application/zip')
         .header('content-disposition', `attachment; filename="${id}.zip"`)
@@ -151,14 +151,14 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);
-      found(await store.extensions.remove(caller.scope, id), NOT_FOUND);
+      requireFound(await store.extensions.remove(caller.scope, id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
 async function find({ projects, extensions }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
-  const record = found(
+  const record = requireFound(
     await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName)),
     NOT_FOUND,
   );

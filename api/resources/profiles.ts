@@ -3,11 +3,11 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { presentProfile, Profile, ProfileCreate, ProfileUpdate } from '../../contract/profiles.ts';
 import type { ProfileRecord } from '../../store/queries/profiles.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import { IdOrNameParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
@@ -38,11 +38,11 @@ function createProfile(app: ApiServer, { store }: ApiParts): void {
       operationId: 'createProfile',
       tags,
       body: ProfileCreate,
-      response: { 201: Profile, ...refusals(409) },
+      response: { 201: Profile, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const scope = await writeScope(store, principalCallerOf(request).scope);
-      const record = await store.profiles.create(scope, defined({ name: request.body?.name }));
+      const record = await store.profiles.create(scope, omitUndefined({ name: request.body?.name }));
       return reply.code(201).send(presentProfile(record));
     },
   });
@@ -69,7 +69,7 @@ function listProfiles(app: ApiServer, { store }: ApiParts): void {
         sendPageHeaders(reply, asked, { rows, hasMore: false });
         return rows.map(presentProfile);
       }
-      const filter = defined({ query: query === '' ? undefined : query });
+      const filter = omitUndefined({ query: query === '' ? undefined : query });
       const page = await store.profiles.list(scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(presentProfile);
@@ -105,13 +105,13 @@ function updateProfile(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdOrNameParams,
       body: ProfileUpdate,
-      response: { 200: Profile, ...refusals(409, 422) },
+      response: { 200: Profile, ...errorResponses(409, 422) },
     },
     handler: async (request) => {
       const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       if (record.name === request.body.name) return presentProfile(record);
       await rejectInUse(store, project, record);
-      const renamed = found(await store.profiles.rename(project, record.id, request.body.name), NOT_FOUND);
+      const renamed = requireFound(await store.profiles.rename(project, record.id, request.body.name), NOT_FOUND);
       return presentProfile(renamed);
     },
   });
@@ -126,12 +126,12 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
       operationId: 'deleteProfile',
       tags,
       params: IdOrNameParams,
-      response: { 204: NoContent, ...refusals(422) },
+      response: { 204: NoContent, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
       const { record, project } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       await rejectInUse(store, project, record);
-      found(await store.profiles.remove(project, record.id), NOT_FOUND);
+      requireFound(await store.profiles.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -143,7 +143,7 @@ export async function findProfile(
   { scope }: PrincipalCaller,
   idOrName: string,
 ) {
-  const record = found(
+  const record = requireFound(
     await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName)),
     NOT_FOUND,
   );

@@ -7,8 +7,8 @@ import { IdOrNameParams, NoContent } from '../response-schemas.ts';
 import { isForbiddenHost } from '../address-rules.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
@@ -78,7 +78,7 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
-      const filter = defined({ name, query: query === '' ? undefined : query });
+      const filter = omitUndefined({ name, query: query === '' ? undefined : query });
       const page = await store.proxies.list(principalCallerOf(request).scope, { ...asked, ...filter });
       sendPageHeaders(reply, asked, page);
       return page.rows.map(presentProxy);
@@ -118,7 +118,7 @@ function updateProxy(app: ApiServer, { store }: ApiParts): void {
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
       const { id } = await findProxy(store, scope, request.params.id_or_name);
-      return presentProxy(found(await store.proxies.rename(scope, id, request.body.name), NOT_FOUND));
+      return presentProxy(requireFound(await store.proxies.rename(scope, id, request.body.name), NOT_FOUND));
     },
   });
 }
@@ -140,7 +140,7 @@ function deleteProxy(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { id } = await findProxy(store, scope, request.params.id_or_name);
-      found(await store.proxies.remove(scope, id), NOT_FOUND);
+      requireFound(await store.proxies.remove(scope, id), NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -166,11 +166,11 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
       const record = await findProxy(store, scope, request.params.id_or_name);
       const { id } = record;
       const opened = await store.proxies.open(record.projectId, { id });
-      const proxy = found(opened.outcome === 'found' && opened.proxy, NOT_FOUND);
+      const proxy = requireFound(opened.outcome === 'found' && opened.proxy, NOT_FOUND);
       const url = request.body?.url;
       const status: ProxyStatus = (await checkProxy(proxy, url)) ? 'available' : 'unavailable';
       if (url !== undefined) return { ...presentProxy(record), status };
-      const checked = found(await store.proxies.recordCheck(scope, id, status), NOT_FOUND);
+      const checked = requireFound(await store.proxies.recordCheck(scope, id, status), NOT_FOUND);
       return presentProxy(checked);
     },
   });
@@ -186,7 +186,7 @@ async function findProxy(store: ApiParts['store'], scope: Scope, wanted: string)
       throw new HoldfastError('bad_request', 'Several proxies have this name; name the proxy by its id');
     return rows[0] ?? null;
   });
-  return found(proxy, NOT_FOUND);
+  return requireFound(proxy, NOT_FOUND);
 }
 
 /** A proxy as it is answered: where it is and what its last check found, never its password. */

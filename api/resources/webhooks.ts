@@ -8,12 +8,12 @@ import {
   WebhookWithSecret,
 } from '../../contract/webhooks.ts';
 import type { WebhookRecord } from '../../store/queries/webhooks.ts';
-import { IdParams, NoContent, refusals } from '../response-schemas.ts';
+import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { checkServerUrl } from '../address-rules.ts';
 import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
-import { defined } from '../nullish.ts';
-import { found } from '../nullish.ts';
+import { omitUndefined } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
@@ -44,7 +44,7 @@ function createWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
       operationId: 'createWebhook',
       tags,
       body: WebhookCreate,
-      response: { 201: WebhookWithSecret, ...refusals(409) },
+      response: { 201: WebhookWithSecret, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
       const { url, events = WebhookEventType.options, description = '' } = request.body;
@@ -88,7 +88,7 @@ function retrieveWebhook(app: ApiServer, { store }: ApiParts): void {
       response: { 200: Webhook },
     },
     handler: async (request) =>
-      present(found(await store.webhooks.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
+      present(requireFound(await store.webhooks.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
   });
 }
 
@@ -102,13 +102,13 @@ function updateWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
       tags,
       params: IdParams,
       body: WebhookUpdate,
-      response: { 200: Webhook, ...refusals(409) },
+      response: { 200: Webhook, ...errorResponses(409) },
     },
     handler: async (request) => {
-      const patch = defined(request.body);
+      const patch = omitUndefined(request.body);
       if (patch.url !== undefined) checkServerUrl(addressPolicy, 'url', patch.url);
       return present(
-        found(await store.webhooks.patch(principalCallerOf(request).scope, request.params.id, patch), NOT_FOUND),
+        requireFound(await store.webhooks.patch(principalCallerOf(request).scope, request.params.id, patch), NOT_FOUND),
       );
     },
   });
@@ -127,7 +127,7 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
       response: { 200: WebhookWithSecret },
     },
     handler: async (request) => {
-      const { secret, ...rotated } = found(
+      const { secret, ...rotated } = requireFound(
         await store.webhooks.rotateSecret(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
@@ -149,7 +149,7 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const removed = await store.webhooks.remove(principalCallerOf(request).scope, request.params.id);
-      found(removed, NOT_FOUND);
+      requireFound(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });
@@ -168,7 +168,7 @@ function testWebhook(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const delivery = await store.webhookDeliveries.addTest(principalCallerOf(request).scope, request.params.id);
-      return reply.code(202).send(found(delivery, NOT_FOUND));
+      return reply.code(202).send(requireFound(delivery, NOT_FOUND));
     },
   });
 }
@@ -189,10 +189,10 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
-      const { id } = found(await store.webhooks.find(scope, request.params.id), NOT_FOUND);
+      const { id } = requireFound(await store.webhooks.find(scope, request.params.id), NOT_FOUND);
       const asked = pageOf(request.query);
       const { status } = request.query;
-      const page = await store.webhookDeliveries.list(scope, id, { ...asked, ...defined({ status }) });
+      const page = await store.webhookDeliveries.list(scope, id, { ...asked, ...omitUndefined({ status }) });
       sendPageHeaders(reply, asked, page);
       return page.rows;
     },
@@ -215,7 +215,7 @@ function redeliver(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { id, delivery_id: deliveryId } = request.params;
       const delivery = await store.webhookDeliveries.redeliver(principalCallerOf(request).scope, id, deliveryId);
-      return reply.code(202).send(found(delivery, 'Delivery not found; list the deliveries of the webhook'));
+      return reply.code(202).send(requireFound(delivery, 'Delivery not found; list the deliveries of the webhook'));
     },
   });
 }

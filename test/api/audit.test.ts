@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi, type RunningApi } from '../../api/service.ts';
-import { createStrangerBudget } from '../../api/audit-log/anonymous-budget.ts';
+import { createAnonymousBudget } from '../../api/audit-log/anonymous-budget.ts';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import { useService } from './service-fixture.ts';
 
@@ -99,7 +99,7 @@ describe('requests of nobody known', () => {
   });
 
   it('leave so many rows a minute, and one that counts the others', () => {
-    const budget = createStrangerBudget();
+    const budget = createAnonymousBudget();
     const at = new Date('2026-03-01T10:00:30Z');
     const admitted = (address: string, times: number) =>
       Array.from({ length: times }, () => budget.admit(address, at)).filter(Boolean).length;
@@ -107,13 +107,13 @@ describe('requests of nobody known', () => {
     expect(Array.from({ length: 100 }, (_, index) => admitted(`c${index}`, 1)).filter((rows) => rows > 0)).toHaveLength(
       47,
     );
-    expect(budget.takeLeftOut(at)).toEqual([]);
+    expect(budget.takeSuppressed(at)).toEqual([]);
     const next = new Date('2026-03-01T10:01:00Z');
-    const leftOut = budget.takeLeftOut(next);
+    const leftOut = budget.takeSuppressed(next);
     expect(leftOut[0]).toEqual({ at: new Date('2026-03-01T10:00:00Z'), address: 'a', count: 990 });
     expect(leftOut).toHaveLength(6);
     expect(leftOut.reduce((sum, { count }) => sum + count, 0)).toBe(990 + 53);
-    expect(budget.takeLeftOut(next)).toEqual([]);
+    expect(budget.takeSuppressed(next)).toEqual([]);
     expect(budget.admit('a', next)).toBe(true);
   });
 

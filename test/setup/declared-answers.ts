@@ -2,7 +2,7 @@ import { subscribe, unsubscribe, type ChannelListener } from 'node:diagnostics_c
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { z } from 'zod';
-import { commonRefusals, ErrorBody } from '../../api/response-schemas.ts';
+import { commonErrorStatuses, ErrorBody } from '../../api/response-schemas.ts';
 import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES, type BrowserRoute } from '../../contract/browser-routes.ts';
 import { ERROR_CODES, isErrorCode } from '../../contract/errors.ts';
@@ -59,7 +59,7 @@ function note(request: FastifyRequest, reply: FastifyReply, body: string | null)
         browserRoute.status,
         browserRoute.emptyStatus,
         ...browserRoute.refusals,
-        ...commonRefusals({ method, access: config.access }),
+        ...commonErrorStatuses({ method, access: config.access }),
       ]
     : Object.keys(schemas).map(Number);
   if (!declared.includes(statusCode)) {

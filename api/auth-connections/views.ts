@@ -6,28 +6,28 @@ import type { Scope } from '../../store/scope.ts';
 import { telemetryOf } from './settings.ts';
 import { isPrincipal, type Caller } from '../caller.ts';
 import type { Accepted, ApiDeps } from '../context.ts';
-import { found } from '../nullish.ts';
+import { requireFound } from '../nullish.ts';
 import type { HandoffCodes } from './tokens.ts';
 
 /** How long an answer waits for the store to show what the workflow has accepted, in milliseconds. */
 const READ_YOUR_WRITES_MS = 5000;
 
 /** What the routes of connections share: finding one, waiting for a write to show, and the public shape. */
-export interface ConnectionAnswers {
+export interface ConnectionViews {
   /** The connection in the caller's scope; `not_found` otherwise. The hosted page reaches its own one only. */
   find(caller: Caller, id: string): Promise<ConnectionRow>;
   /** The newest recorded document, once it includes what `accepted` says; the accepted one when that takes too long. */
-  settled(accepted: Accepted): Promise<ConnectionDocument>;
+  waitUntilRecorded(accepted: Accepted): Promise<ConnectionDocument>;
   /** The public shape, with links to the hosted page and the ways into the browser only for who may see them. */
   present(document: ConnectionDocument, showsAccess: boolean, at?: Date): ManagedAuth;
   /** A fresh link to the hosted page for one flow, and the code in it. */
   hostedLink(connectionId: string, flowId: string): { url: string; code: string };
 }
 
-export function createConnectionAnswers(
+export function createConnectionViews(
   deps: Pick<ApiDeps, 'store' | 'settings' | 'clock'>,
   codes: HandoffCodes,
-): ConnectionAnswers {
+): ConnectionViews {
   const publicUrl = deps.settings.publicUrl.replace(/\/+$/, '');
 
   function hostedLink(connectionId: string, flowId: string) {
@@ -42,7 +42,7 @@ export function createConnectionAnswers(
       }
       return findInScope(deps.store, caller.scope, id);
     },
-    async settled({ revision, document }) {
+    async waitUntilRecorded({ revision, document }) {
       const row = await deps.store.connections.waitForRevision(document.id, revision, READ_YOUR_WRITES_MS);
       return row?.document ?? document;
     },
@@ -64,5 +64,5 @@ function withTelemetry(connection: ManagedAuth): ManagedAuth {
 
 /** The connection with that id, when the scope holds it; `not_found` otherwise. */
 export async function findInScope(store: ApiDeps['store'], scope: Scope, id: string): Promise<ConnectionRow> {
-  return found(await store.connections.byId(scope, id), 'Connection not found; check its id and the project');
+  return requireFound(await store.connections.byId(scope, id), 'Connection not found; check its id and the project');
 }
