@@ -71,7 +71,7 @@ declare module 'fastify' {
     /** Shows or replaces a secret: a person must have proved lately who they are. */
     needsConfirmation?: boolean;
     /** The answer holds a secret, or does where the function says so of its body: it is sent only after its audit row is written. */
-    answersSecret?: boolean | ((body: unknown) => boolean);
+    returnsSecret?: boolean | ((body: unknown) => boolean);
     /** Leaves the route out of the audit log although it is not a read. */
     unaudited?: boolean;
   }

@@ -42,11 +42,7 @@ export function registerAuthContext(app: ApiServer): void {
   app.route({
     method: 'GET',
     url: '/auth/context',
-    schema: {
-      operationId: 'retrieveAuthContext',
-      tags: ['service'],
-      response: { 200: AuthContext },
-    },
+    schema: { operationId: 'retrieveAuthContext', tags: ['service'], response: { 200: AuthContext } },
     handler: (request) => {
       const caller = principalCallerOf(request);
       const id = principalIdOf(caller);

@@ -26,13 +26,8 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/apps',
-    config: { answersSecret: hasEnvValue },
-    schema: {
-      operationId: 'listApps',
-      tags: ['apps'],
-      querystring: Query,
-      response: { 200: z.array(AppVersion) },
-    },
+    config: { returnsSecret: hasEnvValue },
+    schema: { operationId: 'listApps', tags: ['apps'], querystring: Query, response: { 200: z.array(AppVersion) } },
     handler: async (request, reply) => {
       const { app_name: appName, version, query } = request.query;
       const asked = pageOf(request.query);

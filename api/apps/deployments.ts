@@ -20,7 +20,7 @@ import { writeScope } from '../scope.ts';
 const tags = ['deployments'];
 const NOT_FOUND = 'Deployment not found; check its id and the project';
 /** Answers hold values of the environment for people who may see them; all others read names alone. */
-const SHOWS_ENVIRONMENT = { answersSecret: hasEnvValue };
+const SHOWS_ENVIRONMENT = { returnsSecret: hasEnvValue };
 const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 /** The states that end the stream of a deployment: its build is over. */
 const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
@@ -98,12 +98,7 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
     method: 'GET',
     url: '/deployments',
     config: SHOWS_ENVIRONMENT,
-    schema: {
-      operationId: 'listDeployments',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Deployment) },
-    },
+    schema: { operationId: 'listDeployments', tags, querystring: Query, response: { 200: z.array(Deployment) } },
     handler: async (request, reply) => {
       const { app_name: appName, app_version: appVersion, query } = request.query;
       if (appVersion !== undefined && appName === undefined) {
@@ -126,12 +121,7 @@ function retrieveDeployment(app: ApiServer, { store }: ApiParts): void {
     method: 'GET',
     url: '/deployments/:id',
     config: SHOWS_ENVIRONMENT,
-    schema: {
-      operationId: 'retrieveDeployment',
-      tags,
-      params: IdParams,
-      response: { 200: Deployment },
-    },
+    schema: { operationId: 'retrieveDeployment', tags, params: IdParams, response: { 200: Deployment } },
     handler: async (request) => {
       const caller = principalCallerOf(request);
       const record = requireFound(await store.deployments.find(caller.scope, request.params.id), NOT_FOUND);
@@ -146,7 +136,7 @@ function followDeployment(app: ApiServer, parts: ApiParts): void {
     method: 'GET',
     url: '/deployments/:id/events',
     // A stream cannot be read before it is sent.
-    config: { role: 'viewer', answersSecret: true },
+    config: { role: 'viewer', returnsSecret: true },
     schema: {
       operationId: 'followDeployment',
       tags,
@@ -174,12 +164,7 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/deployments/:id',
-    schema: {
-      operationId: 'deleteDeployment',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteDeployment', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const { id } = requireFound(
         await store.deployments.find(principalCallerOf(request).scope, request.params.id),

@@ -105,12 +105,7 @@ function listInvocations(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/invocations',
-    schema: {
-      operationId: 'listInvocations',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Invocation) },
-    },
+    schema: { operationId: 'listInvocations', tags, querystring: Query, response: { 200: z.array(Invocation) } },
     handler: async (request, reply) => {
       const { app_name, action_name, version, deployment_id, status, since, query } = request.query;
       const asked = pageOf(request.query);
@@ -130,12 +125,7 @@ function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/invocations/:id',
-    schema: {
-      operationId: 'retrieveInvocation',
-      tags,
-      params: IdParams,
-      response: { 200: Invocation },
-    },
+    schema: { operationId: 'retrieveInvocation', tags, params: IdParams, response: { 200: Invocation } },
     handler: async (request) =>
       present(
         requireFound(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND),
@@ -202,7 +192,7 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
   app.route({
     method: 'GET',
     url: '/invocations/:id/browsers',
-    config: { answersSecret: true },
+    config: { returnsSecret: true },
     schema: {
       operationId: 'listInvocationBrowsers',
       tags,

@@ -23,7 +23,7 @@ export function auditRequests(
   const secretRoutes = new Set<string>();
   app.decorate('secretRoutes', secretRoutes);
   app.addHook('onRoute', ({ method, url, config }) => {
-    if (config?.answersSecret === undefined || config.answersSecret === false) return;
+    if (config?.returnsSecret === undefined || config.returnsSecret === false) return;
     for (const each of [method].flat()) secretRoutes.add(`${each} ${url}`);
   });
 
@@ -41,9 +41,9 @@ export function auditRequests(
     done();
   });
   app.addHook('onSend', async (request, reply, payload) => {
-    const { answersSecret = false } = request.routeOptions.config;
+    const { returnsSecret = false } = request.routeOptions.config;
     const holdsSecret =
-      reply.statusCode < 400 && (typeof answersSecret === 'function' ? answersSecret(payload) : answersSecret);
+      reply.statusCode < 400 && (typeof returnsSecret === 'function' ? returnsSecret(payload) : returnsSecret);
     const changes = !['GET', 'HEAD', 'OPTIONS'].includes(request.method);
     if (!holdsSecret && !changes) return;
     const owner = await ownerOf(request);

@@ -60,7 +60,7 @@ export function registerCodeTokens(app: ApiServer, { views, codeTokens, clock }:
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/codes/tokens',
-    config: { answersSecret: true },
+    config: { returnsSecret: true },
     schema: {
       operationId: 'createAuthConnectionCodeToken',
       tags: ['auth connections'],

@@ -42,7 +42,7 @@ function createConnection(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections',
-    config: { answersSecret: hasAccessLink },
+    config: { returnsSecret: hasAccessLink },
     schema: {
       operationId: 'createAuthConnection',
       tags,
@@ -95,7 +95,7 @@ function listConnections(app: ApiServer, { store, views, clock }: ApiParts): voi
   app.route({
     method: 'GET',
     url: '/auth/connections',
-    config: { answersSecret: hasAccessLink },
+    config: { returnsSecret: hasAccessLink },
     schema: {
       operationId: 'listAuthConnections',
       tags,
@@ -127,13 +127,8 @@ function retrieveConnection(app: ApiServer, { views }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/auth/connections/:id',
-    config: { access: 'hosted', answersSecret: hasAccessLink },
-    schema: {
-      operationId: 'retrieveAuthConnection',
-      tags,
-      params: IdParams,
-      response: { 200: ManagedAuth },
-    },
+    config: { access: 'hosted', returnsSecret: hasAccessLink },
+    schema: { operationId: 'retrieveAuthConnection', tags, params: IdParams, response: { 200: ManagedAuth } },
     handler: async (request) => {
       const caller = callerOf(request);
       const { document } = await views.find(caller, request.params.id);
@@ -148,7 +143,7 @@ function updateConnection(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/auth/connections/:id',
-    config: { answersSecret: hasAccessLink },
+    config: { returnsSecret: hasAccessLink },
     schema: {
       operationId: 'updateAuthConnection',
       tags,
@@ -171,12 +166,7 @@ function deleteConnection(app: ApiServer, { store, connections, views }: ApiPart
   app.route({
     method: 'DELETE',
     url: '/auth/connections/:id',
-    schema: {
-      operationId: 'deleteAuthConnection',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteAuthConnection', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       const { id } = await views.find(caller, request.params.id);
@@ -200,7 +190,7 @@ function checkConnection(app: ApiServer, { connections, views }: ApiParts): void
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/check',
-    config: { answersSecret: hasAccessLink },
+    config: { returnsSecret: hasAccessLink },
     schema: {
       operationId: 'checkAuthConnection',
       tags,

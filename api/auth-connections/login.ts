@@ -16,7 +16,7 @@ export function registerLogin(app: ApiServer, { store, connections, views }: Api
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/login',
-    config: { answersSecret: true },
+    config: { returnsSecret: true },
     schema: {
       operationId: 'loginAuthConnection',
       tags: ['auth connections'],
@@ -63,7 +63,7 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/auth/connections/:id/exchange',
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'exchangeHandoffCode',
       security: [],

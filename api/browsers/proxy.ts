@@ -89,7 +89,7 @@ export async function proxyBrowserRoutes(app: ApiServer, parts: ApiParts): Promi
     app.route({
       method: route.method,
       url: route.url,
-      config: { access: 'browser_token', answersSecret: OPENING.has(operationId) },
+      config: { access: 'browser_token', returnsSecret: OPENING.has(operationId) },
       schema: describe('browsers', operationId, route),
       handler: passOn,
     });
@@ -98,7 +98,7 @@ export async function proxyBrowserRoutes(app: ApiServer, parts: ApiParts): Promi
     app.route({
       method: route.method,
       url: route.url,
-      config: { answersSecret: OPENING.has(operationId) },
+      config: { returnsSecret: OPENING.has(operationId) },
       schema: describe('browser pools', operationId, route),
       handler: operationId === WAITING ? (request, reply) => proxyUntilDisconnect(request, reply, settings) : passOn,
     });

@@ -39,13 +39,8 @@ function createApiKey(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/org/api_keys',
-    config: { answersSecret: true, needsConfirmation: true },
-    schema: {
-      operationId: 'createApiKey',
-      tags,
-      body: ApiKeyCreate,
-      response: { 201: CreatedApiKey },
-    },
+    config: { returnsSecret: true, needsConfirmation: true },
+    schema: { operationId: 'createApiKey', tags, body: ApiKeyCreate, response: { 201: CreatedApiKey } },
     handler: async (request, reply) => {
       rejectPrograms(request, 'make API keys');
       const caller = principalCallerOf(request);
@@ -79,12 +74,7 @@ function listApiKeys(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/org/api_keys',
-    schema: {
-      operationId: 'listApiKeys',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(ApiKey) },
-    },
+    schema: { operationId: 'listApiKeys', tags, querystring: Query, response: { 200: z.array(ApiKey) } },
     handler: async (request, reply) => {
       const asked = pageOf(request.query);
       const matching = (await allKeys(store, principalCallerOf(request).scope)).filter((key) =>
@@ -165,13 +155,7 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/org/api_keys/:id',
-    schema: {
-      operationId: 'updateApiKey',
-      tags,
-      params: IdParams,
-      body: ApiKeyUpdate,
-      response: { 200: ApiKey },
-    },
+    schema: { operationId: 'updateApiKey', tags, params: IdParams, body: ApiKeyUpdate, response: { 200: ApiKey } },
     handler: async (request) => {
       const renamed = requireFound(
         await store.apiKeys.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
@@ -187,12 +171,7 @@ function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/org/api_keys/:id',
-    schema: {
-      operationId: 'deleteApiKey',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteApiKey', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       if (caller.kind === 'api_key' && caller.key.id === request.params.id) {
@@ -212,7 +191,7 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/org/api_keys/:id/rotate',
-    config: { answersSecret: true, needsConfirmation: true },
+    config: { returnsSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'rotateApiKey',
       tags,

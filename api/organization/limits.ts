@@ -136,11 +136,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
   app.route({
     method: 'GET',
     url: '/org/limits',
-    schema: {
-      operationId: 'retrieveOrganizationLimits',
-      tags,
-      response: { 200: OrganizationLimits },
-    },
+    schema: { operationId: 'retrieveOrganizationLimits', tags, response: { 200: OrganizationLimits } },
     handler: (request) => read(principalCallerOf(request).scope.organizationId),
   });
   app.route({
@@ -180,12 +176,7 @@ function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
   app.route({
     method: 'GET',
     url,
-    schema: {
-      operationId: 'retrieveProjectLimits',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: ProjectLimits },
-    },
+    schema: { operationId: 'retrieveProjectLimits', tags, params: IdOrNameParams, response: { 200: ProjectLimits } },
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
       await requireProjects(parts, scope.organizationId);

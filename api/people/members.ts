@@ -105,7 +105,7 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/org/invitations',
-    config: { needsConfirmation: true, answersSecret: true },
+    config: { needsConfirmation: true, returnsSecret: true },
     schema: {
       operationId: 'createInvitation',
       tags,

@@ -145,7 +145,7 @@ function comeBack(
     // It uses up what the provider sent.
     exposeHeadRoute: false,
     url: CALLBACK,
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'endOidcSignIn',
       security: [],

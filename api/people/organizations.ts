@@ -24,7 +24,7 @@ function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits)
   app.route({
     method: 'POST',
     url: '/session/invitation',
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'acceptInvitation',
       security: [],

@@ -66,7 +66,7 @@ function signInByPasskey(app: ApiServer, parts: ApiParts, limits: SignInLimits):
   app.route({
     method: 'POST',
     url: '/session/passkey',
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'signInByPasskey',
       security: [],

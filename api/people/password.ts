@@ -67,7 +67,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
   app.route({
     method: 'POST',
     url: '/session/password',
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'signInByPassword',
       security: [],
@@ -120,7 +120,7 @@ function setPassword(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/session/account/password',
-    config: { role: 'viewer', needsConfirmation: true, answersSecret: true },
+    config: { role: 'viewer', needsConfirmation: true, returnsSecret: true },
     schema: { operationId: 'setPassword', tags, body: PasswordSet, response: { 200: PasswordEnrolment } },
     handler: async (request) => {
       const { user } = consoleCallerOf(request);

@@ -9,7 +9,7 @@ const OWNED = ['/org/', '/projects', '/audit-logs/export/'];
 const OPENING = ['/browsers', '/browser_pools'];
 
 /** What of a route decides which people may use it. */
-type RouteRules = Pick<FastifyContextConfig, 'role' | 'needsConfirmation' | 'answersSecret'>;
+type RouteRules = Pick<FastifyContextConfig, 'role' | 'needsConfirmation' | 'returnsSecret'>;
 
 /**
  * Holds a person to their role: what a route says, else reading for all and everything more for operators. Where a secret is
@@ -38,12 +38,12 @@ export function requireRole(
   );
 }
 
-function neededRole(method: string, url: string, { role, answersSecret }: RouteRules): Role {
+function neededRole(method: string, url: string, { role, returnsSecret }: RouteRules): Role {
   if (role !== undefined) return role;
   const isUnder = (paths: readonly string[]): boolean => paths.some((path) => url.startsWith(path));
   const isRead = ['GET', 'HEAD'].includes(method);
   if (!isRead && isUnder(OWNED)) return 'owner';
-  return isRead && answersSecret !== true && !isUnder(OPENING) ? 'viewer' : 'operator';
+  return isRead && returnsSecret !== true && !isUnder(OPENING) ? 'viewer' : 'operator';
 }
 
 function isConfirmed({ session }: UserCaller, now: Date): boolean {

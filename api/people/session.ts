@@ -72,7 +72,7 @@ function signInByLink(app: ApiServer, parts: ApiParts, limits: SignInLimits): vo
   app.route({
     method: 'POST',
     url: '/session/link',
-    config: { access: 'public', answersSecret: true },
+    config: { access: 'public', returnsSecret: true },
     schema: {
       operationId: 'signInByLink',
       security: [],

@@ -50,12 +50,7 @@ function createSource(app: ApiServer, { store, settings }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/code_sources',
-    schema: {
-      operationId: 'createCodeSource',
-      tags,
-      body: CodeSourceCreate,
-      response: { 201: CodeSource },
-    },
+    schema: { operationId: 'createCodeSource', tags, body: CodeSourceCreate, response: { 201: CodeSource } },
     handler: async (request, reply) => {
       const scope = await writeScope(store, principalCallerOf(request).scope);
       return reply.code(201).send(present(await store.codeSources.create(scope, request.body), settings.publicUrl));
@@ -88,12 +83,7 @@ function deleteSource(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/code_sources/:id',
-    schema: {
-      operationId: 'deleteCodeSource',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteCodeSource', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       requireFound(await store.codeSources.remove(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
       return reply.code(204).send();

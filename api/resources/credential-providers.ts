@@ -150,12 +150,7 @@ function deleteProvider(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: `${PATH}/:id`,
-    schema: {
-      operationId: 'deleteCredentialProvider',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteCredentialProvider', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
       requireFound(removed, NOT_FOUND);

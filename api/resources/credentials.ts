@@ -69,12 +69,7 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/credentials',
-    schema: {
-      operationId: 'listCredentials',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Credential) },
-    },
+    schema: { operationId: 'listCredentials', tags, querystring: Query, response: { 200: z.array(Credential) } },
     handler: async (request, reply) => {
       const { domain, query } = request.query;
       const filter = omitUndefined({
@@ -94,12 +89,7 @@ function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/credentials/:id_or_name',
-    schema: {
-      operationId: 'retrieveCredential',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: Credential },
-    },
+    schema: { operationId: 'retrieveCredential', tags, params: IdOrNameParams, response: { 200: Credential } },
     handler: async (request) => {
       const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
       return presentCredential(record, 'single');
@@ -162,12 +152,7 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
   app.route({
     method: 'DELETE',
     url: '/credentials/:id_or_name',
-    schema: {
-      operationId: 'deleteCredential',
-      tags,
-      params: IdOrNameParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteCredential', tags, params: IdOrNameParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const { record, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
@@ -201,13 +186,8 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/credentials/:id_or_name/totp-code',
-    config: { answersSecret: true, needsConfirmation: true },
-    schema: {
-      operationId: 'credentialTotpCode',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: TotpCode },
-    },
+    config: { returnsSecret: true, needsConfirmation: true },
+    schema: { operationId: 'credentialTotpCode', tags, params: IdOrNameParams, response: { 200: TotpCode } },
     handler: async (request) => {
       const { record } = await find(store, principalCallerOf(request), request.params.id_or_name);
       const secret = (await store.credentials.open(record.id))?.totpSecret ?? null;

@@ -65,12 +65,7 @@ function listExtensions(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/extensions',
-    schema: {
-      operationId: 'listExtensions',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Extension) },
-    },
+    schema: { operationId: 'listExtensions', tags, querystring: Query, response: { 200: z.array(Extension) } },
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
@@ -87,12 +82,7 @@ function retrieveExtension(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/extensions/:id_or_name/metadata',
-    schema: {
-      operationId: 'retrieveExtension',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: Extension },
-    },
+    schema: { operationId: 'retrieveExtension', tags, params: IdOrNameParams, response: { 200: Extension } },
     handler: async (request) =>
       presentExtension(await find(store, principalCallerOf(request), request.params.id_or_name)),
   });
@@ -142,12 +132,7 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/extensions/:id_or_name',
-    schema: {
-      operationId: 'deleteExtension',
-      tags,
-      params: IdOrNameParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteExtension', tags, params: IdOrNameParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       const { id } = await find(store, caller, request.params.id_or_name);

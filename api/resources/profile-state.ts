@@ -34,7 +34,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/profiles/:id_or_name/download',
-    config: { answersSecret: true, needsConfirmation: true },
+    config: { returnsSecret: true, needsConfirmation: true },
     schema: {
       operationId: 'downloadProfile',
       tags,

@@ -53,12 +53,7 @@ function listProfiles(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/profiles',
-    schema: {
-      operationId: 'listProfiles',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Profile) },
-    },
+    schema: { operationId: 'listProfiles', tags, querystring: Query, response: { 200: z.array(Profile) } },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { name, query } = request.query;
@@ -82,12 +77,7 @@ function retrieveProfile(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/profiles/:id_or_name',
-    schema: {
-      operationId: 'retrieveProfile',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: Profile },
-    },
+    schema: { operationId: 'retrieveProfile', tags, params: IdOrNameParams, response: { 200: Profile } },
     handler: async (request) => {
       const { record } = await findProfile(store, principalCallerOf(request), request.params.id_or_name);
       return presentProfile(record);

@@ -31,12 +31,7 @@ function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/proxies',
-    schema: {
-      operationId: 'createProxy',
-      tags,
-      body: ProxyCreate,
-      response: { 201: Proxy },
-    },
+    schema: { operationId: 'createProxy', tags, body: ProxyCreate, response: { 201: Proxy } },
     handler: async (request, reply) => {
       const { name, protocol, bypass_hosts: bypassHosts, config } = request.body;
       // A name is checked when it resolves, at each connection.
@@ -69,12 +64,7 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/proxies',
-    schema: {
-      operationId: 'listProxies',
-      tags,
-      querystring: Query,
-      response: { 200: z.array(Proxy) },
-    },
+    schema: { operationId: 'listProxies', tags, querystring: Query, response: { 200: z.array(Proxy) } },
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const asked = pageOf(request.query);
@@ -91,12 +81,7 @@ function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/proxies/:id_or_name',
-    schema: {
-      operationId: 'retrieveProxy',
-      tags,
-      params: IdOrNameParams,
-      response: { 200: Proxy },
-    },
+    schema: { operationId: 'retrieveProxy', tags, params: IdOrNameParams, response: { 200: Proxy } },
     handler: async (request) => {
       return presentProxy(await findProxy(store, principalCallerOf(request).scope, request.params.id_or_name));
     },
@@ -108,13 +93,7 @@ function updateProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
     url: '/proxies/:id_or_name',
-    schema: {
-      operationId: 'updateProxy',
-      tags,
-      params: IdOrNameParams,
-      body: ProxyUpdate,
-      response: { 200: Proxy },
-    },
+    schema: { operationId: 'updateProxy', tags, params: IdOrNameParams, body: ProxyUpdate, response: { 200: Proxy } },
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
       const { id } = await findProxy(store, scope, request.params.id_or_name);
@@ -131,12 +110,7 @@ function deleteProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/proxies/:id_or_name',
-    schema: {
-      operationId: 'deleteProxy',
-      tags,
-      params: IdOrNameParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteProxy', tags, params: IdOrNameParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { id } = await findProxy(store, scope, request.params.id_or_name);
@@ -154,13 +128,7 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
   app.route({
     method: 'POST',
     url: '/proxies/:id_or_name/check',
-    schema: {
-      operationId: 'checkProxy',
-      tags,
-      params: IdOrNameParams,
-      body: ProxyCheck,
-      response: { 200: Proxy },
-    },
+    schema: { operationId: 'checkProxy', tags, params: IdOrNameParams, body: ProxyCheck, response: { 200: Proxy } },
     handler: async (request) => {
       const { scope } = principalCallerOf(request);
       const record = await findProxy(store, scope, request.params.id_or_name);

@@ -39,7 +39,7 @@ function createWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
   app.route({
     method: 'POST',
     url: '/webhooks',
-    config: { answersSecret: true },
+    config: { returnsSecret: true },
     schema: {
       operationId: 'createWebhook',
       tags,
@@ -81,12 +81,7 @@ function retrieveWebhook(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/webhooks/:id',
-    schema: {
-      operationId: 'retrieveWebhook',
-      tags,
-      params: IdParams,
-      response: { 200: Webhook },
-    },
+    schema: { operationId: 'retrieveWebhook', tags, params: IdParams, response: { 200: Webhook } },
     handler: async (request) =>
       present(requireFound(await store.webhooks.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND)),
   });
@@ -119,13 +114,8 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:id/rotate_secret',
-    config: { answersSecret: true, needsConfirmation: true },
-    schema: {
-      operationId: 'rotateWebhookSecret',
-      tags,
-      params: IdParams,
-      response: { 200: WebhookWithSecret },
-    },
+    config: { returnsSecret: true, needsConfirmation: true },
+    schema: { operationId: 'rotateWebhookSecret', tags, params: IdParams, response: { 200: WebhookWithSecret } },
     handler: async (request) => {
       const { secret, ...rotated } = requireFound(
         await store.webhooks.rotateSecret(principalCallerOf(request).scope, request.params.id),
@@ -141,12 +131,7 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
     url: '/webhooks/:id',
-    schema: {
-      operationId: 'deleteWebhook',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent },
-    },
+    schema: { operationId: 'deleteWebhook', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const removed = await store.webhooks.remove(principalCallerOf(request).scope, request.params.id);
       requireFound(removed, NOT_FOUND);
@@ -160,12 +145,7 @@ function testWebhook(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
     url: '/webhooks/:id/test',
-    schema: {
-      operationId: 'testWebhook',
-      tags,
-      params: IdParams,
-      response: { 202: WebhookDelivery },
-    },
+    schema: { operationId: 'testWebhook', tags, params: IdParams, response: { 202: WebhookDelivery } },
     handler: async (request, reply) => {
       const delivery = await store.webhookDeliveries.addTest(principalCallerOf(request).scope, request.params.id);
       return reply.code(202).send(requireFound(delivery, NOT_FOUND));
