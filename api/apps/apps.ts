@@ -30,11 +30,11 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'listApps', tags: ['apps'], querystring: Query, response: { 200: z.array(AppVersion) } },
     handler: async (request, reply) => {
       const { app_name: appName, version, query } = request.query;
-      const asked = pageOf(request.query);
-      const filter = { ...asked, ...omitUndefined({ appName, version, query }) };
+      const paging = pageOf(request.query);
+      const filter = { ...paging, ...omitUndefined({ appName, version, query }) };
       const caller = principalCallerOf(request);
       const page = await store.deployments.listVersions(caller.scope, filter);
-      sendPageHeaders(reply, asked, page);
+      sendPageHeaders(reply, paging, page);
       const showEnvVars = envVarsFor({ store }, caller);
       const shown = async (row: AppVersionRecord): Promise<AppVersion> => ({
         id: row.id,

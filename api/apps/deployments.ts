@@ -104,10 +104,10 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
       if (appVersion !== undefined && appName === undefined) {
         throw new HoldfastError('invalid_input', 'app_version: needs app_name; send both');
       }
-      const asked = pageOf(request.query);
-      const filter = { ...asked, ...omitUndefined({ appName, appVersion, query }) };
+      const paging = pageOf(request.query);
+      const filter = { ...paging, ...omitUndefined({ appName, appVersion, query }) };
       const page = await store.deployments.list(principalCallerOf(request).scope, filter);
-      sendPageHeaders(reply, asked, page);
+      sendPageHeaders(reply, paging, page);
       const caller = principalCallerOf(request);
       const showEnvVars = envVarsFor({ store }, caller);
       return Promise.all(page.rows.map(async (row) => present(row, await showEnvVars(row))));

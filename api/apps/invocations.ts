@@ -108,13 +108,13 @@ function listInvocations(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'listInvocations', tags, querystring: Query, response: { 200: z.array(Invocation) } },
     handler: async (request, reply) => {
       const { app_name, action_name, version, deployment_id, status, since, query } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const filter = { appName: app_name, actionName: action_name, version, deploymentId: deployment_id };
       const page = await store.invocations.list(principalCallerOf(request).scope, {
-        ...asked,
+        ...paging,
         ...omitUndefined({ ...filter, status, since, query }),
       });
-      sendPageHeaders(reply, asked, page);
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(present);
     },
   });

@@ -76,9 +76,9 @@ function listDestinations(app: ApiServer, parts: ApiParts): void {
       response: { 200: z.array(AuditExportDestination), ...errorResponses(400, 401, 403) },
     },
     handler: async (request, reply) => {
-      const asked = pageOf(request.query);
-      const page = await parts.store.auditExportDestinations.list(organizationOf(request), asked);
-      sendPageHeaders(reply, asked, page);
+      const paging = pageOf(request.query);
+      const page = await parts.store.auditExportDestinations.list(organizationOf(request), paging);
+      sendPageHeaders(reply, paging, page);
       return page.rows.map((row) => present(row, serviceRoleOf(parts)));
     },
   });

@@ -113,10 +113,10 @@ function listConnections(app: ApiServer, { store, views, clock }: ApiParts): voi
         canReauthReason: request.query.can_reauth_reason,
         waitingAt: waiting === true ? clock() : undefined,
       });
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const caller = principalCallerOf(request);
-      const page = await store.connections.list(caller.scope, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.connections.list(caller.scope, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(({ document }) => views.present(document, canSeeAccessLinks(caller)));
     },
   });
@@ -223,10 +223,10 @@ function listTimeline(app: ApiServer, { store, views }: ApiParts): void {
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);
       const { id } = await views.find(caller, request.params.id);
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const filter = omitUndefined({ type: request.query.type });
-      const page = await store.timeline.list(caller.scope, id, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.timeline.list(caller.scope, id, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows;
     },
   });

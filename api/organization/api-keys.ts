@@ -76,13 +76,13 @@ function listApiKeys(app: ApiServer, { store }: ApiParts): void {
     url: '/org/api_keys',
     schema: { operationId: 'listApiKeys', tags, querystring: Query, response: { 200: z.array(ApiKey) } },
     handler: async (request, reply) => {
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const matching = (await allKeys(store, principalCallerOf(request).scope)).filter((key) =>
         matches(key, request.query),
       );
       const sorted = sort(matching, request.query);
-      const rows = sorted.slice(asked.offset, asked.offset + asked.limit);
-      sendPageHeaders(reply, asked, { rows, hasMore: asked.offset + rows.length < sorted.length });
+      const rows = sorted.slice(paging.offset, paging.offset + paging.limit);
+      sendPageHeaders(reply, paging, { rows, hasMore: paging.offset + rows.length < sorted.length });
       return rows.map(presentApiKey);
     },
   });

@@ -57,15 +57,15 @@ function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { name, query = '' } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const matching = (await store.projects.list(scope.organizationId)).filter(
         (project) =>
           (scope.projectId === null || project.id === scope.projectId) &&
           (name === undefined || project.name === name) &&
           project.name.toLowerCase().includes(query.toLowerCase()),
       );
-      const rows = matching.slice(asked.offset, asked.offset + asked.limit);
-      sendPageHeaders(reply, asked, { rows, hasMore: asked.offset + rows.length < matching.length });
+      const rows = matching.slice(paging.offset, paging.offset + paging.limit);
+      sendPageHeaders(reply, paging, { rows, hasMore: paging.offset + rows.length < matching.length });
       return rows.map(presentProject);
     },
   });

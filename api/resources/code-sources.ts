@@ -70,9 +70,9 @@ function listSources(app: ApiServer, { store, settings }: ApiParts): void {
       response: { 200: z.array(CodeSource) },
     },
     handler: async (request, reply) => {
-      const asked = pageOf(request.query);
-      const page = await store.codeSources.list(principalCallerOf(request).scope, asked);
-      sendPageHeaders(reply, asked, page);
+      const paging = pageOf(request.query);
+      const page = await store.codeSources.list(principalCallerOf(request).scope, paging);
+      sendPageHeaders(reply, paging, page);
       return page.rows.map((row) => present(row, settings.publicUrl));
     },
   });

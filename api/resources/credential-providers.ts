@@ -75,11 +75,11 @@ function listProviders(app: ApiServer, { store }: ApiParts): void {
     },
     handler: async (request, reply) => {
       const { query } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const filter = omitUndefined({ query: query === '' ? undefined : query });
       const { organizationId } = principalCallerOf(request).scope;
-      const page = await store.credentialProviders.list(organizationId, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.credentialProviders.list(organizationId, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(present);
     },
   });

@@ -76,9 +76,9 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
         query: query === '' ? undefined : query,
       });
-      const asked = pageOf(request.query);
-      const page = await store.credentials.list(principalCallerOf(request).scope, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const paging = pageOf(request.query);
+      const page = await store.credentials.list(principalCallerOf(request).scope, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map((record) => presentCredential(record, 'list'));
     },
   });

@@ -68,10 +68,10 @@ function listExtensions(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'listExtensions', tags, querystring: Query, response: { 200: z.array(Extension) } },
     handler: async (request, reply) => {
       const { name, query } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const filter = omitUndefined({ name, query: query === '' ? undefined : query });
-      const page = await store.extensions.list(principalCallerOf(request).scope, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.extensions.list(principalCallerOf(request).scope, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(presentExtension);
     },
   });

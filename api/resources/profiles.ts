@@ -57,16 +57,16 @@ function listProfiles(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { name, query } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       if (name !== undefined && name !== '') {
         const named = await store.profiles.find(scope, name);
-        const rows = named?.name === name ? [named].slice(asked.offset) : [];
-        sendPageHeaders(reply, asked, { rows, hasMore: false });
+        const rows = named?.name === name ? [named].slice(paging.offset) : [];
+        sendPageHeaders(reply, paging, { rows, hasMore: false });
         return rows.map(presentProfile);
       }
       const filter = omitUndefined({ query: query === '' ? undefined : query });
-      const page = await store.profiles.list(scope, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.profiles.list(scope, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(presentProfile);
     },
   });

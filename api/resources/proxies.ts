@@ -67,10 +67,10 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
     schema: { operationId: 'listProxies', tags, querystring: Query, response: { 200: z.array(Proxy) } },
     handler: async (request, reply) => {
       const { name, query } = request.query;
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const filter = omitUndefined({ name, query: query === '' ? undefined : query });
-      const page = await store.proxies.list(principalCallerOf(request).scope, { ...asked, ...filter });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.proxies.list(principalCallerOf(request).scope, { ...paging, ...filter });
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(presentProxy);
     },
   });

@@ -68,9 +68,9 @@ function listWebhooks(app: ApiServer, { store }: ApiParts): void {
       response: { 200: z.array(Webhook) },
     },
     handler: async (request, reply) => {
-      const asked = pageOf(request.query);
-      const page = await store.webhooks.list(principalCallerOf(request).scope, asked);
-      sendPageHeaders(reply, asked, page);
+      const paging = pageOf(request.query);
+      const page = await store.webhooks.list(principalCallerOf(request).scope, paging);
+      sendPageHeaders(reply, paging, page);
       return page.rows.map(present);
     },
   });
@@ -170,10 +170,10 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { id } = requireFound(await store.webhooks.find(scope, request.params.id), NOT_FOUND);
-      const asked = pageOf(request.query);
+      const paging = pageOf(request.query);
       const { status } = request.query;
-      const page = await store.webhookDeliveries.list(scope, id, { ...asked, ...omitUndefined({ status }) });
-      sendPageHeaders(reply, asked, page);
+      const page = await store.webhookDeliveries.list(scope, id, { ...paging, ...omitUndefined({ status }) });
+      sendPageHeaders(reply, paging, page);
       return page.rows;
     },
   });
