@@ -5,7 +5,7 @@ import type { AddressPolicy } from './context.ts';
 
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
 
-/** Refuses a `domain` that is a private or loopback address, unless the operator listed it. Names are checked when they resolve. */
+/** Rejects a `domain` that is a private or loopback address, unless the operator listed it. Names are checked when they resolve. */
 export function checkDomain(policy: AddressPolicy, domain: string): void {
   const url = new URL(`https://${domain}/`);
   if (isForbidden(policy, url)) {
@@ -13,23 +13,18 @@ export function checkDomain(policy: AddressPolicy, domain: string): void {
   }
 }
 
-/** Refuses a `login_url` that leads to a private address or speaks plain http, unless the operator listed its host. */
-export function checkLoginUrl(policy: AddressPolicy, loginUrl: string): void {
-  checkServerUrl(policy, 'login_url', loginUrl);
-}
-
-/** The same for any `field` that says where secrets are sent to. */
+/** Rejects a URL that secrets are sent to if it is private or plain http, unless the operator listed its host. */
 export function checkServerUrl(policy: AddressPolicy, field: string, text: string): void {
   const url = new URL(text);
   if (isForbidden(policy, url)) {
     throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
   }
   if (url.protocol === 'http:' && !policy.isListed(url.hostname, portOf(url))) {
-    throw invalidField(field, 'must be https; http is for hosts that the operator listed');
+    throw invalidField(field, 'must be https; http is only for hosts that the operator listed');
   }
 }
 
-/** `allowed_domains` in their one spelling, each once. */
+/** `allowed_domains`, normalized and without duplicates. */
 export function normalizeAllowedDomains(entries: readonly string[]): string[] {
   const normalized = entries.map((entry, index) => {
     const domain = normalizeAllowedDomain(entry);
@@ -43,7 +38,7 @@ function isForbidden(policy: AddressPolicy, url: URL): boolean {
   return isForbiddenHost(policy, url.hostname, portOf(url));
 }
 
-/** True for an address or a name that is private by itself, unless the operator listed it. Asks no name server. */
+/** Whether an address or name is private, without a DNS lookup; false if the operator listed it. */
 export function isForbiddenHost(policy: AddressPolicy, hostname: string, port: number): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const isLoopbackName = host === 'localhost' || host.endsWith('.localhost');

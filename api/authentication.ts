@@ -10,21 +10,21 @@ import { consoleTokenOf } from './people/console-cookie.ts';
 import { isFromConsole } from './cross-origin.ts';
 import { resolveScope } from './scope.ts';
 
-/** Longest bearer token that is looked at. */
+/** Maximum length of a bearer token. */
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Finds out whose a bearer token is; null when it is none of its kind. */
-type Way = (token: string, request: FastifyRequest) => Promise<Caller | null>;
+/** Resolves one kind of bearer token to its caller; null for other kinds. */
+type Authenticator = (token: string, request: FastifyRequest) => Promise<Caller | null>;
 
 /**
- * Finds out who asks, before anything of the request is parsed. Throws `unauthorized` for a token that is missing,
- * wrong, expired or revoked, `gone` when the hosted page's flow was replaced by a newer one.
+ * Authenticates a request before it is parsed. Throws `unauthorized` for a missing, unknown, expired or revoked token, and
+ * `gone` if a newer login has replaced the hosted page's flow.
  */
 export function createAuthentication(
   deps: Pick<ApiDeps, 'store' | 'settings'>,
   tokens: HostedTokens,
   codeTokens: CodeTokens,
-  accessTokenCaller: Way,
+  accessTokenCaller: Authenticator,
 ) {
   async function hostedCaller(token: string): Promise<Caller | null> {
     const grant = await tokens.verify(token);
@@ -33,7 +33,7 @@ export function createAuthentication(
     if (row === null)
       throw new HoldfastError('unauthorized', 'The connection of this token was deleted; ask for a new link');
     if (row.document.flow?.flow_id !== grant.flowId) {
-      throw new HoldfastError('gone', 'A newer login has replaced the one of this token; open the newer link');
+      throw new HoldfastError('gone', 'A newer login has replaced the login of this token; open the newer link');
     }
     const scope = { organizationId: row.organizationId, projectId: row.projectId };
     return { kind: 'hosted', connectionId: grant.connectionId, flowId: grant.flowId, scope };
@@ -53,7 +53,7 @@ export function createAuthentication(
     return { kind: 'api_key', key, scope: await resolveScope(deps, key, request.headers) };
   }
 
-  /** A person in the console. Its cookie is looked at only in requests that no other site can have sent. */
+  /** A person in the console. The cookie counts only in requests that no other site can have sent. */
   async function consoleCaller(request: FastifyRequest): Promise<Caller | null> {
     const { publicUrl } = deps.settings;
     const token = consoleTokenOf(request, publicUrl);
@@ -62,7 +62,7 @@ export function createAuthentication(
     return session === null ? null : callerOfSession(deps, session, request.headers);
   }
 
-  const ways: readonly Way[] = [hostedCaller, codesCaller, accessTokenCaller, keyCaller];
+  const authenticators: readonly Authenticator[] = [hostedCaller, codesCaller, accessTokenCaller, keyCaller];
 
   return async function authenticate(request: FastifyRequest): Promise<Caller> {
     if (request.headers.authorization === undefined) {
@@ -70,15 +70,15 @@ export function createAuthentication(
       if (person !== null) return person;
     }
     const token = bearerTokenOf(request);
-    for (const way of ways) {
-      const caller = await way(token, request);
+    for (const authenticator of authenticators) {
+      const caller = await authenticator(token, request);
       if (caller !== null) return caller;
     }
-    throw new HoldfastError('unauthorized', 'The bearer token is wrong, expired or revoked; use another API key');
+    throw new HoldfastError('unauthorized', 'The bearer token is invalid, expired or revoked; use another API key');
   };
 }
 
-/** The person of a session, in the project that the headers name. Throws what {@link resolveScope} throws. */
+/** The person of a console session, in the project selected by the headers. Throws what {@link resolveScope} throws. */
 export async function callerOfSession(
   deps: Pick<ApiDeps, 'store' | 'settings'>,
   session: UserSessionRecord,
@@ -100,7 +100,7 @@ export async function callerOfSession(
 function bearerTokenOf(request: FastifyRequest): string {
   const header = request.headers.authorization ?? '';
   const token = /^bearer +(.+)$/i.exec(header)?.[1]?.trim();
-  // NUL never stands in a key of ours, and the database refuses it.
+  // The database rejects NUL, and no key contains it.
   if (token === undefined || token === '' || token.length > MAX_TOKEN_LENGTH || token.includes('\0')) {
     throw new HoldfastError('unauthorized', 'Send `Authorization: Bearer <API key>`');
   }

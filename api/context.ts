@@ -23,23 +23,23 @@ export type ApiServer = FastifyInstance<
   ZodTypeProvider
 >;
 
-/** What the workflow answers to a message that it has taken: the document as it left it. */
+/** The workflow's result for an accepted message: the document after the change. */
 export type Accepted = Awaited<ReturnType<ConnectionsClient['login']>>;
-/** Changed settings of a connection; null clears. */
+/** Settings of a connection to change; null clears one. */
 export type SettingsChanges = Parameters<ConnectionsClient['configure']>[1];
 
-/** The part of a pino logger that the API uses. Only fields of {@link LogFields} are ever written. */
+/** The part of a pino logger that the API uses; writes only {@link LogFields}. */
 export interface ApiLogger {
   info(fields: LogFields, message: string): void;
   warn(fields: LogFields, message: string): void;
   error(fields: LogFields, message: string): void;
 }
 
-/** Everything that may stand in a log line of the API: no URL, header, body, name or foreign error message. */
+/** The only fields the API logs: never a URL, header, body, name or third-party error message. */
 export interface LogFields {
   request_id?: string;
   method?: string;
-  /** The matched route pattern, not the path: a path may hold the names of credentials. */
+  /** The matched route pattern, not the path, which may contain credential names. */
   route?: string;
   status?: number;
   duration_ms?: number;
@@ -48,60 +48,60 @@ export interface LogFields {
   connection_id?: string;
   error_name?: string;
   error_code?: string;
-  /** Places in our code (`file:line`), without messages. */
+  /** Stack frames in our code (`file:line`), without messages. */
   frames?: string[];
 }
 
-/** Which hosts a browser may be sent to. The start-up code makes it from the egress policy. */
+/** Which hosts a browser may be sent to; created from the egress policy at start-up. */
 export interface AddressPolicy {
   /** True when the operator listed this host, for this port, in HOLDFAST_ALLOW_PRIVATE_HOSTS. */
   isListed(host: string, port: number): boolean;
-  /** Why a literal address is forbidden (the name of its range), or null when it is public. */
+  /** The name of the range that makes a literal address forbidden; null for a public address. */
   forbiddenRange(address: string): string | null;
 }
 
-/** A token bucket: `burst` requests at once, refilled by `perSecond`. */
+/** A token bucket: `burst` requests at once, refilled at `perSecond`. */
 export interface RateLimit {
   burst: number;
   perSecond: number;
 }
 
-/** An OpenID provider that people sign in by. */
+/** An OpenID provider for signing in to the console. */
 export interface OidcSettings {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whom it lets in; without any, only who is a member already. */
+  /** Who may sign in; without rules, existing members only. */
   rules: readonly OidcRule[];
 }
 
 /** Settings of the API. */
 export interface ApiSettings {
-  /** Base URL under which callers and persons reach this service, without a slash at the end. */
+  /** Base URL of this service for callers and people, without a trailing slash. */
   publicUrl: string;
   plan: Plan;
-  /** How long replays are kept, in days. Default {@link RECORDING_DAYS}. */
+  /** Retention of replays, in days. Default {@link RECORDING_DAYS}. */
   recordingDays?: number;
-  /** Absent: people sign in by links, passwords and passkeys alone. */
+  /** If absent, people sign in with links, passwords and passkeys only. */
   oidc?: OidcSettings;
-  /** Base URL of the browser service that /browsers is passed on to, and its key. */
+  /** Base URL and key of the browser service that /browsers is forwarded to. */
   browserBaseUrl: string;
   browserApiKey: string;
-  /** Before authentication, per client address. Default {@link DEFAULT_RATE_LIMITS}. */
+  /** Per client address, before authentication. Default {@link DEFAULT_RATE_LIMITS}. */
   addressRateLimit?: RateLimit;
-  /** After authentication, per credential. */
+  /** Per credential, after authentication. Default {@link DEFAULT_RATE_LIMITS}. */
   credentialRateLimit?: RateLimit;
-  /** Proxies in front of this service whose X-Forwarded-For is believed (Fastify's `trustProxy`). Default none. */
+  /** Proxies in front of this service whose X-Forwarded-For is trusted (Fastify's `trustProxy`). Default none. */
   trustProxy?: boolean | string;
-  /** Who this installation is when it delivers the audit log; without it, no export destination can be made. */
+  /** The role this installation exports the audit log with; without it, no export destination can be created. */
   exportServiceRoleArn?: string;
-  /** What the console is told; what is not named is null. */
+  /** Settings shown to the console; missing ones are null. */
   console?: Partial<ConsoleSettings>;
-  /** Origins of the operator's own pages, which may call this service from a browser and show its page in a frame. */
+  /** Origins of the operator's own pages, which may call this service from a browser and embed its hosted page. */
   allowedOrigins?: readonly string[];
 }
 
-/** How long replays are kept where nothing is set, in days. */
+/** Default retention of replays, in days. */
 export const RECORDING_DAYS = 7;
 
 /** Generous: they stop a runaway client, not a busy one. */
@@ -110,18 +110,18 @@ export const DEFAULT_RATE_LIMITS: { address: RateLimit; credential: RateLimit } 
   credential: { burst: 1000, perSecond: 200 },
 };
 
-/** State of the parts that the service needs, by name. */
+/** Health of the components that the service depends on, by name. */
 export type HealthParts = Record<string, { ready: boolean; message?: string }>;
 
-/** Tells whether a page can be had through a proxy; `url` is the page, which must be public (else `invalid_input`). */
+/** Whether a page loads through a proxy. `url` must be public; otherwise throws `invalid_input`. */
 export type ProxyProbe = (proxy: OpenedProxy, url?: string) => Promise<boolean>;
 
-/** Deliveries of the audit log: `test` tries a destination as they use it, by its role and an object. */
+/** Audit log exports. `test` assumes a destination's role and writes an object, as an export does. */
 export interface AuditExports extends Pick<AuditExportsClient, 'wake'> {
   test(destination: ExportTarget): Promise<AuditExportTest>;
 }
 
-/** What the API is made of. */
+/** Dependencies of the API, supplied by the start-up code. */
 export interface ApiDeps {
   store: Store;
   connections: ConnectionsClient;
@@ -129,14 +129,14 @@ export interface ApiDeps {
   settings: ApiSettings;
   addressPolicy: AddressPolicy;
   checkProxy: ProxyProbe;
-  /** Fetches a program from its repository; throws errors that name the field. */
+  /** Fetches a program from its repository; its errors name the field at fault. */
   fetchSource: (source: GithubSource) => Promise<FetchedSource>;
   auditExports: AuditExports;
   externalCredentials: Pick<ExternalCredentials, 'test' | 'items'>;
-  /** 32 bytes or more. Signs handoff codes and the tokens of the hosted page; the same on every API process. */
+  /** At least 32 bytes, the same in every API process. Signs handoff codes and hosted page tokens. */
   signingKey: Uint8Array;
   logger: ApiLogger;
   clock: () => Date;
-  /** Asks every part how it is; must not throw and must answer within a few seconds. */
+  /** Checks every component; must not throw and must resolve within a few seconds. */
   health: () => Promise<HealthParts>;
 }

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A cookie out of reach of scripts. */
+/** A cookie that scripts cannot read. */
 export interface HttpOnlyCookie {
   name: string;
   sameSite: 'Strict' | 'Lax';
-  /** The base URL that people reach us by: https adds `Secure` and the `__Host-` prefix, which plain http cannot have. */
+  /** Public base URL: https adds `Secure` and the `__Host-` prefix, which plain http cannot have. */
   publicUrl: string;
 }
 
-/** Its value, as far as it consists of characters that our tokens have; null without one. */
+/** The value of a cookie; null if it is missing or has characters that our tokens never contain. */
 export function readCookie(request: Pick<FastifyRequest, 'headers'>, cookie: HttpOnlyCookie): string | null {
   const prefix = `${fullNameOf(cookie)}=`;
   const pair = (request.headers.cookie ?? '').split(/; */).find((one) => one.startsWith(prefix));
@@ -16,7 +16,7 @@ export function readCookie(request: Pick<FastifyRequest, 'headers'>, cookie: Htt
   return /^[A-Za-z0-9._-]{1,4096}$/.test(value) ? value : null;
 }
 
-/** Has the browser keep a cookie for some seconds; 0 takes it away. */
+/** Sets a cookie; a `maxAgeSeconds` of 0 deletes it. */
 export function writeCookie(reply: FastifyReply, cookie: HttpOnlyCookie, value: string, maxAgeSeconds: number): void {
   const parts = [`${fullNameOf(cookie)}=${value}`, 'Path=/', `Max-Age=${maxAgeSeconds}`];
   const flags = ['HttpOnly', `SameSite=${cookie.sameSite}`, ...(isSecure(cookie) ? ['Secure'] : [])];

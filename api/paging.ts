@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PAGE } from '../contract/limits.ts';
 import type { Page, PageRequest } from '../store/scope.ts';
 
-/** Furthest start of a page; beyond it a list is not what the caller needs. */
+/** Largest offset of a page. */
 const MAX_OFFSET = 10_000_000;
 
 /** A whole number in a query string. */
@@ -14,16 +14,16 @@ const Integer = z
 
 const limitUpTo = (most: number) => Integer.pipe(z.int().min(1).max(most)).optional();
 
-/** `limit` and `offset` of every list. */
+/** `limit` and `offset` query parameters of every list. */
 export const pageQuery = {
   limit: limitUpTo(PAGE.max),
   offset: Integer.pipe(z.int().min(0).max(MAX_OFFSET)).optional(),
 };
 
-/** The same of a list that the command line asks for one row more than it shows, to tell whether others follow. */
+/** The same for lists that the CLI requests with one extra row, to see whether more follow. */
 export const pageQueryWithOneMore = { ...pageQuery, limit: limitUpTo(PAGE.max + 1) };
 
-/** The page that a query asks for, with the defaults. */
+/** The page requested by a query, with defaults. */
 export function pageOf(query: { limit?: number | undefined; offset?: number | undefined }): PageRequest {
   return { limit: query.limit ?? PAGE.default, offset: query.offset ?? 0 };
 }
@@ -31,7 +31,14 @@ export function pageOf(query: { limit?: number | undefined; offset?: number | un
 /** A flag in a query string. */
 export const QueryFlag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
-/** Headers of a bare-array list: whether rows follow, and the absolute start of the next page (0 on the last). */
+/** An optional text filter of a list; clients send an empty one for no filter. */
+export const QueryFilter = z
+  .string()
+  .max(255)
+  .optional()
+  .transform((text) => (text === '' ? undefined : text));
+
+/** Sets the paging headers of a list: whether more rows follow, and the offset of the next page (0 on the last). */
 export function sendPageHeaders(reply: FastifyReply, request: PageRequest, page: Page<unknown>): void {
   void reply.header('x-has-more', String(page.hasMore));
   void reply.header('x-next-offset', String(page.hasMore ? request.offset + page.rows.length : 0));

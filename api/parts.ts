@@ -9,7 +9,7 @@ import { createSigningKeys, type SigningKeys } from './oauth/signing-keys.ts';
 import { createAddressLimiter, type RateLimiter } from './rate-limit.ts';
 import { createOpenStreams, type OpenStreams } from './streams.ts';
 
-/** What routes work with: what the service was given, and what it made of it. */
+/** What routes work with: the dependencies of the API and the objects created from them. */
 export interface ApiParts extends ApiDeps {
   handoffCodes: HandoffCodes;
   hostedTokens: HostedTokens;
@@ -22,6 +22,7 @@ export interface ApiParts extends ApiDeps {
   limits: { byAddress: RateLimiter; byCredential: RateLimiter };
 }
 
+/** Creates the parts that one API process shares between its routes. */
 export function createApiParts(deps: ApiDeps): ApiParts {
   const { addressRateLimit = DEFAULT_RATE_LIMITS.address, credentialRateLimit = DEFAULT_RATE_LIMITS.credential } =
     deps.settings;

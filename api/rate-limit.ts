@@ -6,22 +6,22 @@ import { HoldfastError } from '../contract/errors.ts';
 import { type SharedRateLimiter, takeFrom } from '../store/rate-limiter.ts';
 import type { ApiSettings, RateLimit } from './context.ts';
 
-/** Calls by key, and how many of them one window takes. */
+/** Counts calls by key against a limit. */
 export interface RateLimiter {
   limit: RateLimit;
   take: SharedRateLimiter['take'];
 }
 
 /**
- * Counts calls from an address, before authentication: in this process alone, so that a flood costs the database nothing.
- * Calls of credentials are counted over all processes, by the store.
+ * Limits calls by address, before authentication, in this process only, so that a flood never reaches the database. Calls by
+ * credential are counted across processes, by the store.
  */
 export function createAddressLimiter(limit: RateLimit): RateLimiter {
   const limiter = new RateLimiterMemory({ points: limit.burst, duration: limit.burst / limit.perSecond });
   return { limit, take: takeFrom(limiter) };
 }
 
-/** Counts a call and tells the caller what it has left. Throws `rate_limited` with the whole seconds to wait. */
+/** Counts a call and sets the rate limit headers. Throws `rate_limited` with the seconds to wait. */
 export async function countCall({ limit, take }: RateLimiter, key: string, reply?: FastifyReply): Promise<void> {
   const { remaining, retryAfterSeconds } = await take(key);
   void reply?.headers({ 'x-ratelimit-limit': String(limit.burst), 'x-ratelimit-remaining': String(remaining) });
@@ -31,7 +31,7 @@ export async function countCall({ limit, take }: RateLimiter, key: string, reply
   });
 }
 
-/** Tells a request's address where Fastify does not: of upgrades, and of what breaks before it has a route. */
+/** Resolves a client address where Fastify does not: for upgrades, and for requests that fail before routing. */
 export function createClientAddress({ trustProxy = false }: ApiSettings): (request: IncomingMessage) => string {
   const isTrusted =
     typeof trustProxy === 'boolean'

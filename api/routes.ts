@@ -31,7 +31,7 @@ import { registerProxies } from './resources/proxies.ts';
 import { registerWebhooks } from './resources/webhooks.ts';
 import { registerAuthContext, registerHealth } from './service-info.ts';
 
-/** Every operation of the API but those on browser sessions, which are forwarded (browsers/proxy.ts). One resource a file. */
+/** Registers every operation of the API except those on browser sessions, which are forwarded (browsers/proxy.ts). */
 export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerHealth(app, parts);
   registerOpenApi(app);
@@ -58,7 +58,7 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerLimits(app, parts);
   registerAuditLogs(app, parts);
   registerAuditExport(app, parts);
-  registerAbsentGroups(app);
+  registerUnsupportedGroups(app);
   registerWebhooks(app, parts);
   registerCodeSources(app, parts);
   registerMcp(app, parts);
@@ -67,8 +67,8 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerMembers(app, parts);
 }
 
-/** Groups of the interface that make no sense on one's own machines, or are not built: what clients have paths of. */
-const ABSENT = {
+/** Route groups that clients know of but that make no sense self-hosted, or are not implemented. */
+const UNSUPPORTED = {
   '/config-registry': 'config registry',
   '/telemetry/destinations': 'telemetry destinations',
   '/vaults': 'vaults; keep secrets in /credentials or in a store of /org/credential_providers',
@@ -80,11 +80,11 @@ const ABSENT = {
   '/browsers/:id/webmcp': 'WebMCP; drive the page by CDP or playwright/execute',
 };
 
-/** Answers what this installation does not have with 404 and a message that says so, instead of an unknown route's. */
-export function registerAbsentGroups(app: ApiServer): void {
-  for (const [path, what] of Object.entries(ABSENT))
+/** Responds to unsupported routes with a 404 that says so, instead of the one for unknown routes. */
+function registerUnsupportedGroups(app: ApiServer): void {
+  for (const [path, what] of Object.entries(UNSUPPORTED))
     for (const url of [path, `${path}/*`])
-      // Clients call what lies below a session with its own token; there is nothing here that it could open.
+      // Clients call routes below a session with its own token, which grants nothing here.
       app.all(
         url,
         { config: path.startsWith('/browsers/') ? { access: 'browser_token' } : {}, schema: { hide: true } },

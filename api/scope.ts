@@ -10,16 +10,15 @@ import { requireFound } from './nullish.ts';
 
 type Store = Pick<ApiDeps['store'], 'projects'>;
 
-/** Headers that choose the project of a request: by its id, or by its name (an id is understood, too). */
+/** Headers that select the project of a request: by id, or by name or id. */
 const PROJECT_HEADERS = ['x-kernel-project-id', 'x-kernel-project'] as const;
-/** Headers of the interface that only say who calls. Any other would change what a request means, so it is refused. */
+/** Headers of the interface that only identify the client. Any other would change what a request means, so it is rejected. */
 const INFORMATIVE = /^x-kernel-(client|cli|sdk|source|user-agent|request-id|trace)/;
 
 /**
- * The effective scope of a request: what its key reaches, narrowed by the project that its headers name. This is the only
- * place where scopes are made. Throws `not_found` for a project that the organization does not have or has archived, `forbidden`
- * for one that the key is not for, `bad_request` for headers that disagree or that are not understood, `projects_disabled` where
- * projects are off. A key of one project stays within it there, too.
+ * The effective scope of a request: the key's scope, narrowed to the project in its headers. The only place that creates scopes.
+ * Throws `not_found` for an unknown or archived project, `forbidden` for a project outside the key's, `bad_request` for
+ * conflicting or unknown headers, `projects_disabled` if projects are disabled (a project's key still stays within its project).
  */
 export async function resolveScope(
   deps: Pick<ApiDeps, 'store' | 'settings'>,
@@ -47,15 +46,15 @@ export async function resolveScope(
     );
   }
   if (key.projectId !== null && key.projectId !== project.id) {
-    throw new HoldfastError('forbidden', 'This key is for another project; use a key of the project you name');
+    throw new HoldfastError('forbidden', 'This key is for another project; use a key of the requested project');
   }
   requireActive(project.archivedAt);
   return { organizationId: key.organizationId, projectId: project.id };
 }
 
 /**
- * The text of a header. Node reads its bytes as Latin-1, which is what browsers and Node's own clients send; others (curl, Go's)
- * send UTF-8, so bytes that are UTF-8 are read as that.
+ * The text of a header. Node decodes headers as Latin-1, which browsers and Node's own clients send; others (curl, Go) send
+ * UTF-8, so bytes that are valid UTF-8 are decoded as UTF-8.
  */
 function headerText(value: string): string {
   const bytes = Buffer.from(value, 'latin1');
@@ -66,16 +65,15 @@ function requireActive(archivedAt: Date | null): void {
   if (archivedAt === null) return;
   throw new HoldfastError(
     'not_found',
-    'The project is archived; PATCH /org/projects/{id} with status "active" takes it back',
+    'The project is archived; PATCH /org/projects/{id} with status "active" to restore it',
   );
 }
 
-/** What is said of a project that is not there, or not for the caller. */
-export const PROJECT_NOT_FOUND = 'Project not found; list /org/projects for the ones there are';
+/** Message for a project that does not exist or is out of the caller's scope. */
+export const PROJECT_NOT_FOUND = 'Project not found; list the projects with GET /org/projects';
 
 /**
- * A project by its id, or by its name where `byName` allows it. Throws `not_found`, and `bad_request` for a name that several
- * projects have.
+ * A project by its id or, if `byName`, its name. Throws `not_found`, and `bad_request` for a name that several projects share.
  */
 export async function findProject(store: Store, scope: Scope, wanted: string, byName: boolean): Promise<ProjectRecord> {
   const byId = await store.projects.find(scope, wanted);
@@ -85,14 +83,14 @@ export async function findProject(store: Store, scope: Scope, wanted: string, by
   );
   const [project, another] = inScope;
   if (another !== undefined) {
-    throw new HoldfastError('bad_request', 'Several projects have this name; name the project by its id');
+    throw new HoldfastError('bad_request', 'Several projects have this name; use the id');
   }
   return requireFound(project, PROJECT_NOT_FOUND);
 }
 
 /**
- * Finds what a path calls by id or by name; null when there is none. Names are unique in a project only, so a request that
- * names no project means its default one first; an id is then looked for in the whole organization.
+ * Finds a resource by id or name; null if there is none. Names are unique only within a project, so a request without a project
+ * looks in the default project first, then for an id in the whole organization.
  */
 export async function findInDefaultProject<Found>(
   store: Store,
@@ -103,13 +101,24 @@ export async function findInDefaultProject<Found>(
   return inDefault ?? (await find(scope));
 }
 
-/** The project that a request writes to: the one it names, else the organization's default. */
+/** The resource with this id or name, and its project. Throws `not_found` with `message`. */
+export async function findByIdOrName<Found extends { projectId: string }>(
+  store: Store,
+  scope: Scope,
+  find: (scope: Scope) => Promise<Found | null>,
+  message: string,
+): Promise<{ record: Found; project: ProjectScope }> {
+  const record = requireFound(await findInDefaultProject(store, scope, find), message);
+  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+}
+
+/** The project that a request writes to: the selected one, or the organization's default. */
 export async function writeScope(store: Store, scope: Scope): Promise<ProjectScope> {
   const projectId = scope.projectId ?? (await store.projects.defaultOf(scope.organizationId)).id;
   return { organizationId: scope.organizationId, projectId };
 }
 
-/** The projects that a request reads from, the one it writes to first. */
+/** The ids of the projects that a request reads from, the one it writes to first. */
 export async function readableProjects(store: Store, scope: Scope): Promise<string[]> {
   if (scope.projectId !== null) return [scope.projectId];
   return (await store.projects.list(scope.organizationId)).map(({ id }) => id);
@@ -117,9 +126,9 @@ export async function readableProjects(store: Store, scope: Scope): Promise<stri
 
 function rejectUnknownHeaders(headers: IncomingHttpHeaders): void {
   const known: readonly string[] = PROJECT_HEADERS;
-  const odd = Object.keys(headers).find(
+  const unknown = Object.keys(headers).find(
     (name) => name.startsWith('x-kernel-') && !known.includes(name) && !INFORMATIVE.test(name),
   );
-  if (odd === undefined) return;
-  throw new HoldfastError('bad_request', `Header ${odd} is not supported; leave it out or use X-Kernel-Project`);
+  if (unknown === undefined) return;
+  throw new HoldfastError('bad_request', `Header ${unknown} is not supported; omit it or use X-Kernel-Project`);
 }

@@ -8,7 +8,7 @@ const Answer = z.strictObject({
   parts: z.record(z.string(), z.strictObject({ ready: z.boolean(), message: z.string().optional() })),
 });
 
-/** `GET /health`, without a key: 200 when every part is ready, else 503 naming the one that is not. */
+/** `GET /health`, without a key: 200 if every component is ready, otherwise 503 naming those that are not. */
 export function registerHealth(app: ApiServer, { health }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -25,7 +25,7 @@ export function registerHealth(app: ApiServer, { health }: ApiParts): void {
 
 const ScopeShape = z.strictObject({ project_id: z.string().nullable() });
 
-/** Auth context of interface.md: who the caller is and how far this request reaches. */
+/** Who the caller is, and the scope of its credential and of this request (interface.md, "Auth context"). */
 const AuthContext = z.strictObject({
   authentication: z.strictObject({
     method: z.enum(['api_key', 'jwt']),

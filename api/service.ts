@@ -29,19 +29,19 @@ import { requireRole } from './people/roles.ts';
 import { registerRoutes } from './routes.ts';
 import { rejectMalformedText } from './malformed-text.ts';
 
-/** Largest body of a request to the API itself, in bytes. What is passed on to the browser service is not held here. */
+/** Maximum body of a request to the API itself, in bytes. Requests forwarded to the browser service are not buffered. */
 const BODY_LIMIT = 1024 * 1024;
 /** How long a client may take to send its headers, and its whole request, in milliseconds. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
-/** How long requests that run may take to end when the service closes, in milliseconds. */
-const CLOSE_PATIENCE_MS = 3000;
-/** Longest path parameter: names of 255 characters, percent-encoded in up to 12 bytes each. */
+/** How long running requests may take to finish during shutdown, in milliseconds. */
+const SHUTDOWN_GRACE_MS = 3000;
+/** Maximum path parameter: names of 255 characters, percent-encoded in up to 12 bytes each. */
 const MAX_PARAM_LENGTH = 4096;
 
 /**
- * The HTTP service, not listening yet: for tests by injection, and for {@link startApi}.
- * Order of a request: rate limit by address, authentication, rate limit by credential, and only then parsing.
+ * Creates the HTTP service without listening, for {@link startApi} and for tests by injection. A request passes the rate limit
+ * by address, authentication and the rate limit by credential before it is parsed.
  */
 export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   const parts = createApiParts(deps);
@@ -60,7 +60,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
       if (fault.code !== 'ECONNRESET') trail.recordAnonymous({ ...call, status: 400, durationMs: 0 });
       answerBrokenRequest(fault, socket);
     },
-    // Before any hook: such a request has no route.
+    // Runs before any hook: the request has no route.
     frameworkErrors: (error, request, reply) => {
       const received = { at: deps.clock(), ip: addressOf(request.raw) };
       answerError(error, request, reply, deps.logger);
@@ -79,7 +79,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   await describeRoutes(app, deps.settings.publicUrl);
   await showDocument(app);
   await app.register(async (scope) => {
-    // Pages are nobody's interface but their own; what they show is asked for with a cookie.
+    // The routes of pages are internal to them and authenticate with cookies.
     scope.addHook('onRoute', (route) => {
       route.config = { ...route.config, access: 'public' };
       route.schema = { ...route.schema, hide: true };
@@ -97,20 +97,20 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
   return app;
 }
 
-/** Where {@link startApi} listens. Port 0 picks a free one. */
+/** Where {@link startApi} listens. Port 0 picks a free port. */
 export interface ListenOptions {
   port: number;
   host?: string;
 }
 
-/** The running service. `close` ends open streams first; their readers connect again elsewhere. */
+/** The running service. `close` ends open streams first; their clients reconnect elsewhere. */
 export interface RunningApi {
   url: string;
   app: ApiServer;
   close(): Promise<void>;
 }
 
-/** Starts the service. Throws what `listen` throws (a taken port: `EADDRINUSE`). */
+/** Starts the service. Rejects if it cannot listen (`EADDRINUSE` if the port is taken). */
 export async function startApi(options: ApiDeps & ListenOptions): Promise<RunningApi> {
   const app = await createApi(options);
   await app.listen({ port: options.port, host: options.host ?? '127.0.0.1' });
@@ -136,14 +136,14 @@ function guardRequests(app: ApiServer, parts: ApiParts, trail: AuditTrail): void
     const access = request.routeOptions.config.access ?? 'api_key';
     if (access === 'public' || (access === 'browser_token' && hasBrowserToken(request.query))) return;
     const caller = (request.caller = await authenticate(request));
-    await countCall(byCredential, nameOf(caller), reply);
+    await countCall(byCredential, rateLimitKey(caller), reply);
     if (caller.kind === 'user') {
       requireRole(caller, request, parts.clock());
       return;
     }
     if (caller.kind !== 'api_key' && access !== caller.kind) {
-      const holder = caller.kind === 'hosted' ? 'The token of the hosted page' : 'A token for codes';
-      throw new HoldfastError('forbidden', `${holder} may not do this; use an API key`);
+      const token = caller.kind === 'hosted' ? 'hosted page token' : 'code token';
+      throw new HoldfastError('forbidden', `A ${token} does not grant this; use an API key`);
     }
   });
   app.addHook('preValidation', (request, _reply, done) => {
@@ -169,16 +169,16 @@ function guardRequests(app: ApiServer, parts: ApiParts, trail: AuditTrail): void
     done();
   });
   app.addHook('onClose', () => parts.browserService.close());
-  // Streams never end by themselves while a flow waits; the server would wait for them.
+  // Streams stay open while a flow waits, and the server would wait for them.
   app.addHook('preClose', (done) => {
     parts.streams.closeAll();
-    setTimeout(() => app.server.closeAllConnections(), CLOSE_PATIENCE_MS).unref();
+    setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_GRACE_MS).unref();
     done();
   });
 }
 
-/** Under what a caller's requests are counted. */
-function nameOf(caller: Caller): string {
+/** The key that a caller's requests are counted under. */
+function rateLimitKey(caller: Caller): string {
   switch (caller.kind) {
     case 'api_key':
     case 'user':

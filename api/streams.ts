@@ -1,27 +1,28 @@
 import { HoldfastError } from '../contract/errors.ts';
 
-/** Most event streams that one credential, or one hosted flow, may hold open in this process. */
+/** Maximum open event streams per credential or hosted flow, in this process. */
 const MAX_STREAMS_PER_CALLER = 500;
 
-/** One stream: `signal` aborts when it must end; call `close` when it has. */
+/** An open stream: `signal` aborts when it must end; call `close` once it has ended. */
 export interface OpenStream {
   signal: AbortSignal;
   close: () => void;
 }
 
-/** The event streams that are open. They end together when the service closes: a client connects again elsewhere. */
+/** The open event streams of this process. All end when the service shuts down; clients reconnect elsewhere. */
 export interface OpenStreams {
-  /** Counts a stream in; `rate_limited` when the caller has too many, `unavailable` while the service closes. */
+  /** Registers a stream. Throws `rate_limited` if the caller has too many, `unavailable` during shutdown. */
   open(callerKey: string): OpenStream;
   closeAll(): void;
 }
 
+/** Creates the registry of open streams of one process. */
 export function createOpenStreams(): OpenStreams {
   const open = new Map<AbortController, string>();
   let closing = false;
   return {
     open(callerKey) {
-      if (closing) throw new HoldfastError('unavailable', 'The service is closing; connect again');
+      if (closing) throw new HoldfastError('unavailable', 'The service is shutting down; reconnect');
       const held = [...open.values()].filter((key) => key === callerKey).length;
       if (held >= MAX_STREAMS_PER_CALLER) {
         throw new HoldfastError('rate_limited', 'Too many event streams are open; close one', { retryAfterSeconds: 5 });

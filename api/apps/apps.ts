@@ -4,20 +4,13 @@ import type { AppVersionRecord } from '../../store/queries/app-versions.ts';
 import { type PrincipalCaller, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
-import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import { pageOf, QueryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
-/** A filter of a list: an empty one is none, as clients send it. */
-export const Filter = z
-  .string()
-  .max(255)
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
-
 const Query = z.object({
-  app_name: Filter.describe('The whole name'),
-  version: Filter.describe('The whole version'),
-  query: Filter.describe('Part of the name, in any case'),
+  app_name: QueryFilter.describe('The whole name'),
+  version: QueryFilter.describe('The whole version'),
+  query: QueryFilter.describe('Part of the name, in any case'),
   ...pageQueryWithOneMore,
 });
 

@@ -4,16 +4,15 @@ import { APP_REGION, Deployment, DeploymentStatus, GithubSource, MAX_SOURCE_BYTE
 import { HoldfastError } from '../../contract/errors.ts';
 import type { AppEvent } from '../../store/queries/app-events.ts';
 import type { DeploymentRecord, Repository } from '../../store/queries/deployments.ts';
-import { EventStreamAnswer, IdParams, NoContent } from '../response-schemas.ts';
+import { BinaryContent, EventStreamResponse, IdParams, NoContent } from '../response-schemas.ts';
 import { streamAppEvents, Since } from './event-stream.ts';
-import { Filter } from './apps.ts';
 import { principalCallerOf, rejectPrograms } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { MAX_ENV_VALUE, MAX_ENV_VARS, parseDeploymentForm } from './deployment-form.ts';
 import { envVarsFor, hasEnvValue } from './apps.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import { pageOf, QueryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 
@@ -21,7 +20,6 @@ const tags = ['deployments'];
 const NOT_FOUND = 'Deployment not found; check its id and the project';
 /** Answers hold values of the environment for people who may see them; all others read names alone. */
 const SHOWS_ENVIRONMENT = { returnsSecret: hasEnvValue };
-const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 /** The states that end the stream of a deployment: its build is over. */
 const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
 
@@ -49,7 +47,7 @@ function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts
         tags,
         consumes: ['multipart/form-data'],
         body: z.object({
-          file: Archive.describe('ZIP archive of the program; or send `source`').optional(),
+          file: BinaryContent.describe('ZIP archive of the program; or send `source`').optional(),
           entrypoint_rel_path: z.string().optional().describe('With `file`'),
           source: GithubSource.optional().describe(
             'As JSON, or each member as a field: `source[url]`, `source[auth][token]`',
@@ -86,9 +84,9 @@ function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts
 }
 
 const Query = z.object({
-  app_name: Filter.describe('The whole name of an app that it has now'),
-  app_version: Filter.describe('The whole version; with app_name'),
-  query: Filter.describe('Part of the name of an app, in any case, or the whole id'),
+  app_name: QueryFilter.describe('The whole name of an app that it has now'),
+  app_version: QueryFilter.describe('The whole version; with app_name'),
+  query: QueryFilter.describe('Part of the name of an app, in any case, or the whole id'),
   ...pageQueryWithOneMore,
 });
 
@@ -143,7 +141,7 @@ function followDeployment(app: ApiServer, parts: ApiParts): void {
       description: 'Server-sent events: log, deployment_state, app_version_summary, error, sse_heartbeat.',
       params: IdParams,
       querystring: z.object({ since: Since }),
-      response: { 200: EventStreamAnswer },
+      response: { 200: EventStreamResponse },
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);

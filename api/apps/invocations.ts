@@ -12,15 +12,14 @@ import {
 import { Browser } from '../../contract/browsers.ts';
 import type { AppEvent } from '../../store/queries/app-events.ts';
 import type { InvocationRecord } from '../../store/queries/invocations.ts';
-import { EventStreamAnswer, IdParams, NoContent, errorResponses } from '../response-schemas.ts';
+import { EventStreamResponse, IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { streamAppEvents, Since } from './event-stream.ts';
-import { Filter } from './apps.ts';
 import { forwardedHeaders } from '../browsers/forwarding.ts';
 import { principalCallerOf, programOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, QueryFilter, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 
@@ -90,13 +89,13 @@ async function ended({ store }: ApiParts, made: InvocationRecord, signal: AbortS
 }
 
 const Query = z.object({
-  app_name: Filter,
-  action_name: Filter,
-  version: Filter,
-  deployment_id: Filter,
+  app_name: QueryFilter,
+  action_name: QueryFilter,
+  version: QueryFilter,
+  deployment_id: QueryFilter,
   status: InvocationStatus.optional(),
   since: Since,
-  query: Filter.describe('Part of the name of the app or the action, in any case, or the whole id'),
+  query: QueryFilter.describe('Part of the name of the app or the action, in any case, or the whole id'),
   ...pageQuery,
 });
 
@@ -168,7 +167,7 @@ function followInvocation(app: ApiServer, parts: ApiParts): void {
       description: 'Server-sent events: log, invocation_state, error, sse_heartbeat.',
       params: IdParams,
       querystring: z.object({ since: Since }),
-      response: { 200: EventStreamAnswer },
+      response: { 200: EventStreamResponse },
     },
     handler: async (request, reply) => {
       const record = requireFound(

@@ -19,7 +19,7 @@ import type { ApiParts } from '../parts.ts';
 
 const tags = ['audit log'];
 const NOT_FOUND = 'Export destination not found; check its id';
-const EXPORTS_ARE = 'Deliveries of the audit log are';
+const FEATURE = 'Audit log exports';
 const PATH = '/audit-logs/export/destinations';
 
 /** Where the audit log of an organization is delivered to. What is written here is what deliveries read at their next object. */
@@ -46,7 +46,7 @@ function createDestination(app: ApiServer, parts: ApiParts): void {
     },
     handler: async (request, reply) => {
       const organizationId = organizationOf(request);
-      requireFeature(parts, 'auditLogExports', EXPORTS_ARE);
+      requireFeature(parts, 'auditLogExports', FEATURE);
       const roleArn = serviceRoleOf(parts);
       if (roleArn === '')
         throw new HoldfastError(
@@ -114,7 +114,7 @@ function updateDestination(app: ApiServer, parts: ApiParts): void {
     },
     handler: async (request) => {
       // One that was made on another plan goes on, and is paused and changed; what has stopped does not begin again.
-      if (request.body.status === 'active') requireFeature(parts, 'auditLogExports', EXPORTS_ARE);
+      if (request.body.status === 'active') requireFeature(parts, 'auditLogExports', FEATURE);
       const { kms_key_id: keyId, ...settings } = omitUndefined(request.body);
       const patch = {
         ...settings,

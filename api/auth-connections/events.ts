@@ -9,7 +9,7 @@ import type { ConnectionState } from '../../store/queries/connections.ts';
 import { type Caller, callerOf, canSeeAccessLinks, principalCallerOf, principalIdOf } from '../caller.ts';
 import type { ApiDeps, ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { EventStreamAnswer, IdParams } from '../response-schemas.ts';
+import { EventStreamResponse, IdParams } from '../response-schemas.ts';
 import type { OpenStream } from '../streams.ts';
 
 /** From where, and for how long, {@link recordedStates} reads. */
@@ -65,7 +65,7 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
       tags: ['auth connections'],
       description: 'Server-sent events: managed_auth_state, error, sse_heartbeat.',
       params: IdParams,
-      response: { 200: EventStreamAnswer },
+      response: { 200: EventStreamResponse },
     },
     handler: async (request, reply) => {
       const caller = callerOf(request);

@@ -10,7 +10,7 @@ import { PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan, defaultHealthCheckInterval }
 import type { BrowserProxyConfig, ProxyRef } from '../../contract/proxies.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import type { ProjectScope } from '../../store/scope.ts';
-import { checkDomain, checkLoginUrl, normalizeAllowedDomains } from '../address-rules.ts';
+import { checkDomain, checkServerUrl, normalizeAllowedDomains } from '../address-rules.ts';
 import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 
@@ -22,7 +22,7 @@ export async function settingsOf(
 ): Promise<ConnectionSettings> {
   const { plan } = deps.settings;
   checkDomain(deps.addressPolicy, body.domain);
-  if (body.login_url !== undefined) checkLoginUrl(deps.addressPolicy, body.login_url);
+  if (body.login_url !== undefined) checkServerUrl(deps.addressPolicy, 'login_url', body.login_url);
   if (body.health_check_interval !== undefined) checkInterval(plan, body.health_check_interval);
   if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
   const browser = await browserOf(deps, scope, body);
@@ -52,7 +52,8 @@ export async function changesOf(
   current: ConnectionSettings,
   body: ConnectionUpdate,
 ): Promise<SettingsChanges> {
-  if (body.login_url !== undefined && body.login_url !== '') checkLoginUrl(deps.addressPolicy, body.login_url);
+  if (body.login_url !== undefined && body.login_url !== '')
+    checkServerUrl(deps.addressPolicy, 'login_url', body.login_url);
   // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
   if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);

@@ -1,4 +1,4 @@
-/** What stands in the head of our pages beside what is their own. */
+/** The parts of a page's head that differ between pages. */
 export interface PageHead {
   title: string;
   /** Added to the common `viewport`. */
@@ -7,7 +7,7 @@ export interface PageHead {
   own: string;
 }
 
-/** The head that all pages for people share: sizes, colours, the icon; kept from search engines. */
+/** Renders the head that all our pages share; search engines are told not to index them. */
 export function renderHead({ title, viewport = '', own }: PageHead): string {
   return `<head>
 <meta charset="utf-8">
@@ -22,14 +22,14 @@ export function renderHead({ title, viewport = '', own }: PageHead): string {
 ${own}</head>`;
 }
 
-/** Attributes `data-…` of an element; those without a value are left out. */
+/** Renders `data-…` attributes, without those that have no value. */
 export function dataAttributes(values: Record<string, string | null | undefined>): string {
   return Object.entries(values)
     .map(([name, value]) => (typeof value === 'string' ? ` data-${name}="${escapeHtml(value)}"` : ''))
     .join('');
 }
 
-/** Text as it stands in an element or a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replaceAll(/[&"'<>]/g, (char) => `&#${char.charCodeAt(0)};`);
 }

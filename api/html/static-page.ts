@@ -4,14 +4,14 @@ import { ANSWER_HEADERS } from '../../http/headers.ts';
 import type { Language } from '../hosted/shell.ts';
 import { renderHead } from './page-head.ts';
 
-/** A page without a script, as it is sent: its text, its language, and what it may load and where its form may lead. */
+/** A page without scripts, with its language and content security policy. */
 export interface StaticPage {
   html: string;
   csp: string;
   language: Language;
 }
 
-/** The colours are those of http/palette.css, which only bundled pages can take in. */
+/** The colors of http/palette.css, which only bundled pages can include. */
 const STYLE = `
 :root { color-scheme: light dark; --ground: #f3f4f1; --card: #fff; --ink: #16201f; --muted: #55615f; --line: #dfe3df; --line-strong: #7d8987; --accent: #0c5f58; --on-accent: #fff; }
 @media (prefers-color-scheme: dark) { :root { --ground: #101415; --card: #181e1f; --ink: #e9eeec; --muted: #a3afad; --line: #2c3536; --line-strong: #7c8988; --accent: #69d2c5; --on-accent: #05211e; } }
@@ -34,8 +34,8 @@ label { display: flex; gap: .625rem; align-items: baseline; padding: .375rem 0; 
 const STYLE_SOURCE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;
 
 /**
- * A page of a few sentences and perhaps a form. `body` is HTML: what others have said is escaped in it already. `formTargets` are the
- * sources of CSP that its form may lead to.
+ * A page of a few sentences and perhaps a form. `body` is HTML with foreign text already escaped. `formTargets`: CSP sources that
+ * the form may be submitted or redirected to.
  */
 export function staticPage(
   language: Language,

@@ -10,16 +10,16 @@ import type { ApiDeps } from '../context.ts';
 
 type Deps = Pick<ApiDeps, 'store' | 'settings'>;
 
-/** What an organization may do: what its plan includes, less what its owners have turned off. */
+/** What an organization may use: the features of its plan, minus those its owners have disabled. */
 export interface Entitlements extends PlanInclusions {
   plan: Plan;
   /** In seconds. */
   minHealthCheckInterval: number;
-  /** Null: no bound. */
+  /** Null: unlimited. */
   maxAuthConnections: number | null;
 }
 
-/** What an organization may do now. All organizations of an installation have its plan. */
+/** The current entitlements of an organization. All organizations of an installation share its plan. */
 export async function entitlementsOf(
   { store, settings: { plan } }: Deps,
   organizationId: string,
@@ -35,24 +35,24 @@ export async function entitlementsOf(
   };
 }
 
-/** Throws `projects_disabled` where there is the default project alone, by the plan or by choice. */
+/** Throws `projects_disabled` if the plan or the organization's owners allow only the default project. */
 export async function requireProjects(deps: Deps, organizationId: string): Promise<void> {
   const { plan } = deps.settings;
   if (!PLAN_INCLUDES[plan].projects)
-    throw new HoldfastError('projects_disabled', `The ${plan} plan has no projects; name none`);
+    throw new HoldfastError('projects_disabled', `The ${plan} plan does not include projects; do not select one`);
   const { projects } = await entitlementsOf(deps, organizationId);
   if (!projects) throw new HoldfastError('projects_disabled', PROJECTS_OFF);
 }
 
-/** Throws `insufficient_plan` for what the plan does not include. `what` begins the sentence. */
+/** Throws `insufficient_plan` if the plan does not include a feature. `name`: plural, as the sentence begins. */
 export function requireFeature(
   { settings: { plan } }: Pick<Deps, 'settings'>,
-  part: keyof PlanInclusions,
-  what: string,
+  feature: keyof PlanInclusions,
+  name: string,
 ) {
-  if (PLAN_INCLUDES[plan][part]) return;
+  if (PLAN_INCLUDES[plan][feature]) return;
   throw new HoldfastError(
     'insufficient_plan',
-    `${what} not part of the ${plan} plan; the operator chooses the plan by HOLDFAST_PLAN`,
+    `${name} are not part of the ${plan} plan; the operator sets the plan with HOLDFAST_PLAN`,
   );
 }

@@ -76,7 +76,7 @@ function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
     handler: async (request) => {
       const organizationId = organizationOf(request);
       const { projects } = request.body;
-      if (projects === true) requireFeature(parts, 'projects', 'Projects are');
+      if (projects === true) requireFeature(parts, 'projects', 'Projects');
       if (projects !== undefined) await parts.store.organizations.setProjectsDisabled(organizationId, !projects);
       return read(organizationId);
     },

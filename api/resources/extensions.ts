@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { HoldfastError } from '../../contract/errors.ts';
 import { Extension, MAX_EXTENSION_BYTES } from '../../contract/extensions.ts';
 import type { ExtensionRecord } from '../../store/queries/extensions.ts';
-import { IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
+import { BinaryContent, IdOrNameParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
@@ -15,8 +15,6 @@ import { findInDefaultProject, writeScope } from '../scope.ts';
 
 const tags = ['extensions'];
 const NOT_FOUND = 'Extension not found; check its id or name, and the project';
-/** Bytes: a string to who reads the document, a buffer to the handlers. */
-const Archive = z.unknown().meta({ type: 'string', format: 'binary' });
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
   query: z.string().max(260).optional().describe('Part of the name, in any case, or the whole id'),
@@ -46,7 +44,7 @@ function uploadExtension(app: ApiServer, { store }: ApiParts): void {
         operationId: 'uploadExtension',
         tags,
         consumes: ['multipart/form-data'],
-        body: z.object({ file: Archive, name: z.string().optional() }),
+        body: z.object({ file: BinaryContent, name: z.string().optional() }),
         response: { 201: Extension, ...errorResponses(409) },
       },
       // For the document alone: the form is read by the handler, part by part.
@@ -98,7 +96,7 @@ function downloadExtension(app: ApiServer, { store }: ApiParts): void {
       tags,
       params: IdOrNameParams,
       produces: ['application/zip'],
-      response: { 200: Archive },
+      response: { 200: BinaryContent },
     },
     handler: async (request, reply) => {
       const caller = principalCallerOf(request);

@@ -4,7 +4,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { presentProfile, Profile } from '../../contract/profiles.ts';
 import { packState, STATE_FORMATS, unpackState, type StateFormat } from '../../store/profile-state/archive.ts';
 import { readState } from '../../store/profile-state/state.ts';
-import { IdOrNameParams } from '../response-schemas.ts';
+import { BinaryContent, IdOrNameParams } from '../response-schemas.ts';
 import { organizationWideCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
@@ -17,7 +17,6 @@ const TYPES: Record<StateFormat, string> = {
   tar: 'application/x-tar',
   storage_state: 'application/json',
 };
-const Binary = z.unknown().meta({ type: 'string', format: 'binary' });
 const tags = ['profiles'];
 
 /**
@@ -46,7 +45,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
           .describe('`storage_state`: as Playwright has it, cookies and local storage alone'),
       }),
       produces: Object.values(TYPES),
-      response: { 200: Binary },
+      response: { 200: BinaryContent },
     },
     handler: async (request, reply) => {
       const { record } = await allowedProfile(request, store, request.params.id_or_name);
@@ -75,7 +74,7 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
         tags,
         params: IdOrNameParams,
         consumes: Object.values(TYPES),
-        body: Binary,
+        body: BinaryContent,
         response: { 200: Profile },
       },
       // Its handler reads the body.
