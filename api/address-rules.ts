@@ -20,7 +20,7 @@ export function checkServerUrl(policy: AddressPolicy, field: string, text: strin
     throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
   }
   if (url.protocol === 'http:' && !policy.isListed(url.hostname, portOf(url))) {
-    throw invalidField(field, 'must be https; http is only for hosts that the operator listed');
+    throw invalidField(field, 'must be https; http is for hosts that the operator listed');
   }
 }
 

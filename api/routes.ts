@@ -9,7 +9,7 @@ import { registerConnections } from './auth-connections/connections.ts';
 import { registerEvents } from './auth-connections/events.ts';
 import { registerExchange, registerLogin } from './auth-connections/login.ts';
 import { registerSubmit } from './auth-connections/submit.ts';
-import { registerConnectionSummary } from './auth-connections/summary.ts';
+import { registerConnectionHistory } from './auth-connections/history.ts';
 import { principalCallerOf } from './caller.ts';
 import type { ApiServer } from './context.ts';
 import { registerOpenApi } from './document/openapi.ts';
@@ -37,7 +37,7 @@ export function registerRoutes(app: ApiServer, parts: ApiParts): void {
   registerOpenApi(app);
   registerAuthContext(app);
   registerConnections(app, parts);
-  registerConnectionSummary(app, parts);
+  registerConnectionHistory(app, parts);
   registerLogin(app, parts);
   registerExchange(app, parts);
   registerSubmit(app, parts);

@@ -6,7 +6,7 @@ import { acceptEmptyJson } from '../http/bodies.ts';
 import { answerError, answerErrors } from '../http/errors.ts';
 import { sendAnswerHeaders } from '../http/headers.ts';
 import { answerBrokenRequest } from '../http/sockets.ts';
-import { auditRequests, callOf } from './audit-log/request-audit.ts';
+import { auditRequests, toAuditedCall } from './audit-log/request-audit.ts';
 import { createAuditTrail, type AuditTrail } from './audit-log/audit-trail.ts';
 import { isPrincipal, principalIdOf, type Caller } from './caller.ts';
 import { createAuthentication } from './authentication.ts';
@@ -64,7 +64,7 @@ export async function createApi(deps: ApiDeps): Promise<ApiServer> {
     frameworkErrors: (error, request, reply) => {
       const received = { at: deps.clock(), ip: addressOf(request.raw) };
       answerError(error, request, reply, deps.logger);
-      trail.recordAnonymous(callOf(request, received, reply.statusCode, 0));
+      trail.recordAnonymous(toAuditedCall(request, received, reply.statusCode, 0));
     },
   }).withTypeProvider<ZodTypeProvider>();
 

@@ -1,43 +1,43 @@
-/** How many rows of the audit log requests of nobody known may make in a minute: of one address, and of all together. */
-const ROWS_AN_ADDRESS = 10;
-const ROWS_A_MINUTE = 60;
-/** Addresses of which it is told how often they were left out; what the others sent is counted together. */
-const ADDRESSES_COUNTED = 5;
+/** Audit rows that unauthenticated requests may write per minute: from one address, and in total. */
+const MAX_ROWS_PER_ADDRESS = 10;
+const MAX_ROWS = 60;
+/** Addresses whose suppressed requests are counted separately; those of all others are counted together. */
+const MAX_COUNTED_ADDRESSES = 5;
 const MINUTE_MS = 60_000;
 
-/** Requests of one minute that were left out of the audit log; `address` is empty for those of several. */
+/** Requests of one minute that were left out of the audit log. `address` is empty for the total of several. */
 export interface SuppressedRequests {
   at: Date;
   address: string;
   count: number;
 }
 
-/** Decides which requests of strangers leave a row, so that a flood of them fills neither memory nor disk. */
+/** Decides which unauthenticated requests are audited, so that a flood of them fills neither memory nor disk. */
 export interface AnonymousBudget {
-  /** True when a request may leave a row; else it is counted. */
+  /** Whether to audit a request; otherwise it is counted as suppressed. */
   admit(address: string, now: Date): boolean;
-  /** What was left out in minutes that are over by `now`, once; with `whole` in the current one, too. */
-  takeSuppressed(now: Date, whole?: boolean): SuppressedRequests[];
+  /** Takes the counts of minutes that have ended by `now`; with `includeCurrent`, of the current minute as well. */
+  takeSuppressed(now: Date, includeCurrent?: boolean): SuppressedRequests[];
 }
 
-/** A budget for one process. */
+/** Creates the budget of one process. */
 export function createAnonymousBudget(): AnonymousBudget {
   let minute = 0;
   let rows = 0;
   let admitted = new Map<string, number>();
-  let leftOut = new Map<string, number>();
+  let suppressed = new Map<string, number>();
   let due: SuppressedRequests[] = [];
 
-  const close = (): void => {
-    due.push(...[...leftOut].map(([address, count]) => ({ at: new Date(minute * MINUTE_MS), address, count })));
-    // A log that cannot be written to must not hold more and more of them.
-    due = due.slice(-10 * (ADDRESSES_COUNTED + 1));
-    leftOut = new Map();
+  const closeMinute = (): void => {
+    due.push(...[...suppressed].map(([address, count]) => ({ at: new Date(minute * MINUTE_MS), address, count })));
+    // Bounded, in case the log cannot be written to.
+    due = due.slice(-10 * (MAX_COUNTED_ADDRESSES + 1));
+    suppressed = new Map();
   };
-  const turn = (now: Date): void => {
+  const advanceTo = (now: Date): void => {
     const current = Math.floor(now.getTime() / MINUTE_MS);
     if (current === minute) return;
-    close();
+    closeMinute();
     minute = current;
     rows = 0;
     admitted = new Map();
@@ -45,20 +45,20 @@ export function createAnonymousBudget(): AnonymousBudget {
 
   return {
     admit: (address, now) => {
-      turn(now);
-      const ofAddress = admitted.get(address) ?? 0;
-      if (rows < ROWS_A_MINUTE && ofAddress < ROWS_AN_ADDRESS) {
+      advanceTo(now);
+      const addressRows = admitted.get(address) ?? 0;
+      if (rows < MAX_ROWS && addressRows < MAX_ROWS_PER_ADDRESS) {
         rows += 1;
-        admitted.set(address, ofAddress + 1);
+        admitted.set(address, addressRows + 1);
         return true;
       }
-      const counted = leftOut.has(address) || leftOut.size < ADDRESSES_COUNTED ? address : '';
-      leftOut.set(counted, (leftOut.get(counted) ?? 0) + 1);
+      const key = suppressed.has(address) || suppressed.size < MAX_COUNTED_ADDRESSES ? address : '';
+      suppressed.set(key, (suppressed.get(key) ?? 0) + 1);
       return false;
     },
-    takeSuppressed: (now, whole = false) => {
-      turn(now);
-      if (whole) close();
+    takeSuppressed: (now, includeCurrent = false) => {
+      advanceTo(now);
+      if (includeCurrent) closeMinute();
       return due.splice(0);
     },
   };

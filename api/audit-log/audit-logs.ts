@@ -9,10 +9,14 @@ import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['audit log'];
-const ROWS_A_PAGE = 100;
-const ROWS_A_CHUNK = 10_000;
+const DEFAULT_PAGE_ROWS = 100;
+const DEFAULT_CHUNK_ROWS = 10_000;
+/** Rows per read from the store. */
+const BATCH_ROWS = 1000;
+/** A chunk ends once it has this many bytes of JSON, about twice fifty thousand rows of the usual length. */
+const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 
-/** Reading the audit log: by pages, and whole. A key of one project sees the rows of that project. */
+/** Registers reading and exporting the audit log. A project's key sees the rows of that project. */
 export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -24,7 +28,7 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
       response: { 200: z.array(AuditLogEntry) },
     },
     handler: async (request, reply) => {
-      const { limit = ROWS_A_PAGE, page_token: after, ...filters } = request.query;
+      const { limit = DEFAULT_PAGE_ROWS, page_token: after, ...filters } = request.query;
       const { rows, next } = await store.auditLog.page(principalCallerOf(request).scope, { ...filters, limit, after });
       void reply.header('x-has-more', String(next !== null));
       if (next !== null) void reply.header('x-next-page-token', next);
@@ -44,10 +48,10 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
     },
     serializerCompiler: () => String,
     handler: async (request, reply) => {
-      const { limit = ROWS_A_CHUNK, cursor, format = 'jsonl.gz', ...filters } = request.query;
+      const { limit = DEFAULT_CHUNK_ROWS, cursor, format = 'jsonl.gz', ...filters } = request.query;
       const { scope } = principalCallerOf(request);
       const { rows, bytes, sha256, next, body } = await readAuditChunk(
-        (ofBatch, after) => store.auditLog.page(scope, { ...filters, limit: ofBatch, after, token: 'cursor' }),
+        (batchLimit, after) => store.auditLog.page(scope, { ...filters, limit: batchLimit, after, token: 'cursor' }),
         { limit, after: cursor, format },
       );
       void reply.headers({
@@ -63,27 +67,21 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** Rows that are read from the store at a time. */
-const ROWS_A_BATCH = 1000;
-/** A chunk takes no further batch once it has so many bytes of JSON: fifty thousand rows of the usual length have half of it. */
-const BYTES_A_CHUNK = 32 * 1024 * 1024;
-
-/** Part of an export. Its headers are known before its first byte is sent: readers check its digest. */
-export interface AuditChunk {
+/** Part of an export. The digest is known before the body is sent, for its header. */
+interface AuditChunk {
   rows: number;
   /** Length of the body, in bytes. */
   bytes: number;
-  /** Of the body, in hex. */
+  /** Digest of the body, in hex. */
   sha256: string;
-  /** Where the next chunk begins; null when none follows. */
+  /** Cursor of the next chunk; null for the last. */
   next: string | null;
   body: Readable;
 }
 
-/** What is asked of a chunk. */
-export interface AuditChunkRequest {
+interface AuditChunkRequest {
   format: 'jsonl' | 'jsonl.gz';
-  /** Most rows. */
+  /** Maximum rows. */
   limit: number;
   after: string | undefined;
 }
@@ -91,37 +89,34 @@ export interface AuditChunkRequest {
 type ReadBatch = (limit: number, after: string | undefined) => Promise<{ rows: AuditLogEntry[]; next: string | null }>;
 
 /**
- * Reads a chunk batch by batch. Memory holds one batch, and what the others are compressed to: some forty bytes a row. As plain
- * lines it is unpacked again while it is sent.
+ * Reads a chunk in batches. Memory holds one batch, and the rest compressed to about forty bytes a row; plain lines are
+ * decompressed again while they are sent.
  */
-export async function readAuditChunk(
-  read: ReadBatch,
-  { format, limit, after }: AuditChunkRequest,
-): Promise<AuditChunk> {
+async function readAuditChunk(read: ReadBatch, { format, limit, after }: AuditChunkRequest): Promise<AuditChunk> {
   const gzip = createGzip();
-  const packed: Buffer[] = [];
+  const compressed: Buffer[] = [];
   const plainHash = createHash('sha256');
-  gzip.on('data', (part: Buffer) => packed.push(part));
+  gzip.on('data', (part: Buffer) => compressed.push(part));
   let rows = 0;
   let plainBytes = 0;
   let next = after ?? null;
   do {
-    const batch = await read(Math.min(ROWS_A_BATCH, limit - rows), next ?? undefined);
+    const batch = await read(Math.min(BATCH_ROWS, limit - rows), next ?? undefined);
     const lines = Buffer.from(batch.rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
     rows += batch.rows.length;
     plainBytes += lines.length;
     ({ next } = batch);
     plainHash.update(lines);
     if (!gzip.write(lines)) await once(gzip, 'drain');
-  } while (next !== null && rows < limit && plainBytes < BYTES_A_CHUNK);
+  } while (next !== null && rows < limit && plainBytes < MAX_CHUNK_BYTES);
   gzip.end();
   await once(gzip, 'end');
   if (format === 'jsonl') {
-    const body = Readable.from(packed).pipe(createGunzip());
+    const body = Readable.from(compressed).pipe(createGunzip());
     return { rows, bytes: plainBytes, sha256: plainHash.digest('hex'), next, body };
   }
   const hash = createHash('sha256');
-  for (const part of packed) hash.update(part);
-  const bytes = packed.reduce((sum, part) => sum + part.length, 0);
-  return { rows, bytes, sha256: hash.digest('hex'), next, body: Readable.from(packed) };
+  for (const part of compressed) hash.update(part);
+  const bytes = compressed.reduce((sum, part) => sum + part.length, 0);
+  return { rows, bytes, sha256: hash.digest('hex'), next, body: Readable.from(compressed) };
 }

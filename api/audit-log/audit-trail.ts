@@ -6,10 +6,10 @@ import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import type { ApiDeps } from '../context.ts';
 import { type SuppressedRequests, createAnonymousBudget } from './anonymous-budget.ts';
 
-/** How often it is looked for requests that were left out, in milliseconds. */
-const COUNT_EVERY_MS = 60_000;
+/** Interval at which counts of suppressed requests are written, in milliseconds. */
+const SUPPRESSED_INTERVAL_MS = 60_000;
 
-/** Whom a row belongs to, and by what they were known. */
+/** Who a row belongs to, and how they authenticated. */
 export interface AuditPrincipal {
   scope: Scope;
   strategy: string;
@@ -21,7 +21,7 @@ export interface AuditPrincipal {
 export interface AuditedCall {
   at: Date;
   ip: string;
-  /** Empty for what was no HTTP. */
+  /** Empty if the request was not HTTP. */
   method: string;
   url: string;
   route: string;
@@ -32,21 +32,21 @@ export interface AuditedCall {
 
 /** Writes rows of the audit log. */
 export interface AuditTrail {
-  /** Resolves when the row is in the log; rejects when it could not be written. */
-  write(owner: AuditPrincipal, call: AuditedCall): Promise<void>;
-  /** The same for those who are not waited for: a fault is logged. */
-  note(owner: AuditPrincipal, call: AuditedCall): void;
+  /** Resolves once the row is written; rejects if it cannot be. */
+  write(principal: AuditPrincipal, call: AuditedCall): Promise<void>;
+  /** Writes in the background; a failure is logged. */
+  record(principal: AuditPrincipal, call: AuditedCall): void;
   /**
-   * A request of somebody who is not known, or no more: of the organization whose key its bearer once was, else of the
-   * installation. So many in a minute leave a row; the others are counted in one. Nobody waits for it.
+   * Records an unauthenticated request in the background, for the organization whose revoked key it carries, otherwise for the
+   * installation. Beyond a number per minute, requests are only counted.
    */
   recordAnonymous(call: AuditedCall): void;
-  /** The same where a browser URL was taken by its token, whose claims the browser service has thereby checked. */
+  /** Records, in the background, a request with a browser token that the browser service has accepted. */
   recordBrowserToken(token: string, call: AuditedCall): void;
   close(): Promise<void>;
 }
 
-/** Strangers are the operator's to know of: their rows are in the organization that every installation begins with. */
+/** Anonymous requests concern the operator: their rows belong to the initial organization of every installation. */
 const INSTALLATION: AuditPrincipal = {
   scope: { organizationId: DEFAULT_ORGANIZATION_ID, projectId: null },
   strategy: 'none',
@@ -54,12 +54,12 @@ const INSTALLATION: AuditPrincipal = {
   email: '',
 };
 
-/** The trail of one process. */
+/** Creates the audit trail of one process. */
 export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock'>): AuditTrail {
   const { store, logger, clock } = deps;
   const writer = createAuditWriter(deps);
   const budget = createAnonymousBudget();
-  const underWay = new Set<Promise<void>>();
+  const inProgress = new Set<Promise<void>>();
 
   const write: AuditTrail['write'] = ({ scope, strategy, userId, email }, call) =>
     writer.write({
@@ -67,19 +67,20 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
       projectId: scope.projectId,
       entry: { ...entryOf(call), auth_strategy: strategy, user_id: userId, email },
     });
-  const follow = (work: Promise<void>, route: string): void => {
+  const inBackground = (work: Promise<void>, route: string): void => {
     const done = work
       .catch(() => logger.error({ route }, 'audit row could not be written'))
-      .finally(() => underWay.delete(done));
-    underWay.add(done);
+      .finally(() => inProgress.delete(done));
+    inProgress.add(done);
   };
-  const countLeftOut = (whole: boolean): void => {
-    for (const leftOut of budget.takeSuppressed(clock(), whole)) follow(write(INSTALLATION, rowOf(leftOut)), '');
+  const writeSuppressed = (includeCurrent: boolean): void => {
+    for (const suppressed of budget.takeSuppressed(clock(), includeCurrent))
+      inBackground(write(INSTALLATION, toSuppressedCall(suppressed)), '');
   };
-  const timer = setInterval(() => countLeftOut(false), COUNT_EVERY_MS);
+  const timer = setInterval(() => writeSuppressed(false), SUPPRESSED_INTERVAL_MS);
   timer.unref();
 
-  async function ownerOfBearer(call: AuditedCall): Promise<AuditPrincipal> {
+  async function principalOfRevokedKey(call: AuditedCall): Promise<AuditPrincipal> {
     const token = /^bearer +(\S{1,4096})$/i.exec(call.headers.authorization ?? '')?.[1];
     const key = token === undefined ? null : await store.apiKeys.formerOwner(token);
     if (key === null) return INSTALLATION;
@@ -87,7 +88,7 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
     return { scope: { organizationId, projectId }, strategy: 'api_key', userId: createdBy.id, email: createdBy.email };
   }
 
-  async function ownerOfBrowserToken(token: string): Promise<AuditPrincipal> {
+  async function principalOfBrowserToken(token: string): Promise<AuditPrincipal> {
     const projectId = projectOfToken(token);
     const organizationId = projectId === null ? null : await store.projects.organizationOf(projectId);
     if (organizationId === null) return { ...INSTALLATION, strategy: 'browser_token' };
@@ -96,23 +97,23 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
 
   return {
     write,
-    note: (owner, call) => follow(write(owner, call), call.route),
+    record: (principal, call) => inBackground(write(principal, call), call.route),
     recordAnonymous: (call) => {
       if (!budget.admit(call.ip, clock())) return;
-      follow(
-        ownerOfBearer(call).then((owner) => write(owner, call)),
+      inBackground(
+        principalOfRevokedKey(call).then((principal) => write(principal, call)),
         call.route,
       );
     },
     recordBrowserToken: (token, call) =>
-      follow(
-        ownerOfBrowserToken(token).then((owner) => write(owner, call)),
+      inBackground(
+        principalOfBrowserToken(token).then((principal) => write(principal, call)),
         call.route,
       ),
     close: async () => {
       clearInterval(timer);
-      countLeftOut(true);
-      await Promise.all(underWay);
+      writeSuppressed(true);
+      await Promise.all(inProgress);
       await writer.drain();
     },
   };
@@ -124,21 +125,21 @@ function entryOf(call: AuditedCall): Omit<AuditLogEntry, 'auth_strategy' | 'user
     timestamp: at.toISOString(),
     status,
     method,
-    path: textOf(url.split('?', 1)[0], 2048),
+    path: sanitize(url.split('?', 1)[0], 2048),
     route,
-    domain: textOf(headers.host, 255),
+    domain: sanitize(headers.host, 255),
     duration_ms: Math.round(durationMs),
     client_ip: ip,
-    user_agent: textOf(headers['user-agent'], 512),
+    user_agent: sanitize(headers['user-agent'], 512),
   };
 }
 
-function rowOf({ at, address, count }: SuppressedRequests): AuditedCall {
+function toSuppressedCall({ at, address, count }: SuppressedRequests): AuditedCall {
   const route = `${count} requests left out`;
   return { at, ip: address, method: '', url: '', route, headers: {}, status: 0, durationMs: 0 };
 }
 
-/** What the project of a session is, as the browser service has written it into the token of its URL. */
+/** The project of a session, from the claims of its browser token; null if it cannot be read. */
 function projectOfToken(token: string): string | null {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
@@ -149,42 +150,36 @@ function projectOfToken(token: string): string | null {
   }
 }
 
-/** Without NUL, which the database refuses. */
-function textOf(text: string | undefined, length: number): string {
+/** Truncates and drops NUL, which the database rejects. */
+function sanitize(text: string | undefined, length: number): string {
   return (text ?? '').slice(0, length).replaceAll('\0', '');
 }
 
-/** Most rows that one write takes. */
-const ROWS_A_WRITE = 500;
+/** Maximum rows per write. */
+const MAX_ROWS_PER_WRITE = 500;
 
-/** Writes rows of the audit log, those that wait at the same time in one write. */
-export interface AuditWriter {
-  /** Resolves when the row is in the log; rejects when it could not be written. */
-  write(record: AuditRecord): Promise<void>;
-  /** Resolves when nothing waits any more. */
-  drain(): Promise<void>;
-}
-
-/** The writer of one process. */
-export function createAuditWriter({ store }: Pick<ApiDeps, 'store'>): AuditWriter {
-  const waiting: AuditRecord[] = [];
-  /** Writes what waits; those who come while another write is under way share the next one. */
+/** Writes audit rows, batching those that are pending at the same time. */
+function createAuditWriter({ store }: Pick<ApiDeps, 'store'>) {
+  const pending: AuditRecord[] = [];
+  /** The next batch; rows that arrive during a write share it. */
   let next: Promise<void> | null = null;
   let last: Promise<void> = Promise.resolve();
 
   const writeAll = async (): Promise<void> => {
     await last.catch(() => undefined);
     next = null;
-    const batch = waiting.splice(0);
-    for (let from = 0; from < batch.length; from += ROWS_A_WRITE)
-      await store.auditLog.append(batch.slice(from, from + ROWS_A_WRITE));
+    const batch = pending.splice(0);
+    for (let from = 0; from < batch.length; from += MAX_ROWS_PER_WRITE)
+      await store.auditLog.append(batch.slice(from, from + MAX_ROWS_PER_WRITE));
   };
   return {
-    write: (record) => {
-      waiting.push(record);
+    /** Resolves once the row is written; rejects if it cannot be. */
+    write: (record: AuditRecord): Promise<void> => {
+      pending.push(record);
       if (next === null) last = next = writeAll();
       return next;
     },
-    drain: () => last.catch(() => undefined),
+    /** Resolves once no row is pending. */
+    drain: (): Promise<void> => last.catch(() => undefined),
   };
 }

@@ -22,7 +22,7 @@ const NOT_FOUND = 'Export destination not found; check its id';
 const FEATURE = 'Audit log exports';
 const PATH = '/audit-logs/export/destinations';
 
-/** Where the audit log of an organization is delivered to. What is written here is what deliveries read at their next object. */
+/** Registers the export destinations of an organization's audit log. Exports read their settings before each object. */
 export function registerAuditExport(app: ApiServer, parts: ApiParts): void {
   createDestination(app, parts);
   listDestinations(app, parts);
@@ -32,7 +32,7 @@ export function registerAuditExport(app: ApiServer, parts: ApiParts): void {
   testDestination(app, parts);
 }
 
-/** `POST …/destinations`: active from now on; `…/test` tells whether it can be delivered to. */
+/** `POST …/destinations`: creates an active destination; `…/test` checks that it can be written to. */
 function createDestination(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -51,15 +51,15 @@ function createDestination(app: ApiServer, parts: ApiParts): void {
       if (roleArn === '')
         throw new HoldfastError(
           'operation_failed',
-          'This installation has no role to deliver with; its operator sets HOLDFAST_EXPORT_SERVICE_ROLE_ARN',
+          'This installation has no role to export with; the operator sets HOLDFAST_EXPORT_SERVICE_ROLE_ARN',
         );
       const { type: _type, format: _format, kms_key_id: keyId = '', ...settings } = request.body;
-      const made = await parts.store.auditExportDestinations.create(organizationId, {
+      const created = await parts.store.auditExportDestinations.create(organizationId, {
         ...settings,
         kms_key_id: keyId === '' ? null : keyId,
       });
-      await wake(parts, made.id);
-      return reply.code(201).send(present(made, roleArn));
+      await wake(parts, created.id);
+      return reply.code(201).send(present(created, roleArn));
     },
   });
 }
@@ -99,7 +99,7 @@ function retrieveDestination(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `PATCH …/destinations/{id}`: a delivery that waits after failures is tried again at once. */
+/** `PATCH …/destinations/{id}`: an export that is waiting after failures is retried at once. */
 function updateDestination(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -113,7 +113,7 @@ function updateDestination(app: ApiServer, parts: ApiParts): void {
       response: { 200: AuditExportDestination, ...errorResponses(400, 401, 403, 404) },
     },
     handler: async (request) => {
-      // One that was made on another plan goes on, and is paused and changed; what has stopped does not begin again.
+      // A destination from another plan keeps running and can be edited or paused, but not reactivated.
       if (request.body.status === 'active') requireFeature(parts, 'auditLogExports', FEATURE);
       const { kms_key_id: keyId, ...settings } = omitUndefined(request.body);
       const patch = {
@@ -130,7 +130,7 @@ function updateDestination(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `DELETE …/destinations/{id}`: what is not delivered yet never is. Objects stay where they are. */
+/** `DELETE …/destinations/{id}`: stops the export; objects already written remain. */
 function deleteDestination(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -151,7 +151,7 @@ function deleteDestination(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `POST …/destinations/{id}/test`: assumes the role and puts an empty object, of a paused destination, too. */
+/** `POST …/destinations/{id}/test`: assumes the role and writes an empty object, even if the destination is paused. */
 function testDestination(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -167,8 +167,8 @@ function testDestination(app: ApiServer, parts: ApiParts): void {
 }
 
 function organizationOf(request: FastifyRequest): string {
-  const refusal = 'Export destinations belong to the organization; use an organization-wide key';
-  return organizationWideCallerOf(request, refusal).scope.organizationId;
+  const message = 'Export destinations belong to the organization; use an organization-wide key';
+  return organizationWideCallerOf(request, message).scope.organizationId;
 }
 
 async function destinationOf({ store }: ApiParts, request: FastifyRequest, id: string) {
@@ -180,13 +180,13 @@ function serviceRoleOf({ settings }: ApiParts): string {
 }
 
 /**
- * Tells the workflow. With Temporal away the answer is the same: the row is what counts, workers have active destinations
- * deliver within a minute, and the workflow of one that is not active any more looks at its row before each object.
+ * Notifies the workflow. If Temporal is unavailable the request still succeeds: workers pick up active destinations within a
+ * minute, and a running export reads its row before each object.
  */
 async function wake({ auditExports, logger }: ApiParts, id: string): Promise<void> {
   await auditExports
     .wake(id)
-    .catch(() => logger.warn({ destination_id: id }, 'export destination not told of its change'));
+    .catch(() => logger.warn({ destination_id: id }, 'export workflow not notified of changed destination'));
 }
 
 function present(record: ExportDestinationRecord, serviceRoleArn: string): AuditExportDestination {

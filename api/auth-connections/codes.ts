@@ -7,15 +7,15 @@ import { callerOf, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 
-/** How long a token is good where nothing else is said, in days. */
+/** Default lifetime of a code token, in days. */
 const DEFAULT_TOKEN_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 
 const Answer = z.strictObject({ accepted: z.literal(true) });
 
 /**
- * `POST /auth/connections/{id}/codes`: a one-time code, or the message that holds it or a sign-in link, for the flow in progress. It
- * is typed, or opened, when the flow comes to its step, within three minutes; the newest code wins.
+ * `POST /auth/connections/{id}/codes`: supplies a one-time code, or a message with a code or sign-in link, to the flow in progress.
+ * The flow uses it when it reaches that step, within three minutes; the newest code wins.
  */
 export function registerCodes(app: ApiServer, { views, inbox }: ApiParts): void {
   app.route({
@@ -36,7 +36,7 @@ export function registerCodes(app: ApiServer, { views, inbox }: ApiParts): void 
       if (found === null)
         throw invalidField(
           'text',
-          "holds no code, or several, and no sign-in link to the connection's site; send the code itself as `code`",
+          "contains no code, or several, and no sign-in link to the connection's site; send the code itself as `code`",
         );
       if (!(await inbox.take(row.document, found))) {
         throw new HoldfastError(
@@ -53,8 +53,8 @@ const TokenBody = z.strictObject({ days_to_expire: z.int().min(1).max(365).defau
 const Token = z.strictObject({ token: z.string(), expires_at: z.string() });
 
 /**
- * `POST /auth/connections/{id}/codes/tokens`: a token that may give codes to this connection and do nothing else, for a phone or a
- * mail rule. It is good until it expires or the connection is deleted.
+ * `POST /auth/connections/{id}/codes/tokens`: creates a token that may only send codes to this connection, for a phone or mail
+ * rule. It is valid until it expires or the connection is deleted.
  */
 export function registerCodeTokens(app: ApiServer, { views, codeTokens, clock }: ApiParts): void {
   app.route({

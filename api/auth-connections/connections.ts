@@ -6,7 +6,6 @@ import {
   ConnectionCreate,
   ConnectionUpdate,
   ManagedAuth,
-  TimelineEvent,
 } from '../../contract/connections.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { connectionLimitReached } from '../../store/queries/organizations.ts';
@@ -14,18 +13,18 @@ import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { callerOf, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
-import { pageOf, pageQuery, pageQueryWithOneMore, QueryFlag, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, QueryFlag, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 import { changesOf, settingsOf } from './settings.ts';
 
 const tags = ['auth connections'];
 
-/** A connection shows links while a flow of it is open, and else none. */
+/** Whether a body shows links to a flow, which connections do only while a flow is in progress. */
 const hasAccessLink = (body: unknown): boolean =>
   typeof body === 'string' && /"(?:hosted_url|live_view_url)":"/.test(body);
 
-/** Connections: what keeps a profile logged in to a domain. Their logins and streams have files of their own. */
+/** Registers connections, which keep a profile logged in to a domain. */
 export function registerConnections(app: ApiServer, parts: ApiParts): void {
   createConnection(app, parts);
   listConnections(app, parts);
@@ -33,10 +32,9 @@ export function registerConnections(app: ApiServer, parts: ApiParts): void {
   updateConnection(app, parts);
   deleteConnection(app, parts);
   checkConnection(app, parts);
-  listTimeline(app, parts);
 }
 
-/** `POST /auth/connections`: a connection for a profile and a domain; a profile that is missing is made. */
+/** `POST /auth/connections`: creates a connection for a profile and a domain, and the profile if it does not exist. */
 function createConnection(app: ApiServer, parts: ApiParts): void {
   const { store, connections, views } = parts;
   app.route({
@@ -52,7 +50,7 @@ function createConnection(app: ApiServer, parts: ApiParts): void {
     handler: async (request, reply) => {
       const scope = await writeScope(store, principalCallerOf(request).scope);
       const settings = await settingsOf(parts, scope, request.body);
-      // The usual second create needs no workflow to learn that it is the second.
+      // Detects the common duplicate without starting a workflow.
       const existing = await store.connections.byProfileAndDomain(scope, settings.profile_name, settings.domain);
       if (existing !== null) throw alreadyExists(existing.id);
       await enforceConnectionLimit(store, scope.organizationId);
@@ -67,7 +65,7 @@ function createConnection(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** The usual refusal needs no workflow either; of those that come at the same time the store refuses the ones too many. */
+/** Rejects the common case without starting a workflow; the store enforces the limit for concurrent creations. */
 async function enforceConnectionLimit({ connections, organizations }: ApiParts['store'], organizationId: string) {
   const limit = (await organizations.find(organizationId))?.maxAuthConnections ?? null;
   if (limit === null || (await connections.count({ organizationId, projectId: null })) < limit) return;
@@ -84,9 +82,9 @@ const ListQuery = z.object({
   domain: z.string().max(260).optional(),
   query: z.string().max(260).optional().describe('Part of the domain or of the profile name, in any case'),
   status: AuthStatus.optional(),
-  can_reauth: QueryFlag.optional().describe('Whether it may log in again with nobody there'),
+  can_reauth: QueryFlag.optional().describe('Whether it can log in again unattended'),
   can_reauth_reason: CanReauthReason.optional(),
-  waiting: QueryFlag.optional().describe('`true`: a login waits for somebody now'),
+  waiting: QueryFlag.optional().describe('`true`: a login is waiting for a person'),
   ...pageQuery,
 });
 
@@ -122,7 +120,7 @@ function listConnections(app: ApiServer, { store, views, clock }: ApiParts): voi
   });
 }
 
-/** `GET /auth/connections/{id}`. Answered from the store: no worker is needed. */
+/** `GET /auth/connections/{id}`: read from the store, so no worker is needed. */
 function retrieveConnection(app: ApiServer, { views }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -137,7 +135,7 @@ function retrieveConnection(app: ApiServer, { views }: ApiParts): void {
   });
 }
 
-/** `PATCH /auth/connections/{id}`: changed settings take effect at once, a running flow goes on with its own. */
+/** `PATCH /auth/connections/{id}`: changes settings at once; a running flow keeps those it started with. */
 function updateConnection(app: ApiServer, parts: ApiParts): void {
   const { connections, views } = parts;
   app.route({
@@ -161,7 +159,7 @@ function updateConnection(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `DELETE /auth/connections/{id}`: ends the workflow, cancels a running flow and closes its browser. Again: 404. */
+/** `DELETE /auth/connections/{id}`: ends the workflow, cancels a running flow and closes its browser. */
 function deleteConnection(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -173,7 +171,7 @@ function deleteConnection(app: ApiServer, { store, connections, views }: ApiPart
       try {
         await connections.remove(id);
       } catch (error) {
-        // The workflow is gone but its row is not (somebody terminated it by hand): what is left goes too.
+        // The workflow was terminated manually; remove the row it left behind.
         if (!(error instanceof HoldfastError) || error.code !== 'not_found') throw error;
         await store.connections.remove(caller.scope, id);
       }
@@ -183,8 +181,8 @@ function deleteConnection(app: ApiServer, { store, connections, views }: ApiPart
 }
 
 /**
- * `POST /auth/connections/{id}/check`: a health check by hand; works with `health_checks: false`. Answers what was found; 202
- * with the connection as it was when the check still runs after a minute.
+ * `POST /auth/connections/{id}/check`: runs a health check, even with `health_checks: false`. Responds with the result, or with 202
+ * and the current connection if the check takes longer than a minute.
  */
 function checkConnection(app: ApiServer, { connections, views }: ApiParts): void {
   app.route({
@@ -199,35 +197,9 @@ function checkConnection(app: ApiServer, { connections, views }: ApiParts): void
     },
     handler: async (request, reply) => {
       const { id, document } = await views.find(principalCallerOf(request), request.params.id);
-      const found = await connections.check(id);
-      if (found === null) return reply.code(202).send(views.present(document, true));
-      return reply.code(200).send(views.present(await views.waitUntilRecorded(found), true));
-    },
-  });
-}
-
-const TimelineQuery = z.object({ type: TimelineEvent.shape.type.optional(), ...pageQueryWithOneMore });
-
-/** `GET /auth/connections/{id}/timeline`: what happened to a connection, newest first. */
-function listTimeline(app: ApiServer, { store, views }: ApiParts): void {
-  app.route({
-    method: 'GET',
-    url: '/auth/connections/:id/timeline',
-    schema: {
-      operationId: 'listAuthConnectionTimeline',
-      tags,
-      params: IdParams,
-      querystring: TimelineQuery,
-      response: { 200: z.array(TimelineEvent) },
-    },
-    handler: async (request, reply) => {
-      const caller = principalCallerOf(request);
-      const { id } = await views.find(caller, request.params.id);
-      const paging = pageOf(request.query);
-      const filter = omitUndefined({ type: request.query.type });
-      const page = await store.timeline.list(caller.scope, id, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows;
+      const result = await connections.check(id);
+      if (result === null) return reply.code(202).send(views.present(document, true));
+      return reply.code(200).send(views.present(await views.waitUntilRecorded(result), true));
     },
   });
 }

@@ -12,18 +12,17 @@ import type { ApiParts } from '../parts.ts';
 import { EventStreamResponse, IdParams } from '../response-schemas.ts';
 import type { OpenStream } from '../streams.ts';
 
-/** From where, and for how long, {@link recordedStates} reads. */
+/** Where {@link recordedStates} starts and stops. */
 export interface StatesRequest {
-  /** The last revision that the reader has; null: the current state first. One that is not reached yet counts as null. */
+  /** The reader's last revision; null, or a revision not recorded yet, starts with the current state. */
   afterRevision: number | null;
   signal: AbortSignal;
 }
 
 /**
- * The states of a connection in the order in which they were recorded, without a gap: what is stored after
- * `afterRevision`, then each new one. Ends when `signal` aborts or the connection is removed. A slow reader holds nothing
- * up: what it has not asked for lies in the store.
- * @param row the connection as the reader found it: the first state of a reader that has none.
+ * The states of a connection in recorded order, without gaps: those stored after `afterRevision`, then new ones. Ends when `signal`
+ * aborts or the connection is removed. States are read from the store on demand, so a slow reader buffers nothing.
+ * `row`: the connection as read, used as the first state of a reader that has none.
  */
 export async function* recordedStates(
   store: ApiDeps['store'],
@@ -35,7 +34,7 @@ export async function* recordedStates(
     seen = row.revision;
     yield { revision: row.revision, document: row.document, at: row.updatedAt };
   }
-  // The first revision of the watch is the current one, so nothing between the read above and now is missed.
+  // The watch starts with the current revision, so nothing since `row` was read is missed.
   for await (const revision of store.changes.watch(row.id, signal)) {
     if (revision <= seen) continue;
     for (const state of await store.connections.statesSince(row.id, seen)) {
@@ -46,14 +45,14 @@ export async function* recordedStates(
   }
 }
 
-/** Past a flow's expiry its workflow says EXPIRED; after this grace, in milliseconds, the stream says it by itself. */
+/** How long after a flow's expiry the stream reports EXPIRED by itself, if the workflow has not, in milliseconds. */
 const EXPIRY_GRACE_MS = 2000;
-/** Longest delay that a timer takes. */
+/** Maximum delay of a timer. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /**
- * `GET /auth/connections/{id}/events`: every state of the current flow as it is recorded, whole each time, until the flow
- * ends. `Last-Event-ID` resumes. Before the first flow there is nothing to tell but heartbeats.
+ * `GET /auth/connections/{id}/events`: streams each recorded state of the current flow, in full, until the flow ends.
+ * `Last-Event-ID` resumes. Before the first flow it sends heartbeats only.
  */
 export function registerEvents(app: ApiServer, parts: ApiParts): void {
   app.route({
@@ -74,7 +73,7 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
         caller.kind === 'hosted' ? caller.flowId : principalIdOf(principalCallerOf(request)),
       );
       try {
-        await follow(parts, reply, {
+        await streamFlow(parts, reply, {
           caller,
           row,
           afterRevision: lastEventIdOf(request.headers['last-event-id']),
@@ -87,20 +86,23 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-interface Following {
+interface FlowStream {
   caller: Caller;
   row: ConnectionRow;
   afterRevision: number | null;
   stream: OpenStream;
 }
 
-async function follow(parts: ApiParts, reply: FastifyReply, following: Following): Promise<void> {
-  const { caller, row, afterRevision, stream } = following;
+async function streamFlow(
+  parts: ApiParts,
+  reply: FastifyReply,
+  { caller, row, afterRevision, stream }: FlowStream,
+): Promise<void> {
   const writer = openEventStream(reply, {
     heartbeat: () => frame({ event: 'sse_heartbeat', timestamp: parts.clock().toISOString() }),
   });
   writer.onClose(stream.close);
-  // A reader that has the end already is told nothing more.
+  // The reader already has the final state.
   if (row.revision === afterRevision && hasEnded(row.document)) {
     writer.end();
     return;
@@ -114,38 +116,38 @@ async function follow(parts: ApiParts, reply: FastifyReply, following: Following
       clearTimeout(expiry);
       const { flow } = state.document;
       if (caller.kind === 'hosted' && flow?.flow_id !== caller.flowId) break;
-      // The current state is told as of now (it may have expired unsaid), a past one as it was.
+      // The current state is presented as of now, since it may have expired; a past one as it was.
       const at = isFirst && afterRevision === null ? parts.clock() : state.at;
       isFirst = false;
       running = flow?.flow_status === 'IN_PROGRESS' ? state : null;
-      if (await tell(parts, writer, caller, state, at)) break;
+      if (await sendState(parts, writer, caller, state, at)) break;
       if (flow?.flow_status !== 'IN_PROGRESS') continue;
       const left = Date.parse(flow.flow_expires_at) - parts.clock().getTime() + EXPIRY_GRACE_MS;
       expiry = setTimeout(
         () =>
-          void tell(parts, writer, caller, state, parts.clock())
+          void sendState(parts, writer, caller, state, parts.clock())
             .catch(() => false)
             .finally(stream.close),
         Math.min(Math.max(left, 0), MAX_DELAY_MS),
       );
     }
-    // The connection was removed, and its states with it: its flow was cancelled, whether or not that was still to be read.
+    // The connection was removed together with its states, perhaps before the cancellation could be read.
     if (running !== null && !stream.signal.aborted && (await isGone(parts, row.id)))
-      await tell(parts, writer, caller, canceled(running, parts.clock()), parts.clock());
+      await sendState(parts, writer, caller, canceled(running, parts.clock()), parts.clock());
   } catch (error) {
-    await tellFault(parts, writer, error);
+    await sendError(parts, writer, error);
   } finally {
     clearTimeout(expiry);
     writer.end();
   }
 }
 
-/** Sends one state; true when it is the end of its flow. */
-async function tell(
+/** Sends a state; true if its flow has ended. */
+async function sendState(
   parts: ApiParts,
   writer: EventStream,
   caller: Caller,
-  state: { revision: number; document: ConnectionDocument; at: Date },
+  state: ConnectionState,
   at: Date,
 ): Promise<boolean> {
   const connection = parts.views.present(state.document, canSeeAccessLinks(caller), at);
@@ -159,14 +161,14 @@ async function isGone({ store }: ApiParts, connectionId: string): Promise<boolea
   return (await store.connections.byIdUnscoped(connectionId)) === null;
 }
 
-/** The last state of a flow whose connection is removed. */
+/** The final state of a flow whose connection was removed. */
 function canceled({ revision, document }: ConnectionState, at: Date): ConnectionState {
   const { flow } = document;
   const end = { flow_status: 'CANCELED', interaction: null, external_action_message: null } as const;
   return { revision: revision + 1, at, document: { ...document, flow: flow === null ? null : { ...flow, ...end } } };
 }
 
-async function tellFault(parts: ApiParts, writer: EventStream, error: unknown): Promise<void> {
+async function sendError(parts: ApiParts, writer: EventStream, error: unknown): Promise<void> {
   const { code, message } = toHoldfastError(error);
   const timestamp = parts.clock().toISOString();
   await writer.send(frame({ event: 'error', timestamp, error: { code, message } }));
@@ -180,7 +182,7 @@ function hasEnded(document: ConnectionDocument): boolean {
   return document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
 }
 
-/** Flow fields that a state event carries beside `flow_status` and `flow_step` (wire.md, "Streams"). */
+/** Flow fields of a state event besides `flow_status` and `flow_step` (wire.md, "Streams"). */
 const FIELDS = [
   'flow_id',
   'flow_type',
@@ -201,10 +203,10 @@ const FIELDS = [
 ] as const satisfies readonly (keyof ManagedAuth)[];
 
 /**
- * The data of a `managed_auth_state` event: the whole state, without what is null (readers drop what is missing).
- * Null when the connection has had no flow yet: there is no state to tell.
+ * The data of a `managed_auth_state` event: the full state without null fields, which readers treat as cleared. Null if the
+ * connection has had no flow yet.
  */
-export function stateEvent(connection: ManagedAuth, at: Date): { event: string; [name: string]: unknown } | null {
+function stateEvent(connection: ManagedAuth, at: Date): { event: string; [name: string]: unknown } | null {
   const { flow_status: status, flow_step: step } = connection;
   if (!status || !step) return null;
   const known = FIELDS.flatMap((name) => {

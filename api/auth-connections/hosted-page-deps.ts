@@ -12,7 +12,7 @@ import { submitAnswer } from './submit.ts';
 import type { HandAction, HostedPageDeps, HostedSession, HostedState } from '../hosted/deps.ts';
 import type { ApiParts } from '../parts.ts';
 
-/** Gives the hosted page its view of the API: the same rules, the same store, one person's flow. */
+/** Gives the hosted page access to one flow, under the rules of the API. */
 export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
   function stateOf({ revision, document }: { revision: number; document: ConnectionDocument }): HostedState {
     return {
@@ -24,7 +24,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     };
   }
 
-  /** The browser session of a flow that waits for its person to act on the page. */
+  /** The browser session of a flow that waits for a person to act on the page. */
   async function pageOf({ connectionId, flowId }: Omit<HostedSession, 'expiresAt'>): Promise<SessionTarget> {
     const row = await parts.store.connections.byIdUnscoped(connectionId);
     const running = row?.document.flow ?? null;
@@ -32,7 +32,7 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     const isOpen = flow?.flow_id === flowId && flow.flow_status === 'IN_PROGRESS';
     const sessionId = flow?.browser_session_id ?? null;
     if (row === null || !isOpen || flow.interaction?.acts_on_page !== true || sessionId === null)
-      throw new HoldfastError('not_found', 'The sign-in does not wait for an action on the page; reload');
+      throw new HoldfastError('not_found', 'The login is not waiting for an action on the page; reload');
     return { projectId: row.document.project_id, sessionId };
   }
 
@@ -63,16 +63,16 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
     },
     async act(session, actions) {
       const page = await pageOf(session);
-      for (const part of inOrder(actions)) {
-        if (part.pick === null) await batch(parts.browserService, page, { actions: part.actions });
-        else await pick(page, part.pick);
+      for (const step of toSteps(actions)) {
+        if (step.pick === null) await batch(parts.browserService, page, { actions: step.actions });
+        else await pick(page, step.pick);
       }
       const mayMoveFocus = actions.some(({ do: what }) => what === 'up' || what === 'key' || what === 'pick');
       return mayMoveFocus ? await focusedControl(parts.browserService, page) : null;
     },
   };
 
-  /** What does not fit any more is no fault: the list is another one by now, and the person is shown that. */
+  /** Ignores a value that the focused control no longer offers: the person sees the list that replaced it. */
   async function pick(page: SessionTarget, value: string): Promise<void> {
     await pickInFocusedControl(parts.browserService, page, { value }).catch((error: unknown) => {
       if (!(error instanceof BrowserServiceError) || error.code !== 'browser_error') throw error;
@@ -82,22 +82,19 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
 
 type ComputerInput = z.input<typeof ComputerAction>;
 
-/**
- * What one call does, in its order: a choice fits what has the keyboard before the press that follows it, so no action of a
- * hand goes before a choice that was made first.
- */
-function inOrder(actions: readonly HandAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
-  const parts: ReturnType<typeof inOrder> = [];
+/** Groups input into batches, in order: a pick applies to the control that has focus before the actions that follow it. */
+function toSteps(actions: readonly HandAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
+  const steps: ReturnType<typeof toSteps> = [];
   for (const action of actions) {
-    const last = parts.at(-1);
-    if (action.do === 'pick') parts.push({ pick: action.value });
+    const last = steps.at(-1);
+    if (action.do === 'pick') steps.push({ pick: action.value });
     else if (last?.pick === null) last.actions.push(...computerActions(action));
-    else parts.push({ pick: null, actions: computerActions(action) });
+    else steps.push({ pick: null, actions: computerActions(action) });
   }
-  return parts;
+  return steps;
 }
 
-/** What a hand did, as actions of the computer endpoints. */
+/** Translates input from the hosted page into actions of the computer endpoints. */
 function computerActions(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput[] {
   const pause: ComputerInput[] =
     action.after_ms === 0 ? [] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }];

@@ -11,7 +11,7 @@ import { omitUndefined } from '../nullish.ts';
 import type { ApiParts } from '../parts.ts';
 import { browserOf } from './settings.ts';
 
-/** `POST /auth/connections/{id}/login`: starts a login flow. While one runs that has not expired: 409. */
+/** `POST /auth/connections/{id}/login`: starts a login flow; 409 while another is in progress. */
 export function registerLogin(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -35,7 +35,7 @@ export function registerLogin(app: ApiServer, { store, connections, views }: Api
           recordSession: options.record_session,
         }),
       );
-      // The accepted document, not a newer one: the caller asked for this flow.
+      // From the accepted document, not a newer one: the caller started this flow.
       const { flow } = accepted.document;
       await views.waitUntilRecorded(accepted);
       if (flow === null) throw new HoldfastError('operation_failed', 'The login did not start; try again');
@@ -58,7 +58,7 @@ const EXPIRED_LINK = 'This link has expired or was already used; ask for a new o
 const Body = z.strictObject({ code: z.string().min(1).max(512) });
 const Answer = z.strictObject({ jwt: z.string(), invocation_id: z.string() });
 
-/** `POST /auth/connections/{id}/exchange`: the code of a hosted link for a token of that flow. No bearer. */
+/** `POST /auth/connections/{id}/exchange`: exchanges the handoff code of a hosted link for a token. Needs no bearer token. */
 export function registerExchange(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -81,8 +81,8 @@ export function registerExchange(app: ApiServer, parts: ApiParts): void {
 }
 
 /**
- * Redeems a handoff code, once: of any number of callers at the same moment one gets a token. Throws `not_found` for a code
- * that is not for this connection's current flow, `gone` for one that was used or is too old, or whose flow has ended.
+ * Redeems a handoff code exactly once, even under concurrent calls. Throws `not_found` unless the code is for the connection's
+ * current flow, and `gone` if it was used, has expired, or its flow has ended.
  */
 export async function exchangeCode(
   parts: Pick<ApiParts, 'store' | 'handoffCodes' | 'hostedTokens' | 'clock'>,

@@ -14,7 +14,7 @@ import { checkDomain, checkServerUrl, normalizeAllowedDomains } from '../address
 import type { ApiDeps, SettingsChanges } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 
-/** The settings of a new connection: every rule of the create table applied, every default filled in. */
+/** The settings of a new connection, validated and with defaults. Throws `invalid_input` naming the field. */
 export async function settingsOf(
   deps: ApiDeps,
   scope: ProjectScope,
@@ -45,7 +45,7 @@ export async function settingsOf(
   };
 }
 
-/** What an update changes. A property that is absent stays as it is. */
+/** The validated changes of an update; absent properties stay unchanged. Throws `invalid_input` naming the field. */
 export async function changesOf(
   deps: ApiDeps,
   scope: ProjectScope,
@@ -54,7 +54,7 @@ export async function changesOf(
 ): Promise<SettingsChanges> {
   if (body.login_url !== undefined && body.login_url !== '')
     checkServerUrl(deps.addressPolicy, 'login_url', body.login_url);
-  // Only a new value is checked: one that a later, lower plan forbids stays until it is edited.
+  // Only a new value is checked: one that a lower plan forbids stays until it is edited.
   if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
   if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);
   const browser = await browserOf(deps, scope, body);
@@ -73,20 +73,20 @@ export async function changesOf(
   });
 }
 
-/** The parts of a body that say how a connection's browsers are: `browser`, and the deprecated forms of two of its members. */
+/** The browser settings of a body: `browser`, and the deprecated forms of two of its members. */
 export interface BrowserChoices {
   browser?: ManagedAuthBrowser | undefined;
   browser_telemetry?: TelemetryRequest | null | undefined;
   proxy?: ProxyRef | undefined;
 }
 
-/** The browser settings of a body in their one form; undefined when it has none. Throws `invalid_input` by the field. */
+/** The normalized browser settings of a body; undefined if it has none. Throws `invalid_input` naming the field. */
 export async function browserOf(
   deps: Pick<ApiDeps, 'store'>,
   scope: ProjectScope,
   body: BrowserChoices,
 ): Promise<ManagedAuthBrowser | undefined> {
-  const proxy = await chosenProxy(deps, scope, body);
+  const proxy = await resolveProxy(deps, scope, body);
   rejectUnsupported('browser.telemetry', body.browser?.telemetry);
   rejectUnsupported('browser_telemetry', body.browser_telemetry);
   const telemetry = body.browser?.telemetry === undefined ? body.browser_telemetry : body.browser.telemetry;
@@ -94,7 +94,7 @@ export async function browserOf(
   return omitUndefined({ ...body.browser, proxy, telemetry });
 }
 
-/** What a connection's sessions capture. One that was made before both forms were one may hold it in the deprecated place. */
+/** The telemetry settings of a connection; older connections may hold them in the deprecated field. */
 export function telemetryOf({ browser, browser_telemetry: deprecated }: BrowserChoices) {
   return browser?.telemetry === undefined ? deprecated : browser.telemetry;
 }
@@ -112,14 +112,14 @@ async function checkCredential(deps: ApiDeps, scope: ProjectScope, reference: Cr
   }
 }
 
-/** What the session of a login cannot capture is refused here, where the caller learns why. */
+/** Rejects telemetry that a login's session cannot capture. */
 function rejectUnsupported(field: string, telemetry: TelemetryRequest | null | undefined): void {
   if (Object.keys(telemetry?.export ?? {}).length > 0)
-    throw invalidField(`${field}.export`, 'is not supported; leave it out and read telemetry from the browser session');
+    throw invalidField(`${field}.export`, 'is not supported; omit it and read telemetry from the browser session');
   if (telemetry?.browser?.screenshot?.enabled === true)
     throw invalidField(
       `${field}.browser.screenshot`,
-      'would show what a person types into a login; use `record_session` to see what happened',
+      'would show what a person types into a login; use `record_session` instead',
     );
 }
 
@@ -133,8 +133,8 @@ function mergeBrowser(current: ConnectionSettings, change: ManagedAuthBrowser): 
 }
 
 /**
- * The telemetry configuration after an update (interface.md, "BrowserTelemetryRequestConfig"): `enabled: true` starts from
- * the default set, `enabled: false` stops, and without `enabled` the given categories are merged onto the current ones.
+ * The telemetry settings after an update (interface.md, "BrowserTelemetryRequestConfig"): `enabled` replaces the current settings;
+ * without it, the given categories are merged into them.
  */
 function mergeTelemetry(
   current: TelemetryRequest | null | undefined,
@@ -146,28 +146,22 @@ function mergeTelemetry(
   return { ...current, ...change, browser: { ...current.browser, ...change.browser } };
 }
 
-/** The two places of a body that may name a proxy: `browser.proxy`, and the deprecated `proxy`. */
-export interface ProxyChoices {
-  browser?: { proxy?: BrowserProxyConfig | undefined } | undefined;
-  proxy?: ProxyRef | undefined;
-}
-
 /**
- * The proxy that a body chooses, by its id where it names one: names may change hands, ids do not. Undefined when it chooses
- * none. Refuses, by the field, what the project does not have, a name that several proxies have, and two choices at once.
+ * The proxy that a body selects, by id even if the body names it, since names can be reassigned; undefined if it selects none.
+ * Throws `invalid_input` for a proxy that the project does not have, an ambiguous name, and two selections at once.
  */
-export async function chosenProxy(
+async function resolveProxy(
   { store }: Pick<ApiDeps, 'store'>,
   scope: ProjectScope,
-  { browser, proxy: deprecated }: ProxyChoices,
+  { browser, proxy: deprecated }: BrowserChoices,
 ): Promise<BrowserProxyConfig | undefined> {
   if (browser?.proxy !== undefined && deprecated !== undefined) {
-    throw invalidField('proxy', 'give `browser.proxy` alone; `proxy` is its deprecated form');
+    throw invalidField('proxy', 'is the deprecated form of `browser.proxy`; send only `browser.proxy`');
   }
   const field = deprecated === undefined ? 'browser.proxy' : 'proxy';
-  const chosen = browser?.proxy ?? deprecated;
-  if (chosen === undefined || !('id' in chosen || 'name' in chosen)) return chosen;
-  const { id, name = '' } = chosen;
+  const selected = browser?.proxy ?? deprecated;
+  if (selected === undefined || !('id' in selected || 'name' in selected)) return selected;
+  const { id, name = '' } = selected;
   const match = await store.proxies.match(scope.projectId, id === undefined ? { name } : { id });
   switch (match.outcome) {
     case 'found':
@@ -177,6 +171,6 @@ export async function chosenProxy(
         ? invalidField(`${field}.name`, 'no proxy of that name in this project')
         : invalidField(`${field}.id`, 'no such proxy in this project');
     case 'ambiguous':
-      throw invalidField(`${field}.name`, 'several proxies of this project have that name; give the id');
+      throw invalidField(`${field}.name`, 'several proxies of this project have that name; use the id');
   }
 }

@@ -12,7 +12,7 @@ import type { ApiParts } from '../parts.ts';
 
 const Answer = z.strictObject({ accepted: z.literal(true) });
 
-/** `POST /auth/connections/{id}/submit`: a person's answer to the pause. 202 once the workflow has taken it. */
+/** `POST /auth/connections/{id}/submit`: submits a person's answer to the pending interaction; 202 once the workflow accepts it. */
 export function registerSubmit(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -38,7 +38,7 @@ export function registerSubmit(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** Under these names the digest of what comes without values is kept. No field has them: ids of fields hold no space. */
+/** Names under which answers without values are digested. No field has them, since field ids contain no space. */
 const CHOICE_MARK = ' choice';
 const WRONG_FORM_MARK = ' wrong form';
 
@@ -46,22 +46,21 @@ type Parts = Pick<ApiParts, 'store' | 'connections' | 'views' | 'clock'>;
 type Row = Pick<ConnectionRow, 'id' | 'document'>;
 
 /**
- * Hands a person's answer to the workflow. What is wrong with it is said from the stored row, before anything is sealed;
- * the workflow decides again, for its state may be newer. Throws `not_awaiting_input`, `stale_interaction`,
- * `unknown_field`, `unknown_choice`, `missing_field` or `invalid_input`. The same answer twice is accepted twice and
- * typed once.
+ * Delivers a person's answer to the workflow. It is validated against the stored row before anything is sealed, and again by the
+ * workflow, whose state may be newer. Throws `not_awaiting_input`, `stale_interaction`, `unknown_field`, `unknown_choice`,
+ * `missing_field` or `invalid_input`. A repeated answer is accepted but typed once.
  */
 export async function submitAnswer(parts: Parts, row: Row, body: ConnectionSubmit): Promise<void> {
-  const waiting = waitingInteraction(row.document.flow, parts.clock());
-  const mode = selectSubmitMode(body, waiting?.interaction_id ?? null);
-  if (waiting !== null && (body.interaction_id ?? waiting.interaction_id) === waiting.interaction_id) {
-    await deliver(parts, row, resolveAnswer(mode, waiting));
+  const pending = pendingInteraction(row.document.flow, parts.clock());
+  const mode = selectSubmitMode(body, pending?.interaction_id ?? null);
+  if (pending !== null && (body.interaction_id ?? pending.interaction_id) === pending.interaction_id) {
+    await deliver(parts, row, answerFor(mode, pending));
     return;
   }
-  // A client that lost the answer to its first try sends again, and the flow may have gone on since.
+  // A client that lost the response to its first attempt retries, and the flow may have advanced since.
   const past = await pastInteraction(parts, row, body.interaction_id);
-  if (past !== null && (await wasTaken(parts, row.id, mode, past))) return;
-  throw waiting === null
+  if (past !== null && (await wasSubmitted(parts, row.id, mode, past))) return;
+  throw pending === null
     ? new HoldfastError(
         'not_awaiting_input',
         'Nothing awaits input on this connection; read flow_step and submit while it is AWAITING_INPUT',
@@ -72,7 +71,7 @@ export async function submitAnswer(parts: Parts, row: Row, body: ConnectionSubmi
       );
 }
 
-/** Seals the values, then tells the workflow where they are. Refused values are forgotten at once. */
+/** Seals the values, then sends their submission id to the workflow. Rejected values are discarded at once. */
 async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promise<void> {
   const fieldIds = Object.keys(answer.values);
   const expiresAt = row.document.flow === null ? parts.clock() : new Date(row.document.flow.flow_expires_at);
@@ -88,10 +87,10 @@ async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promi
     if (fieldIds.length === 0) await parts.store.submissions.destroy(sealed.submissionId);
     await parts.views.waitUntilRecorded(accepted);
   } catch (error) {
-    // Not an answer of the workflow (it may still take the submission): the values stay until they expire.
-    if (!isRefusal(error)) throw error;
+    // Not a rejection: the workflow may still accept the submission, so the values stay until they expire.
+    if (!isRejection(error)) throw error;
     if (!sealed.duplicate) await parts.store.submissions.discard(sealed.submissionId);
-    // The workflow knows the submissions that it took; of a choice alone it only sees that its pause is over.
+    // The workflow recognizes repeated submissions with values; a repeated choice just finds the interaction over.
     else if (fieldIds.length === 0) return;
     throw error;
   }
@@ -99,11 +98,11 @@ async function deliver(parts: Parts, row: Row, answer: InteractionAnswer): Promi
 
 function sealable(connectionId: string, { interactionId, values, choiceId, wrongForm }: InteractionAnswer) {
   const isChoice = Object.keys(values).length === 0 && choiceId !== null;
-  const kept = wrongForm === true ? { [WRONG_FORM_MARK]: 'true' } : isChoice ? { [CHOICE_MARK]: choiceId } : values;
-  return { connectionId, interactionId, values: kept };
+  const digested = wrongForm === true ? { [WRONG_FORM_MARK]: 'true' } : isChoice ? { [CHOICE_MARK]: choiceId } : values;
+  return { connectionId, interactionId, values: digested };
 }
 
-async function wasTaken(parts: Parts, connectionId: string, mode: SubmitMode, past: Interaction) {
+async function wasSubmitted(parts: Parts, connectionId: string, mode: SubmitMode, past: Interaction) {
   try {
     return await parts.store.submissions.isKnown(sealable(connectionId, resolveAnswer(mode, past)));
   } catch (error) {
@@ -112,23 +111,23 @@ async function wasTaken(parts: Parts, connectionId: string, mode: SubmitMode, pa
   }
 }
 
-/** The newest pause of the current flow that has passed, or the one that the caller names. */
+/** The newest interaction recorded in the current flow, or the one with the given id. */
 async function pastInteraction(parts: Parts, row: Row, id: string | undefined): Promise<Interaction | null> {
   const flowId = row.document.flow?.flow_id;
   if (flowId === undefined) return null;
   const states = await parts.store.connections.statesSince(row.id, 0);
-  const pauses = states.flatMap(({ document: { flow } }) =>
+  const interactions = states.flatMap(({ document: { flow } }) =>
     flow?.flow_id === flowId && flow.interaction !== null ? [flow.interaction] : [],
   );
-  return pauses.findLast(({ interaction_id: known }) => id === undefined || known === id) ?? null;
+  return interactions.findLast(({ interaction_id: known }) => id === undefined || known === id) ?? null;
 }
 
-function waitingInteraction(flow: FlowState | null, now: Date): Interaction | null {
+function pendingInteraction(flow: FlowState | null, now: Date): Interaction | null {
   if (flow === null) return null;
   const current = expireOverdue(flow, now);
   return current.flow_status === 'IN_PROGRESS' ? current.interaction : null;
 }
 
-function isRefusal(error: unknown): boolean {
+function isRejection(error: unknown): boolean {
   return error instanceof HoldfastError && error.status >= 400 && error.status < 500 && error.code !== 'rate_limited';
 }

@@ -2,28 +2,28 @@ import type { ManagedAuth } from '../../contract/connections.ts';
 import { presentConnection, type ConnectionDocument } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
-import type { Scope } from '../../store/scope.ts';
 import { telemetryOf } from './settings.ts';
 import { isPrincipal, type Caller } from '../caller.ts';
 import type { Accepted, ApiDeps } from '../context.ts';
 import { requireFound } from '../nullish.ts';
 import type { HandoffCodes } from './tokens.ts';
 
-/** How long an answer waits for the store to show what the workflow has accepted, in milliseconds. */
+/** How long a response waits for an accepted change to be recorded, in milliseconds. */
 const READ_YOUR_WRITES_MS = 5000;
 
-/** What the routes of connections share: finding one, waiting for a write to show, and the public shape. */
+/** Shared by the routes of connections: lookup, read-your-writes, and the public representation. */
 export interface ConnectionViews {
-  /** The connection in the caller's scope; `not_found` otherwise. The hosted page reaches its own one only. */
+  /** The connection in the caller's scope. Throws `not_found`, and `forbidden` for a token of another connection. */
   find(caller: Caller, id: string): Promise<ConnectionRow>;
-  /** The newest recorded document, once it includes what `accepted` says; the accepted one when that takes too long. */
+  /** The newest recorded document that includes `accepted`; the accepted document itself if recording takes too long. */
   waitUntilRecorded(accepted: Accepted): Promise<ConnectionDocument>;
-  /** The public shape, with links to the hosted page and the ways into the browser only for who may see them. */
-  present(document: ConnectionDocument, showsAccess: boolean, at?: Date): ManagedAuth;
-  /** A fresh link to the hosted page for one flow, and the code in it. */
+  /** The public representation at a time; links to the hosted page and the browser only if `showAccess`. */
+  present(document: ConnectionDocument, showAccess: boolean, at?: Date): ManagedAuth;
+  /** A new link to the hosted page for a flow, and the handoff code in it. */
   hostedLink(connectionId: string, flowId: string): { url: string; code: string };
 }
 
+/** Creates the views of one API process. */
 export function createConnectionViews(
   deps: Pick<ApiDeps, 'store' | 'settings' | 'clock'>,
   codes: HandoffCodes,
@@ -40,29 +40,25 @@ export function createConnectionViews(
       if (!isPrincipal(caller) && caller.connectionId !== id) {
         throw new HoldfastError('forbidden', 'This token is for another connection; use an API key');
       }
-      return findInScope(deps.store, caller.scope, id);
+      const row = await deps.store.connections.byId(caller.scope, id);
+      return requireFound(row, 'Connection not found; check its id and the project');
     },
     async waitUntilRecorded({ revision, document }) {
       const row = await deps.store.connections.waitForRevision(document.id, revision, READ_YOUR_WRITES_MS);
       return row?.document ?? document;
     },
-    present(document, showsAccess, at = deps.clock()) {
-      const link = showsAccess ? (flowId: string) => hostedLink(document.id, flowId).url : null;
+    present(document, showAccess, at = deps.clock()) {
+      const link = showAccess ? (flowId: string) => hostedLink(document.id, flowId).url : null;
       const connection = withTelemetry(presentConnection(document, at, link));
-      return showsAccess ? connection : { ...connection, browser_session_id: null, live_view_url: null };
+      return showAccess ? connection : { ...connection, browser_session_id: null, live_view_url: null };
     },
     hostedLink,
   };
 }
 
-/** Telemetry settings show in their place and in the deprecated one, whichever they were given in. */
+/** Shows telemetry settings in both the current and the deprecated field, whichever they were set in. */
 function withTelemetry(connection: ManagedAuth): ManagedAuth {
   const telemetry = telemetryOf(connection);
   if (telemetry === undefined) return connection;
   return { ...connection, browser: { ...connection.browser, telemetry }, browser_telemetry: telemetry };
-}
-
-/** The connection with that id, when the scope holds it; `not_found` otherwise. */
-export async function findInScope(store: ApiDeps['store'], scope: Scope, id: string): Promise<ConnectionRow> {
-  return requireFound(await store.connections.byId(scope, id), 'Connection not found; check its id and the project');
 }

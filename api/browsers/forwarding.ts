@@ -3,7 +3,7 @@ import { INVOCATION_HEADER, PROJECTS_HEADER } from '../../contract/browsers.ts';
 import type { ProgramCaller } from '../caller.ts';
 import type { ApiSettings } from '../context.ts';
 
-/** Headers of a caller that end here: they are ours to say, or none of the browser service's business. */
+/** Headers that are not forwarded: the API sets them itself, or they are not for the browser service. */
 const DROPPED = new Set([
   'authorization',
   'cookie',
@@ -20,9 +20,9 @@ const DROPPED = new Set([
 ]);
 
 /**
- * What the browser service is told instead: where the caller reached us (it builds the URLs that it hands out from it)
- * and, for a caller that we have authenticated, our key and the projects that the request may see,
- * the one that it acts in first.
+ * Headers for the browser service: the caller's own, the public address (it builds session URLs from it) and, for an authenticated
+ * caller, the service's key and the projects that the request may see, the one it writes to first. `projects` is null for a
+ * caller with a browser token.
  */
 export function forwardedHeaders(
   settings: ApiSettings,
@@ -31,7 +31,7 @@ export function forwardedHeaders(
   program: ProgramCaller | null = null,
 ): IncomingHttpHeaders {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.has(name.toLowerCase())));
-  // A program reaches us by an address that nobody else knows.
+  // Programs reach the API by an internal address.
   const publicUrl = new URL(program === null ? settings.publicUrl : `http://${program.host}`);
   return {
     ...kept,
@@ -48,12 +48,12 @@ export function forwardedHeaders(
   };
 }
 
-/** The browser service checks such a token itself; a bearer beside it is not looked at and not passed on. */
-export function hasBrowserToken(query: unknown): boolean {
+/** Whether a query has a browser token, which the browser service verifies; a bearer token is then ignored and not forwarded. */
+export function hasBrowserToken(query: unknown): query is { jwt: unknown } {
   return typeof query === 'object' && query !== null && 'jwt' in query && query.jwt !== '';
 }
 
-/** True for a path that stays below /browsers or /browser_pools however it is decoded. */
+/** Whether a path stays below /browsers or /browser_pools however it is decoded. */
 export function isBrowserPath(path: string): boolean {
   try {
     const parts = decodeURIComponent(path).replaceAll('\\', '/').split('/');

@@ -2,7 +2,7 @@ import replyFrom, { type FastifyReplyFromHooks } from '@fastify/reply-from';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
-import { request as ask } from 'undici';
+import { request as httpRequest } from 'undici';
 import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES, NOTHING, NO_ANSWER, type BrowserRoute } from '../../contract/browser-routes.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
@@ -15,23 +15,29 @@ import type { ApiParts } from '../parts.ts';
 import { serveRecordings } from './recordings.ts';
 import { readableProjects } from '../scope.ts';
 
-/** How long the browser service may take to begin an answer, in milliseconds: starting a browser is the slowest. */
-const ANSWER_TIMEOUT_MS = 600_000;
+/** How long the browser service may take to start responding, in milliseconds; starting a browser takes longest. */
+const RESPONSE_TIMEOUT_MS = 600_000;
 
-/** Largest body of a call whose body is read here, in bytes. */
+/** Maximum body of a call that is buffered here, in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The operation whose answer may be minutes away. */
-const WAITING: keyof typeof BROWSER_POOL_ROUTES = 'acquireBrowser';
+/** The operation that may wait for minutes. */
+const LONG_POLL: keyof typeof BROWSER_POOL_ROUTES = 'acquireBrowser';
 
-/** Operations whose answers hold URLs that open a browser or a video to whoever has them. */
-const OPENING: ReadonlySet<string> = new Set<keyof typeof BROWSER_ROUTES | keyof typeof BROWSER_POOL_ROUTES>([
-  'createBrowser',
-  'listBrowsers',
-  'retrieveBrowser',
-  'updateBrowser',
-  'startReplay',
-  'listReplays',
-  'acquireBrowser',
+/** Operations that return URLs which grant access to a browser or a video. */
+const RETURN_ACCESS_URLS: ReadonlySet<string> = new Set<keyof typeof BROWSER_ROUTES | keyof typeof BROWSER_POOL_ROUTES>(
+  ['createBrowser', 'listBrowsers', 'retrieveBrowser', 'updateBrowser', 'startReplay', 'listReplays', 'acquireBrowser'],
+);
+
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
 
 const SECURITY: Record<BrowserRoute['opens'], { security?: Record<string, string[]>[] }> = {
@@ -42,71 +48,71 @@ const SECURITY: Record<BrowserRoute['opens'], { security?: Record<string, string
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The projects that a request to the browser service may see; null when a token in its URL speaks for it. */
+    /** The projects that a request to the browser service may see; null for a browser token. */
     browserProjects: readonly string[] | null;
   }
 }
 
 /**
- * Passes /browsers and /browser_pools on to the browser service, bodies and streams unchanged. A URL that carries a `jwt` needs no bearer here:
- * the browser service checks that token. The known operations are routes of their own, so that the document has them; what
- * a newer browser service knows beside is passed on as well.
+ * Forwards /browsers and /browser_pools to the browser service, bodies and streams unchanged. A URL with a `jwt` needs no bearer
+ * token: the browser service verifies it. Known operations have their own routes, for the OpenAPI document; those of a newer
+ * browser service are forwarded as well.
  */
 export async function proxyBrowserRoutes(app: ApiServer, parts: ApiParts): Promise<void> {
   const { settings } = parts;
   app.decorateRequest('browserProjects', null);
-  // Bodies are neither read nor judged here.
+  // Bodies are neither parsed nor validated here.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, body, done) => done(null, body));
   app.setValidatorCompiler(() => (value: unknown) => ({ value }));
   app.setSerializerCompiler(() => JSON.stringify);
   app.addHook('preHandler', async (request, reply) => {
     if (!isBrowserPath(request.url.split('?', 1)[0] ?? '')) {
-      throw new HoldfastError('bad_request', 'The path has a part that leads out of it; correct it');
+      throw new HoldfastError('bad_request', 'The path leaves /browsers; remove its dot segments');
     }
-    const projects = (request.browserProjects = await projectsOf(request, parts));
+    const projects = (request.browserProjects = await visibleProjects(request, parts));
     if (projects !== null && (await serveRecordings(request, reply, parts, projects))) return reply;
     return undefined;
   });
   await app.register(replyFrom, {
     base: settings.browserBaseUrl,
-    undici: { bodyTimeout: 0, headersTimeout: ANSWER_TIMEOUT_MS },
+    undici: { bodyTimeout: 0, headersTimeout: RESPONSE_TIMEOUT_MS },
   });
 
   const hooks: FastifyReplyFromHooks = {
-    // Whether to ask again is the caller's to decide.
+    // Retrying is up to the caller.
     retryDelay: () => null,
     rewriteRequestHeaders: (request, headers) =>
       forwardedHeaders(settings, headers, request.browserProjects, programOf(request)),
     onError: (reply, { error: cause }) => {
-      const error = noAnswer(cause);
+      const error = unreachable(cause);
       void reply.code(error.status).send(error.toBody());
     },
   };
-  const passOn = (_request: FastifyRequest, reply: FastifyReply) =>
-    reply.from(undefined, { ...hooks, onResponse: (_from, _to, { stream }) => send(reply, stream) });
+  const forward = (_request: FastifyRequest, reply: FastifyReply) =>
+    reply.from(undefined, { ...hooks, onResponse: (_from, _to, { stream }) => sendStream(reply, stream) });
   for (const [operationId, route] of Object.entries<BrowserRoute>(BROWSER_ROUTES)) {
     app.route({
       method: route.method,
       url: route.url,
-      config: { access: 'browser_token', returnsSecret: OPENING.has(operationId) },
+      config: { access: 'browser_token', returnsSecret: RETURN_ACCESS_URLS.has(operationId) },
       schema: describe('browsers', operationId, route),
-      handler: passOn,
+      handler: forward,
     });
   }
   for (const [operationId, route] of Object.entries<BrowserRoute>(BROWSER_POOL_ROUTES)) {
     app.route({
       method: route.method,
       url: route.url,
-      config: { returnsSecret: OPENING.has(operationId) },
+      config: { returnsSecret: RETURN_ACCESS_URLS.has(operationId) },
       schema: describe('browser pools', operationId, route),
-      handler: operationId === WAITING ? (request, reply) => proxyUntilDisconnect(request, reply, settings) : passOn,
+      handler: operationId === LONG_POLL ? (request, reply) => proxyUntilDisconnect(request, reply, settings) : forward,
     });
   }
-  app.all('/browsers/*', { config: { access: 'browser_token' }, schema: { hide: true }, handler: passOn });
+  app.all('/browsers/*', { config: { access: 'browser_token' }, schema: { hide: true }, handler: forward });
 }
 
-/** The schema of an operation, for the document alone: it is the browser service that judges and answers. */
+/** The schema of an operation, for the OpenAPI document only: the browser service validates and responds. */
 function describe(tag: string, operationId: string, route: BrowserRoute) {
   const { summary, params, query, body, content, produces, status, answer, emptyStatus, opens } = route;
   return {
@@ -127,23 +133,23 @@ function describe(tag: string, operationId: string, route: BrowserRoute) {
   };
 }
 
-/** Passes a request on whose caller may go before it is answered: the browser service learns that at once. */
+/** Forwards a request and aborts it if the caller disconnects. */
 async function proxyUntilDisconnect(request: FastifyRequest, reply: FastifyReply, settings: ApiSettings) {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort());
-  // Read here: a stream that cannot be passed on would take the caller's connection with it.
+  const disconnected = new AbortController();
+  reply.raw.once('close', () => disconnected.abort());
+  // Buffered, since a stream that fails to forward would destroy the caller's connection.
   const body = request.body instanceof Readable ? await readBody(request.body) : null;
   try {
-    const answer = await ask(new URL(request.url, settings.browserBaseUrl), {
+    const response = await httpRequest(new URL(request.url, settings.browserBaseUrl), {
       method: 'POST',
       headers: endToEnd(forwardedHeaders(settings, request.headers, request.browserProjects, programOf(request))),
       body,
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      signal: gone.signal,
+      headersTimeout: RESPONSE_TIMEOUT_MS,
+      signal: disconnected.signal,
     });
-    return await reply.code(answer.statusCode).headers(endToEnd(answer.headers)).send(answer.body);
+    return await reply.code(response.statusCode).headers(endToEnd(response.headers)).send(response.body);
   } catch (cause) {
-    throw noAnswer(cause);
+    throw unreachable(cause);
   }
 }
 
@@ -159,45 +165,34 @@ async function readBody(stream: Readable): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Headers without those that are for one connection alone. */
+/** Headers without the hop-by-hop ones. */
 function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
-  const ofConnection = [
-    'connection',
-    'expect',
-    'host',
-    'keep-alive',
-    'te',
-    'trailer',
-    'transfer-encoding',
-    'upgrade',
-    'content-length',
-  ];
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.includes(name)));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
 }
 
-function noAnswer(cause: unknown): HoldfastError {
+function unreachable(cause: unknown): HoldfastError {
   const { name } = cause instanceof Error ? cause : { name: 'unknown' };
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : name;
-  return new HoldfastError('browser_error', 'The browser service does not answer; try again', {
+  return new HoldfastError('browser_error', 'The browser service does not respond; try again', {
     innerError: { code, message: 'The connection to the browser service failed' },
   });
 }
 
-/** An event stream's headers go on at once: its reader waits for them, and its first event may be long in coming. */
-function send(reply: FastifyReply, stream: Readable): void {
+/** Sends the headers of an event stream at once, since its first event may take a while. */
+function sendStream(reply: FastifyReply, stream: Readable): void {
   if (!String(reply.getHeader('content-type')).startsWith('text/event-stream')) {
     void reply.send(stream);
     return;
   }
-  // Either side's end is the other's; which of them it was is nobody's to know.
+  // Either side closing closes the other.
   pipeline(stream, startStream(reply, reply.statusCode), () => undefined);
 }
 
-async function projectsOf(request: FastifyRequest, { store }: ApiParts): Promise<readonly string[] | null> {
+async function visibleProjects(request: FastifyRequest, { store }: ApiParts): Promise<readonly string[] | null> {
   if (request.caller === null && hasBrowserToken(request.query)) {
-    // It would be dropped without a word, as every bearer beside a token; here a caller may mean it for the site.
+    // A bearer token beside a browser token is dropped silently; here the caller may intend it for the site.
     if (request.headers.authorization !== undefined && /\/curl\/raw$/.test(request.routeOptions.url ?? '')) {
-      throw invalidField('authorization', 'is not passed on; use `curl`, whose `headers` are for the site alone');
+      throw invalidField('authorization', 'is not forwarded; use `curl`, whose `headers` are sent to the site');
     }
     return null;
   }

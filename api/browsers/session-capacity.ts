@@ -1,33 +1,32 @@
-import { request as ask } from 'undici';
+import { request } from 'undici';
 import { z } from 'zod';
 import { PROJECTS_HEADER } from '../../contract/browsers.ts';
 import { SessionUsage } from '../../contract/organization-limits.ts';
 import type { ApiDeps } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 
-/** How long the browser service may take to tell how many sessions it has room for, in milliseconds. */
-const ANSWER_TIMEOUT_MS = 5_000;
-/** How long its answer counts, in milliseconds: it changes only when the service is started anew. */
-const KNOWN_FOR_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
+/** How long the capacity is cached, in milliseconds; it changes only when the browser service restarts. */
+const CACHE_MS = 15_000;
 
 const Health = z.object({ max_sessions: z.int() });
 
-/** How many sessions the browser service has room for; undefined where it does not say. It is asked once for many readers. */
+/** Creates a cached reader of the browser service's session capacity, which is undefined if the service does not report it. */
 export function createSessionCapacity({ settings, clock }: Pick<ApiDeps, 'settings' | 'clock'>) {
-  let known: { at: number; room: Promise<number | undefined> } | null = null;
+  let cached: { at: number; capacity: Promise<number | undefined> } | null = null;
   return (): Promise<number | undefined> => {
     const now = clock().getTime();
-    if (known === null || now - known.at >= KNOWN_FOR_MS || now < known.at)
-      known = { at: now, room: readRoom(settings.browserBaseUrl) };
-    return known.room;
+    if (cached === null || now - cached.at >= CACHE_MS || now < cached.at)
+      cached = { at: now, capacity: readCapacity(settings.browserBaseUrl) };
+    return cached.capacity;
   };
 }
 
-async function readRoom(browserBaseUrl: string): Promise<number | undefined> {
+async function readCapacity(browserBaseUrl: string): Promise<number | undefined> {
   try {
-    const { body } = await ask(new URL('/health', browserBaseUrl), {
-      headersTimeout: ANSWER_TIMEOUT_MS,
-      bodyTimeout: ANSWER_TIMEOUT_MS,
+    const { body } = await request(new URL('/health', browserBaseUrl), {
+      headersTimeout: RESPONSE_TIMEOUT_MS,
+      bodyTimeout: RESPONSE_TIMEOUT_MS,
     });
     return Health.parse(await body.json()).max_sessions;
   } catch {
@@ -35,7 +34,7 @@ async function readRoom(browserBaseUrl: string): Promise<number | undefined> {
   }
 }
 
-/** How many sessions the projects have now, and how many more there is room for; null where the browser service does not say. */
+/** Sessions in use by the projects, and sessions still available; null if the browser service does not report them. */
 export async function readSessionUsage(
   { browserService }: Pick<ApiParts, 'browserService'>,
   [projectId, ...others]: readonly string[],
@@ -43,5 +42,5 @@ export async function readSessionUsage(
   if (projectId === undefined) return null;
   const headers = { [PROJECTS_HEADER]: others.join(',') };
   const call = { method: 'GET', path: '/session_usage', projectId, headers } as const;
-  return browserService.call({ ...call, schema: SessionUsage, timeoutMs: ANSWER_TIMEOUT_MS }).catch(() => null);
+  return browserService.call({ ...call, schema: SessionUsage, timeoutMs: RESPONSE_TIMEOUT_MS }).catch(() => null);
 }

@@ -6,19 +6,17 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { AuditTrail } from '../audit-log/audit-trail.ts';
-import { hasBrowserToken, forwardedHeaders, isBrowserPath } from './forwarding.ts';
-import { createClientAddress } from '../rate-limit.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
-import { countCall } from '../rate-limit.ts';
+import { countCall, createClientAddress } from '../rate-limit.ts';
+import { forwardedHeaders, hasBrowserToken, isBrowserPath } from './forwarding.ts';
 
-/** How long the browser service may take to accept a websocket, in milliseconds. */
+/** How long the browser service may take to accept a WebSocket, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Carries websockets of `/browsers/{id}/…?jwt=…` to the browser service, byte for byte: the token in the URL is checked
- * there, and its refusals reach the caller as they are. Nothing is buffered: a slow side slows the other. Each leaves a row in
- * the audit log when it is answered.
+ * Tunnels WebSockets of `/browsers/{id}/…?jwt=…` to the browser service, byte for byte. The browser service verifies the token, and
+ * its error responses reach the caller unchanged. Backpressure passes through. Each upgrade is audited once it is answered.
  */
 export function tunnelBrowserWebSockets(app: ApiServer, parts: ApiParts, trail: AuditTrail): void {
   const open = new Set<Duplex>();
@@ -26,38 +24,38 @@ export function tunnelBrowserWebSockets(app: ApiServer, parts: ApiParts, trail: 
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
-    // A side that vanishes ends the other by its close event.
+    // Destroying one side closes the other through its close event.
     socket.on('error', () => socket.destroy());
     const ip = addressOf(request);
-    const note = audited(request, ip, parts, trail);
-    const refuse = (error: unknown): void => {
+    const audit = createUpgradeAudit(request, ip, parts, trail);
+    const reject = (error: unknown): void => {
       const known = toHoldfastError(error);
-      note(known.status);
+      audit(known.status);
       refuseUpgrade(socket, known);
     };
-    admit(request, ip, parts).then(() => connect(request, socket, head, { parts, note, refuse }), refuse);
+    admit(request, ip, parts).then(() => connect(request, socket, head, { parts, audit, reject }), reject);
   });
-  // Taken-over sockets are no longer the server's to close.
+  // The server does not close upgraded sockets.
   app.addHook('preClose', (done) => {
     for (const socket of open) socket.destroy();
     done();
   });
 }
 
-/** Notes the answer to an upgrade, once. */
-function audited(request: IncomingMessage, ip: string, { clock }: ApiParts, trail: AuditTrail) {
+/** Returns a function that audits the response to an upgrade, once. */
+function createUpgradeAudit(request: IncomingMessage, ip: string, { clock }: ApiParts, trail: AuditTrail) {
   const at = clock();
-  const began = performance.now();
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-  const end = /^\/browsers\/[^/]+\/(\w+)$/.exec(path)?.[1];
-  const route = end === undefined ? '/browsers/*' : `/browsers/:id/${end}`;
-  let isNoted = false;
+  const startedAt = performance.now();
+  const { path, query } = splitUrl(request);
+  const endpoint = /^\/browsers\/[^/]+\/(\w+)$/.exec(path)?.[1];
+  const route = endpoint === undefined ? '/browsers/*' : `/browsers/:id/${endpoint}`;
+  let isAudited = false;
   return (status: number): void => {
-    if (isNoted) return;
-    isNoted = true;
+    if (isAudited) return;
+    isAudited = true;
     const { url = '', headers, method = '' } = request;
-    const call = { at, ip, method, url, route, headers, status, durationMs: performance.now() - began };
-    const token = new URLSearchParams(query).get('jwt');
+    const call = { at, ip, method, url, route, headers, status, durationMs: performance.now() - startedAt };
+    const token = query.get('jwt');
     if (status < 400 && token !== null) trail.recordBrowserToken(token, call);
     else trail.recordAnonymous(call);
   };
@@ -65,21 +63,25 @@ function audited(request: IncomingMessage, ip: string, { clock }: ApiParts, trai
 
 async function admit(request: IncomingMessage, ip: string, { limits }: ApiParts): Promise<void> {
   await countCall(limits.byAddress, ip);
-  const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+  const { path, query } = splitUrl(request);
   if (!isBrowserPath(path))
-    throw new HoldfastError('not_found', 'WebSocket route not found; use the URL as the session gave it');
-  if (!hasBrowserToken(Object.fromEntries(new URLSearchParams(query)))) {
-    throw new HoldfastError('unauthorized', 'Use the URL as the session gave it, with its `jwt`');
-  }
+    throw new HoldfastError('not_found', 'WebSocket route not found; use the URL from the session');
+  if (!hasBrowserToken(Object.fromEntries(query)))
+    throw new HoldfastError('unauthorized', 'The URL has no `jwt`; use the URL from the session');
 }
 
-interface Passing {
+function splitUrl({ url = '' }: IncomingMessage): { path: string; query: URLSearchParams } {
+  const [path = '', query = ''] = url.split('?', 2);
+  return { path, query: new URLSearchParams(query) };
+}
+
+interface Upgrade {
   parts: ApiParts;
-  note: (status: number) => void;
-  refuse: (error: unknown) => void;
+  audit: (status: number) => void;
+  reject: (error: unknown) => void;
 }
 
-function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { parts, note, refuse }: Passing): void {
+function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { parts, audit, reject }: Upgrade): void {
   const { settings } = parts;
   const upstream = new URL(settings.browserBaseUrl);
   const send = upstream.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -92,46 +94,46 @@ function connect(request: IncomingMessage, socket: Duplex, head: Buffer, { parts
   });
   const fail = () => {
     outgoing.destroy();
-    refuse(new HoldfastError('browser_error', 'The browser service does not answer; try again'));
+    reject(new HoldfastError('browser_error', 'The browser service does not respond; try again'));
   };
   outgoing.on('timeout', fail);
   outgoing.on('error', fail);
   socket.on('close', () => outgoing.destroy());
-  outgoing.on('upgrade', (answer: IncomingMessage, far: Socket, farHead: Buffer) => {
+  outgoing.on('upgrade', (response: IncomingMessage, remote: Socket, remoteHead: Buffer) => {
     outgoing.removeListener('timeout', fail);
-    note(101);
-    far.setTimeout(0);
-    far.setNoDelay(true);
-    socket.write(headOf(answer));
-    if (farHead.length > 0) socket.write(farHead);
-    if (head.length > 0) far.write(head);
-    join(socket, far);
+    audit(101);
+    remote.setTimeout(0);
+    remote.setNoDelay(true);
+    socket.write(serializeHead(response));
+    if (remoteHead.length > 0) socket.write(remoteHead);
+    if (head.length > 0) remote.write(head);
+    join(socket, remote);
   });
-  outgoing.on('response', (answer: IncomingMessage) => {
-    note(answer.statusCode ?? 502);
-    // Not a websocket: the refusal goes back as it is, and the connection ends with it.
-    socket.write(headOf(answer, ['connection: close']));
-    answer.pipe(socket);
+  outgoing.on('response', (response: IncomingMessage) => {
+    audit(response.statusCode ?? 502);
+    // Not a WebSocket: forward the error response and close.
+    socket.write(serializeHead(response, ['connection: close']));
+    response.pipe(socket);
   });
   outgoing.end();
 }
 
-function join(near: Duplex, far: Duplex): void {
-  near.pipe(far);
-  far.pipe(near);
-  near.on('close', () => far.destroy());
-  far.on('close', () => near.destroy());
-  far.on('error', () => far.destroy());
+function join(local: Duplex, remote: Duplex): void {
+  local.pipe(remote);
+  remote.pipe(local);
+  local.on('close', () => remote.destroy());
+  remote.on('close', () => local.destroy());
+  remote.on('error', () => remote.destroy());
 }
 
-/** The status line and headers of an answer, as they go over the wire. */
-function headOf(answer: IncomingMessage, added: string[] = []): string {
-  const status = answer.statusCode ?? 502;
+/** The status line and headers of a response, as sent on the wire. */
+function serializeHead(response: IncomingMessage, added: string[] = []): string {
+  const status = response.statusCode ?? 502;
   const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`];
-  for (let index = 0; index + 1 < answer.rawHeaders.length; index += 2) {
-    const name = answer.rawHeaders[index] ?? '';
+  for (let index = 0; index + 1 < response.rawHeaders.length; index += 2) {
+    const name = response.rawHeaders[index] ?? '';
     if (added.length > 0 && ['connection', 'transfer-encoding', 'keep-alive'].includes(name.toLowerCase())) continue;
-    lines.push(`${name}: ${answer.rawHeaders[index + 1] ?? ''}`);
+    lines.push(`${name}: ${response.rawHeaders[index + 1] ?? ''}`);
   }
   return `${[...lines, ...added].join('\r\n')}\r\n\r\n`;
 }
