@@ -3,10 +3,17 @@ import type { SwaggerTransformObject } from '@fastify/swagger';
 import { z } from 'zod';
 import { ErrorBody } from '../response-schemas.ts';
 import { exampleOf } from './examples.ts';
-import { HEADERS, headersOf, RATE_HEADERS, refusalAnswers, refusalName, type HeaderName } from './common-answers.ts';
+import {
+  HEADERS,
+  headersOf,
+  RATE_HEADERS,
+  errorResponseComponents,
+  errorResponseName,
+  type HeaderName,
+} from './common-responses.ts';
 
-/** What resources are called by in examples, by the tags of their operations. */
-const IDS: Record<string, string> = {
+/** Resource ids in examples, by the tag of the operation. */
+const EXAMPLE_IDS: Record<string, string> = {
   'API keys': 'key_1',
   'audit log': 'aed_1',
   'auth connections': 'conn_1',
@@ -24,15 +31,15 @@ const IDS: Record<string, string> = {
   webhooks: 'whk_1',
 };
 
-/** Headers of the answers of operations that page in a way of their own. */
-const OWN_PAGING: Record<string, readonly HeaderName[]> = {
+/** Headers of operations with cursor paging. */
+const CURSOR_PAGING: Record<string, readonly HeaderName[]> = {
   listAuditLogs: ['X-Has-More', 'X-Next-Page-Token'],
   exportAuditLogChunk: ['X-Has-More', 'X-Next-Cursor', 'X-Row-Count', 'X-Content-Sha256'],
 };
 
 /**
- * What the document says beside the schemas of its routes: headers, the answers that refuse, once for all operations, and which
- * bodies may be left out.
+ * Adds to the document what the schemas of routes do not say: headers, shared error responses, examples, and which bodies are
+ * optional.
  */
 export const completeDocument: SwaggerTransformObject = (described) => {
   if (!('openapiObject' in described)) return described.swaggerObject;
@@ -40,43 +47,43 @@ export const completeDocument: SwaggerTransformObject = (described) => {
   openapiObject.components = {
     ...openapiObject.components,
     headers: HEADERS,
-    responses: refusalAnswers(),
+    responses: errorResponseComponents(),
     schemas: { ...openapiObject.components?.schemas, Error: errorSchema() },
   };
   for (const path of Object.values(openapiObject.paths ?? {})) {
     for (const operation of [path?.get, path?.post, path?.put, path?.patch, path?.delete]) {
       if (operation === undefined) continue;
       markOptionalBody(operation.requestBody);
-      const id = IDS[operation.tags?.[0] ?? ''] ?? 'x_1';
-      if (operation.requestBody !== undefined) giveExample(operation.requestBody, id);
+      const id = EXAMPLE_IDS[operation.tags?.[0] ?? ''] ?? 'x_1';
+      if (operation.requestBody !== undefined) addExample(operation.requestBody, id);
       const isPaged = (operation.parameters ?? []).some((one) => 'name' in one && one.name === 'offset');
-      const paging: readonly HeaderName[] = isPaged ? ['X-Has-More', 'X-Next-Offset'] : [];
-      const own = OWN_PAGING[operation.operationId ?? ''] ?? paging;
+      const paging: readonly HeaderName[] =
+        CURSOR_PAGING[operation.operationId ?? ''] ?? (isPaged ? ['X-Has-More', 'X-Next-Offset'] : []);
       const { responses } = operation;
-      for (const [status, answer] of Object.entries(responses)) {
-        if ('$ref' in answer) continue;
-        if (answer.description === ErrorBody.description) {
-          responses[status] = { $ref: `#/components/responses/${refusalName(status)}` };
+      for (const [status, response] of Object.entries(responses)) {
+        if ('$ref' in response) continue;
+        if (response.description === ErrorBody.description) {
+          responses[status] = { $ref: `#/components/responses/${errorResponseName(status)}` };
           continue;
         }
-        if (answer.description === 'Default Response') answer.description = STATUS_CODES[Number(status)] ?? '';
-        giveExample(answer, id);
-        answer.headers = headersOf(...RATE_HEADERS, ...(Number(status) < 300 ? own : []));
+        if (response.description === 'Default Response') response.description = STATUS_CODES[Number(status)] ?? '';
+        addExample(response, id);
+        response.headers = headersOf(...RATE_HEADERS, ...(Number(status) < 300 ? paging : []));
       }
     }
   }
   return openapiObject;
 };
 
-/** A body whose schema takes null may be left out (the document would call every body required). */
+/** A body whose schema allows null is optional; the document would require every body otherwise. */
 function markOptionalBody(body: object | undefined): void {
   if (body === undefined) return;
   const { success, data } = OptionalBody.safeParse(body);
   if (success) Object.assign(body, { required: !data.content['application/json'].schema.anyOf.some(isNull) });
 }
 
-/** Gives JSON content an example: {@link exampleOf} its schema. */
-function giveExample(body: object, id: string): void {
+/** Adds an example to JSON content. */
+function addExample(body: object, id: string): void {
   const { success, data } = JsonContent.safeParse(body);
   if (!success || !('content' in body)) return;
   const example = exampleOf(data.content['application/json'].schema, id);

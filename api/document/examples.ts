@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The part of a JSON schema that an example is made from. */
+/** The parts of a JSON schema that examples are built from. */
 interface Schema {
   type?: string | string[] | undefined;
   format?: string | undefined;
@@ -39,10 +39,10 @@ const Schema: z.ZodType<Schema> = z.object({
   examples: z.array(z.unknown()).optional(),
 });
 
-const MOMENT = '2026-01-31T09:30:00.000Z';
+const TIMESTAMP = '2026-01-31T09:30:00.000Z';
 
-/** What members of the interface are like, by their names: an example is put together from these. */
-const MEMBERS: Record<string, unknown> = {
+/** Example values of properties, by name. */
+const VALUES: Record<string, unknown> = {
   action_name: 'run',
   app_name: 'orders',
   browser_pool_config: { size: 2 },
@@ -95,11 +95,15 @@ const MEMBERS: Record<string, unknown> = {
   values: { username: 'ann@example.com', password: 'correct horse' },
 };
 
-const FORMATS: Record<string, string> = { 'date-time': MOMENT, uri: 'https://example.com/', email: 'ann@example.com' };
+const FORMATS: Record<string, string> = {
+  'date-time': TIMESTAMP,
+  uri: 'https://example.com/',
+  email: 'ann@example.com',
+};
 
 /**
- * A short value that a schema allows: what is required, and of what requires nothing its first member. `id`: what a resource of
- * the operation is called by.
+ * A minimal value that a schema allows: its required properties, or the first if none is required. `id`: the value of `id`
+ * properties.
  */
 export function exampleOf(described: unknown, id: string, name = ''): unknown {
   const { data: schema, success } = Schema.safeParse(described);
@@ -109,7 +113,7 @@ export function exampleOf(described: unknown, id: string, name = ''): unknown {
   if (schema.enum !== undefined) return schema.enum[0];
   const kinds = schema.anyOf ?? schema.oneOf ?? schema.allOf;
   if (kinds !== undefined) return exampleOf(kinds[0], id, name);
-  const known = name === 'id' ? id : MEMBERS[name];
+  const known = name === 'id' ? id : VALUES[name];
   if (known !== undefined && isOfType(known, schema.type))
     return typeof known === 'string' ? known.padEnd(schema.minLength ?? 0, known) : known;
   if (schema.default !== undefined) return schema.default;
@@ -125,19 +129,19 @@ export function exampleOf(described: unknown, id: string, name = ''): unknown {
       if (schema.prefixItems !== undefined) return schema.prefixItems.map((item) => exampleOf(item, id, name));
       return Array.from({ length: Math.max(schema.minItems ?? 1, 1) }, () => exampleOf(schema.items, id, name));
     case 'object':
-      return membersOf(schema, id);
+      return propertiesOf(schema, id);
     default:
       return null;
   }
 }
 
-function membersOf({ properties = {}, required = [] }: Schema, id: string): Record<string, unknown> {
+function propertiesOf({ properties = {}, required = [] }: Schema, id: string): Record<string, unknown> {
   const names = required.length > 0 ? required : Object.keys(properties).slice(0, 1);
   return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], id, name)]));
 }
 
 function stringFor(name: string, format: string | undefined): string {
-  if (name.endsWith('_at') || name === 'timestamp') return MOMENT;
+  if (name.endsWith('_at') || name === 'timestamp') return TIMESTAMP;
   if (name.endsWith('_url')) return 'https://example.com/';
   return FORMATS[format ?? ''] ?? (name === '' ? 'text' : name);
 }

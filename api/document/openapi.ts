@@ -5,7 +5,7 @@ import type { ApiServer } from '../context.ts';
 import { commonErrorStatuses, errorResponses } from '../response-schemas.ts';
 import { completeDocument } from './complete-document.ts';
 
-/** Describes every route from its own schemas. Register before the routes. */
+/** Generates the OpenAPI document from the schemas of routes. Register before the routes. */
 export async function describeRoutes(app: ApiServer, publicUrl: string): Promise<void> {
   app.addHook('onRoute', ({ method, config, schema }) => {
     if (schema?.hide === true || !isRecord(schema?.response)) return;
@@ -30,7 +30,7 @@ export async function describeRoutes(app: ApiServer, publicUrl: string): Promise
   });
 }
 
-/** `GET /openapi.json`, without a key: the document says nothing about anyone's data. */
+/** `GET /openapi.json`, without a key. */
 export function registerOpenApi(app: ApiServer): void {
   app.route({
     method: 'GET',
@@ -45,7 +45,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** Nothing but this service is asked, no script stands in the page, and no other page frames it. */
+/** No requests to other hosts, no inline scripts, no framing. */
 const CONTENT_SECURITY_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -57,7 +57,7 @@ const CONTENT_SECURITY_POLICY = {
   'frame-ancestors': "'none'",
 };
 
-/** `GET /docs`: the document, for people; without a key, as the document itself. Register after {@link describeRoutes}. */
+/** `GET /docs`: the document as a web page, without a key. Register after {@link describeRoutes}. */
 export async function showDocument(app: ApiServer): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {

@@ -6,27 +6,27 @@ import { registerConnectionTools } from './connection-tools.ts';
 import { createOperations } from './operations.ts';
 
 const INSTRUCTIONS = `Holdfast keeps browser profiles logged in. To use a site: find or create a connection; if it is not logged in, start_login and
-hand hosted_url to a person; once it is logged in, open_browser on its profile. You never see or type a password or a code.`;
+give hosted_url to a person; once it is logged in, open_browser with its profile. You never see or type a password or a code.`;
 
 /**
- * `POST /mcp`: the tools of the Model Context Protocol over streamable HTTP, without sessions: any process of the API answers any
- * request. Each tool asks the public operation for what it does, as the sender of the request.
+ * `POST /mcp`: Model Context Protocol tools over streamable HTTP, without sessions, so any API process can serve any request. Each
+ * tool calls public operations as the sender of the request.
  */
 export function registerMcp(app: ApiServer, { settings }: ApiParts): void {
   const metadata = `${issuerOf(settings.publicUrl)}${RESOURCE_METADATA_PATH}/mcp`;
   app.route({
     method: 'POST',
     url: '/mcp',
-    // Each tool's operation has a rule of its own.
+    // The operations that tools call check the role themselves.
     config: { role: 'viewer' },
     schema: { hide: true },
     onSend: (_request, reply, _payload, done) => {
-      // How a client that has no token comes by one.
+      // Tells clients without a token how to get one.
       if (reply.statusCode === 401) void reply.header('www-authenticate', `Bearer resource_metadata="${metadata}"`);
       done();
     },
     handler: async (request, reply) => {
-      // Where no agent asks, it is never loaded.
+      // Loaded on first use.
       const { createMcpHandler, McpServer } = await import('@modelcontextprotocol/server');
       const operations = createOperations(app, request);
       const handler = createMcpHandler(() => {
@@ -41,7 +41,7 @@ export function registerMcp(app: ApiServer, { settings }: ApiParts): void {
   });
 }
 
-/** The request as the SDK reads it: method and headers. Its body is parsed already, its address says nothing. */
+/** The request as the SDK expects it: method and headers. The body is passed separately, already parsed. */
 function asWebRequest(request: { headers: Record<string, string | string[] | undefined> }): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {

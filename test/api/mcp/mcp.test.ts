@@ -93,7 +93,7 @@ describe('the MCP server', () => {
     });
     const waiting = await use(client, 'get_connection', { connection_id });
     expect(waiting.found).toMatchObject({
-      says: 'Not logged in; a login waits for a person: hand hosted_url to them',
+      says: 'Not logged in; a login is waiting for a person: give them hosted_url',
       asks_for: ['E-mail', 'Password', 'Note'],
     });
 
