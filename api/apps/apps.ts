@@ -28,7 +28,7 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
       const caller = principalCallerOf(request);
       const page = await store.deployments.listVersions(caller.scope, filter);
       sendPageHeaders(reply, paging, page);
-      const showEnvVars = envVarsFor({ store }, caller);
+      const presentEnvVars = envVarsFor({ store }, caller);
       const shown = async (row: AppVersionRecord): Promise<AppVersion> => ({
         id: row.id,
         app_name: row.appName,
@@ -36,21 +36,21 @@ export function registerApps(app: ApiServer, { store }: ApiParts): void {
         region: APP_REGION,
         deployment: row.deploymentId,
         actions: row.actions,
-        env_vars: await showEnvVars({ id: row.deploymentId, envNames: row.envNames }),
+        env_vars: await presentEnvVars({ id: row.deploymentId, envNames: row.envNames }),
       });
       return Promise.all(page.rows.map(shown));
     },
   });
 }
 
-/** The environment of one deployment's programs, as a caller is shown it. */
-export type ShowEnvVars = (deployment: { id: string; envNames: string[] }) => Promise<Record<string, string>>;
+/** Presents the environment of a deployment to a caller. */
+type PresentEnvVars = (deployment: { id: string; envNames: string[] }) => Promise<Record<string, string>>;
 
 /**
- * How a caller is shown environments: every name, with its value for a person in the console who may do more than read, else
- * empty (interface.md, "App version summary"). For one request: what several versions share is opened once.
+ * Environments for a caller: all names, with values only for operators in the console (interface.md, "App version summary").
+ * Create one per request: it caches environments that several versions share.
  */
-export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: PrincipalCaller): ShowEnvVars {
+export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: PrincipalCaller): PresentEnvVars {
   const inConsole = caller.kind === 'user' && caller.source === 'dashboard' && canSeeAccessLinks(caller);
   const opened = new Map<string, ReturnType<typeof store.deployments.source>>();
   return async ({ id, envNames }) => {
@@ -62,7 +62,7 @@ export function envVarsFor({ store }: Pick<ApiParts, 'store'>, caller: Principal
   };
 }
 
-/** True for a written answer that has some value of an environment in it. */
+/** Whether a serialized response contains the value of an environment variable. */
 export function hasEnvValue(body: unknown): boolean {
   return typeof body === 'string' && /"env_vars":\{[^}]*":"[^"]/.test(body);
 }

@@ -5,34 +5,34 @@ import { APP_REGION, DEFAULT_APP_VERSION, Entrypoint, GithubSource } from '../..
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { dropRest, rejectForm } from '../../http/bodies.ts';
 
-/** Most variables of a deployment, and how long one of them may be, in characters. */
+/** Maximum number of variables of a deployment, and their length in characters. */
 export const MAX_ENV_VARS = 200;
 export const MAX_ENV_VALUE = 64 * 1024;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
-/** What the sandbox of a program sets itself. */
-const OWN_NAMES = /^(KERNEL_API_KEY|KERNEL_BASE_URL|HTTPS?_PROXY|NO_PROXY)$/i;
+/** Variables that the sandbox of a program sets itself. */
+const RESERVED_NAMES = /^(KERNEL_API_KEY|KERNEL_BASE_URL|HTTPS?_PROXY|NO_PROXY)$/i;
 
-/** A deployment as it was sent, checked. */
+/** A validated deployment form. */
 export interface DeploymentForm {
   entrypoint: string;
   version: string;
   force: boolean;
   envVars: Record<string, string>;
-  /** The ZIP archive, or where it is to be fetched. */
+  /** The ZIP archive, or where to fetch it. */
   source: Buffer | GithubSource;
 }
 
 const Version = z.string().trim().min(1).max(255);
 
 /**
- * Receives the form of a deployment: `file`, a ZIP archive, and `entrypoint_rel_path`, or `source[…]`, and maybe `version`, `force`,
- * `region` and `env_vars[NAME]`. Throws errors that name the field.
+ * Parses a deployment form: either `file` (a ZIP archive) and `entrypoint_rel_path`, or `source[…]`; optionally `version`, `force`,
+ * `region` and `env_vars[NAME]`. Throws `invalid_input` naming the field.
  */
 export async function parseDeploymentForm(request: FastifyRequest): Promise<DeploymentForm> {
   if (!request.isMultipart()) {
     throw new HoldfastError(
       'unsupported_media_type',
-      'Send the program as multipart/form-data, its ZIP archive in `file`, or `source`',
+      'Send the program as multipart/form-data, with a ZIP archive in `file`, or `source`',
     );
   }
   try {
@@ -57,7 +57,8 @@ async function readForm(request: FastifyRequest): Promise<DeploymentForm> {
     if (name === undefined) fields.set(part.fieldname, value);
     else envVars[envName(name)] = envValue(name, value);
   }
-  refuseOthers(fields);
+  const region = fields.get('region') ?? '';
+  if (region !== '' && region !== APP_REGION) throw invalidField('region', `must be ${APP_REGION}, or left out`);
   const source = readSource(fields);
   if (source !== null && archive !== null) throw invalidField('source', 'send either `source` or `file`');
   if (source === null && archive === null) throw invalidField('file', 'required; or send `source`');
@@ -73,18 +74,12 @@ async function readForm(request: FastifyRequest): Promise<DeploymentForm> {
   };
 }
 
-function refuseOthers(fields: Map<string, string>): void {
-  const region = fields.get('region') ?? '';
-  if (region !== '' && region !== APP_REGION) throw invalidField('region', `must be ${APP_REGION}, or left out`);
-}
-
 /**
- * `source`, as JSON (the TypeScript SDK) or each member as a field of its own, `source[auth][token]` (the Python one). Null when it
- * was not sent.
+ * `source`, as JSON (the TypeScript SDK) or with a field per member such as `source[auth][token]` (the Python SDK). Null if absent.
  */
 function readSource(fields: ReadonlyMap<string, string>): GithubSource | null {
   const text = fields.get('source');
-  const sent = text === undefined ? membersOf(fields) : jsonOf(text);
+  const sent = text === undefined ? sourceMembers(fields) : parseJson(text);
   if (sent === null) return null;
   const result = GithubSource.safeParse(sent);
   if (result.success) return result.data;
@@ -92,20 +87,20 @@ function readSource(fields: ReadonlyMap<string, string>): GithubSource | null {
   throw invalidField(['source', ...(issue?.path ?? [])].join('.'), issue?.message ?? 'is invalid');
 }
 
-function membersOf(fields: ReadonlyMap<string, string>): Record<string, unknown> | null {
+function sourceMembers(fields: ReadonlyMap<string, string>): Record<string, unknown> | null {
   const source: Record<string, unknown> = {};
   const auth: Record<string, string> = {};
   for (const [name, value] of fields) {
-    const ofAuth = /^source\[auth\]\[(\w+)\]$/.exec(name)?.[1];
+    const authMember = /^source\[auth\]\[(\w+)\]$/.exec(name)?.[1];
     const member = /^source\[(\w+)\]$/.exec(name)?.[1];
-    if (ofAuth !== undefined) auth[ofAuth] = value;
+    if (authMember !== undefined) auth[authMember] = value;
     else if (member !== undefined) source[member] = value;
   }
   if (Object.keys(auth).length > 0) source['auth'] = auth;
   return Object.keys(source).length === 0 ? null : source;
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -116,7 +111,7 @@ function jsonOf(text: string): unknown {
 function envName(name: string): string {
   const field = `env_vars.${name.slice(0, 100)}`;
   if (!ENV_NAME.test(name)) throw invalidField(field, 'must be a name of letters, digits and underscores');
-  if (OWN_NAMES.test(name)) throw invalidField(field, 'is set by the sandbox of the program; choose another name');
+  if (RESERVED_NAMES.test(name)) throw invalidField(field, 'is set by the sandbox of the program; choose another name');
   return name;
 }
 
@@ -131,7 +126,6 @@ function read<Schema extends z.ZodType>(field: string, schema: Schema, value: st
   throw invalidField(field, result.error.issues[0]?.message ?? 'is invalid');
 }
 
-/** What is no archive is refused before anything is kept. */
 async function checkArchive(archive: Buffer): Promise<void> {
   try {
     const zip = await fromBufferPromise(archive, { lazyEntries: true });

@@ -18,12 +18,12 @@ import { writeScope } from '../scope.ts';
 
 const tags = ['deployments'];
 const NOT_FOUND = 'Deployment not found; check its id and the project';
-/** Answers hold values of the environment for people who may see them; all others read names alone. */
+/** Responses contain environment values only for people who may see them. */
 const SHOWS_ENVIRONMENT = { returnsSecret: hasEnvValue };
-/** The states that end the stream of a deployment: its build is over. */
+/** The statuses that end the stream of a deployment: its build is over. */
 const SETTLED: ReadonlySet<string> = new Set(['running', 'failed', 'stopped']);
 
-/** Programs of users: deployed, followed while they are built, stopped. */
+/** Registers deployments of users' programs. */
 export function registerDeployments(app: ApiServer, parts: ApiParts): void {
   createDeployment(app, parts);
   listDeployments(app, parts);
@@ -32,7 +32,7 @@ export function registerDeployments(app: ApiServer, parts: ApiParts): void {
   deleteDeployment(app, parts);
 }
 
-/** `POST /deployments`: takes an archive, or fetches a repository's; it is built in the background. */
+/** `POST /deployments`: accepts an archive or fetches one from a repository, and builds it in the background. */
 function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts): void {
   void app.register(async (forms: ApiServer) => {
     await forms.register(multipart, {
@@ -53,38 +53,38 @@ function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts
             'As JSON, or each member as a field: `source[url]`, `source[auth][token]`',
           ),
           version: z.string().optional(),
-          force: z.boolean().optional().describe('Take over a version that another deployment has'),
+          force: z.boolean().optional().describe('Take over a version from another deployment'),
           region: z.literal(APP_REGION).optional(),
           env_vars: z.record(z.string(), z.string()).optional(),
         }),
         response: { 201: Deployment },
       },
-      // For the document alone: the form is read by the handler, part by part.
+      // The schema is for the OpenAPI document only: the handler parses the form.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
         rejectPrograms(request, 'deploy programs');
         const { source, ...form } = await parseDeploymentForm(request);
         const scope = await writeScope(store, principalCallerOf(request).scope);
-        const made = await store.deployments.create(
+        const created = await store.deployments.create(
           scope,
           Buffer.isBuffer(source)
             ? { ...form, archive: source }
             : { ...form, ...(await fetchSource(source)), repository: repositoryOf(source) },
         );
         try {
-          await apps.deploy(made.id);
+          await apps.deploy(created.id);
         } catch (error) {
-          await store.deployments.end(made.id, 'failed', 'The build could not be started; deploy again');
+          await store.deployments.end(created.id, 'failed', 'The build could not be started; deploy again');
           throw error;
         }
-        return reply.code(201).send(present(made, await envVarsFor({ store }, principalCallerOf(request))(made)));
+        return reply.code(201).send(present(created, await envVarsFor({ store }, principalCallerOf(request))(created)));
       },
     });
   });
 }
 
 const Query = z.object({
-  app_name: QueryFilter.describe('The whole name of an app that it has now'),
+  app_name: QueryFilter.describe('The whole name of an app that it currently provides'),
   app_version: QueryFilter.describe('The whole version; with app_name'),
   query: QueryFilter.describe('Part of the name of an app, in any case, or the whole id'),
   ...pageQueryWithOneMore,
@@ -107,8 +107,8 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
       const page = await store.deployments.list(principalCallerOf(request).scope, filter);
       sendPageHeaders(reply, paging, page);
       const caller = principalCallerOf(request);
-      const showEnvVars = envVarsFor({ store }, caller);
-      return Promise.all(page.rows.map(async (row) => present(row, await showEnvVars(row))));
+      const presentEnvVars = envVarsFor({ store }, caller);
+      return Promise.all(page.rows.map(async (row) => present(row, await presentEnvVars(row))));
     },
   });
 }
@@ -128,12 +128,12 @@ function retrieveDeployment(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /deployments/{id}/events`: what its build says and comes to, until it is over. `Last-Event-ID` resumes. */
+/** `GET /deployments/{id}/events`: streams its build log and status until the build is over. `Last-Event-ID` resumes. */
 function followDeployment(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'GET',
     url: '/deployments/:id/events',
-    // A stream cannot be read before it is sent.
+    // A stream cannot be inspected for values before it is sent.
     config: { role: 'viewer', returnsSecret: true },
     schema: {
       operationId: 'followDeployment',
@@ -157,7 +157,7 @@ function followDeployment(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `DELETE /deployments/{id}`: its versions are gone, its invocations that run are ended. */
+/** `DELETE /deployments/{id}`: removes its app versions and ends its running invocations. */
 function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -177,7 +177,7 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
   });
 }
 
-/** What is kept of where a program came from: all but what authenticated its download. */
+/** The stored part of a program's source, without the credentials of its download. */
 function repositoryOf({ url, ref, path = '' }: GithubSource): Repository {
   return { url, ref, ...(path === '' ? {} : { path }) };
 }

@@ -7,8 +7,8 @@ import type { AppEvent, AppSubject } from '../../store/queries/app-events.ts';
 import { principalCallerOf, principalIdOf } from '../caller.ts';
 import type { ApiParts } from '../parts.ts';
 
-/** How many events are read at a time. */
-const BATCH = 200;
+/** Events per read from the store. */
+const BATCH_SIZE = 200;
 const UNITS_MS = new Map([
   ['ns', 1e-6],
   ['us', 1e-3],
@@ -18,12 +18,12 @@ const UNITS_MS = new Map([
   ['h', 3_600_000],
   ['d', 86_400_000],
 ]);
-const PART_OF_AGE = /(\d{1,9}(?:\.\d{1,9})?)(ns|us|ms|[smhd])/g;
-const AGE = new RegExp(`^(?:${PART_OF_AGE.source}){1,8}$`);
-/** A time of a day without a zone, down to minutes or further. */
+const AGE_PART = /(\d{1,9}(?:\.\d{1,9})?)(ns|us|ms|[smhd])/g;
+const AGE = new RegExp(`^(?:${AGE_PART.source}){1,8}$`);
+/** A date and time without a zone. */
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
-/** `since`: a time (of UTC where it names no zone), or how long ago (`5m`, `1h30m`). */
+/** `since`: a time (UTC unless it has a zone), or an age (`5m`, `1h30m`). */
 export const Since = z
   .string()
   .max(64)
@@ -36,26 +36,26 @@ export const Since = z
     return z.NEVER;
   });
 
-/** What a text of counts and units adds up to, in milliseconds. */
+/** The sum of an age's parts, in milliseconds. */
 function ageOf(text: string): number {
-  const parts = [...text.matchAll(PART_OF_AGE)];
+  const parts = [...text.matchAll(AGE_PART)];
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNITS_MS.get(unit) ?? 0), 0);
 }
 
-/** What a stream follows. `present` makes the data of an event; `isLast` tells the state that ends it. */
-export interface Followed {
+/** What to stream. `present` builds the data of an event; `isLast` identifies the status that ends the stream. */
+interface AppEventSource {
   subject: AppSubject;
   since: Date | undefined;
   present: (event: AppEvent) => { event: string; [name: string]: unknown };
   isLast: (status: string) => boolean;
 }
 
-/** Streams the events of a deployment or an invocation until its last state. `Last-Event-ID` resumes. */
+/** Streams the events of a deployment or an invocation until its final status. `Last-Event-ID` resumes. */
 export async function streamAppEvents(
   { store, streams, clock }: ApiParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { subject, since, present, isLast }: Followed,
+  { subject, since, present, isLast }: AppEventSource,
 ): Promise<void> {
   const stream = streams.open(principalIdOf(principalCallerOf(request)));
   const frame = (data: { event: string; [name: string]: unknown }, id?: number) => eventFrame(data.event, data, id);
@@ -67,15 +67,15 @@ export async function streamAppEvents(
   try {
     for await (const _ of store.appChanges.watch(subject.id, stream.signal)) {
       for (;;) {
-        const events = await store.appEvents.after(subject, last, BATCH, since);
+        const events = await store.appEvents.after(subject, last, BATCH_SIZE, since);
         for (const event of events) {
           last = event.number;
           await writer.send(frame(present(event), event.number));
           if (event.body.event === 'state' && isLast(event.body.status)) return;
         }
-        if (events.length < BATCH) break;
+        if (events.length < BATCH_SIZE) break;
       }
-      // What has ended before the events that were asked for tells nothing more.
+      // Ended before `since`: no more events follow.
       const status = await store.appEvents.statusOf(subject);
       if (status === null || isLast(status)) return;
     }

@@ -25,10 +25,10 @@ import { writeScope } from '../scope.ts';
 
 const tags = ['invocations'];
 const NOT_FOUND = 'Invocation not found; check its id and the project';
-/** How much longer than its invocation a synchronous call waits, in milliseconds: the end has to be written. */
+/** How much longer than its invocation a synchronous call waits for the result to be recorded, in milliseconds. */
 const GRACE_MS = 30_000;
 
-/** Actions of users' programs: run, followed, ended. */
+/** Registers invocations of actions of users' programs. */
 export function registerInvocations(app: ApiServer, parts: ApiParts): void {
   createInvocation(app, parts);
   listInvocations(app, parts);
@@ -39,7 +39,7 @@ export function registerInvocations(app: ApiServer, parts: ApiParts): void {
   deleteInvocationBrowsers(app, parts);
 }
 
-/** `POST /invocations`: answers the output, or with `async` at once. */
+/** `POST /invocations`: responds with the output, or immediately with `async`. */
 function createInvocation(app: ApiServer, parts: ApiParts): void {
   const { store, apps } = parts;
   app.route({
@@ -55,7 +55,7 @@ function createInvocation(app: ApiServer, parts: ApiParts): void {
       const { body } = request;
       const timeoutSeconds = body.async ? (body.async_timeout_seconds ?? ASYNC_TIMEOUT_S) : SYNC_TIMEOUT_S;
       const scope = await writeScope(store, principalCallerOf(request).scope);
-      const made = await store.invocations.create(scope, {
+      const created = await store.invocations.create(scope, {
         appName: body.app_name,
         version: body.version,
         actionName: body.action_name,
@@ -63,29 +63,34 @@ function createInvocation(app: ApiServer, parts: ApiParts): void {
         retries: body.retries,
         timeoutSeconds,
       });
-      const { id, retries } = made;
+      const { id, retries } = created;
       try {
         await apps.invoke({ invocationId: id, timeoutMs: timeoutSeconds * 1000, retries });
       } catch (error) {
         await store.invocations.end(id, 'failed', { reason: 'The invocation could not be started; try again' });
         throw error;
       }
-      if (body.async) return reply.code(202).send(presentCreated(made));
-      const gone = new AbortController();
-      reply.raw.once('close', () => gone.abort());
-      const patience = AbortSignal.timeout(timeoutSeconds * 1000 + GRACE_MS);
-      return presentCreated(await ended(parts, made, AbortSignal.any([gone.signal, patience])));
+      if (body.async) return reply.code(202).send(presentCreated(created));
+      const disconnected = new AbortController();
+      reply.raw.once('close', () => disconnected.abort());
+      const timeout = AbortSignal.timeout(timeoutSeconds * 1000 + GRACE_MS);
+      const signal = AbortSignal.any([disconnected.signal, timeout]);
+      return presentCreated(await waitForEnd(parts, created, signal));
     },
   });
 }
 
-/** The invocation once it has ended, or as it is when the signal aborts. */
-async function ended({ store }: ApiParts, made: InvocationRecord, signal: AbortSignal): Promise<InvocationRecord> {
-  for await (const _ of store.appChanges.watch(made.id, signal)) {
-    const status = await store.appEvents.statusOf({ table: 'invocations', id: made.id });
+/** Resolves with the invocation once it has ended, or in its current state when the signal aborts. */
+async function waitForEnd(
+  { store }: ApiParts,
+  invocation: InvocationRecord,
+  signal: AbortSignal,
+): Promise<InvocationRecord> {
+  for await (const _ of store.appChanges.watch(invocation.id, signal)) {
+    const status = await store.appEvents.statusOf({ table: 'invocations', id: invocation.id });
     if (status === null || isEnded(status)) break;
   }
-  return (await store.invocations.byId(made.id)) ?? made;
+  return (await store.invocations.byId(invocation.id)) ?? invocation;
 }
 
 const Query = z.object({
@@ -132,7 +137,7 @@ function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `PATCH /invocations/{id}`: ends one that runs; its program is killed. One that has ended stays as it is. */
+/** `PATCH /invocations/{id}`: ends a running invocation and kills its program. No effect once it has ended. */
 function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -156,7 +161,7 @@ function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
   });
 }
 
-/** `GET /invocations/{id}/events`: what the program says, and its states, until its end. `Last-Event-ID` resumes. */
+/** `GET /invocations/{id}/events`: streams its log and status until it ends. `Last-Event-ID` resumes. */
 function followInvocation(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'GET',
@@ -186,7 +191,7 @@ function followInvocation(app: ApiServer, parts: ApiParts): void {
 
 const Browsers = z.object({ browsers: z.array(Browser) });
 
-/** `GET /invocations/{id}/browsers`: those that its program has opened and that run. */
+/** `GET /invocations/{id}/browsers`: the running browsers that its program has opened. */
 function listInvocationBrowsers(app: ApiServer, { store, browserService, settings }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -203,7 +208,7 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
         await store.invocations.find(principalCallerOf(request).scope, request.params.id),
         NOT_FOUND,
       );
-      // The URLs of a session follow from where its reader has reached us.
+      // Session URLs are built from the address that the caller used.
       const headers = forwardedHeaders(settings, {}, [projectId], programOf(request));
       const { 'x-forwarded-host': host, 'x-forwarded-proto': protocol } = headers;
       const forwarded = { 'x-forwarded-host': String(host), 'x-forwarded-proto': String(protocol) };
@@ -213,7 +218,7 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
   });
 }
 
-/** `DELETE /invocations/{id}/browsers`: ends them all. */
+/** `DELETE /invocations/{id}/browsers`: closes the browsers that its program has opened. */
 function deleteInvocationBrowsers(app: ApiServer, { store, browserService }: ApiParts): void {
   app.route({
     method: 'DELETE',

@@ -23,7 +23,7 @@ import type { ApiParts } from '../parts.ts';
 const tags = ['API keys'];
 const NOT_FOUND = 'API key not found; check its id and the project';
 
-/** API keys of the organization. The key itself is shown once, when it is made or rotated. */
+/** Registers API keys. The key itself is shown once, when it is created or rotated. */
 export function registerApiKeys(app: ApiServer, parts: ApiParts): void {
   createApiKey(app, parts);
   listApiKeys(app, parts);
@@ -33,7 +33,7 @@ export function registerApiKeys(app: ApiServer, parts: ApiParts): void {
   rotateApiKey(app, parts);
 }
 
-/** `POST /org/api_keys`: the only answer beside rotate's that shows the key. A project's credential makes keys of that project. */
+/** `POST /org/api_keys`: responds with the key. A project's credential creates keys of that project. */
 function createApiKey(app: ApiServer, parts: ApiParts): void {
   const { store, clock } = parts;
   app.route({
@@ -42,14 +42,14 @@ function createApiKey(app: ApiServer, parts: ApiParts): void {
     config: { returnsSecret: true, needsConfirmation: true },
     schema: { operationId: 'createApiKey', tags, body: ApiKeyCreate, response: { 201: CreatedApiKey } },
     handler: async (request, reply) => {
-      rejectPrograms(request, 'make API keys');
+      rejectPrograms(request, 'create API keys');
       const caller = principalCallerOf(request);
       const { scope } = caller;
       const { name, days_to_expire: days = null, expires_at: at = null, project_id: projectId } = request.body;
       if (typeof projectId === 'string') await requireProjects(parts, scope.organizationId);
       const { record, key } = await store.apiKeys.create(scope, {
         name,
-        expiresAt: at === null ? inDays(clock(), days) : timeAhead(clock(), at),
+        expiresAt: at === null ? inDays(clock(), days) : futureTime(clock(), at),
         projectId: projectId === undefined ? scope.projectId : projectId,
         createdBy: creatorOf(caller),
       });
@@ -115,14 +115,14 @@ function compare(a: ApiKeyRecord, b: ApiKeyRecord, by: NonNullable<Query['sort_b
     case 'name':
       return a.name < b.name ? -1 : Number(a.name > b.name);
     case 'expires_at':
-      // A key that never ends comes after all that do.
+      // Keys without expiry sort last.
       return (a.expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER) - (b.expiresAt?.getTime() ?? Number.MAX_SAFE_INTEGER);
     default:
       return assertNever(by);
   }
 }
 
-/** `GET /org/api_keys/{id}`; with `include_deleted=true` also one that was revoked. */
+/** `GET /org/api_keys/{id}`: `include_deleted=true` includes revoked keys. */
 function retrieveApiKey(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -140,17 +140,13 @@ function retrieveApiKey(app: ApiServer, { store }: ApiParts): void {
       const live = await store.apiKeys.find(scope, id);
       if (live !== null) return presentApiKey(live);
       const deleted = request.query.include_deleted === true ? await allKeys(store, scope) : [];
-      return presentApiKey(
-        requireFound(
-          deleted.find((key) => key.id === id),
-          NOT_FOUND,
-        ),
-      );
+      const key = deleted.find((one) => one.id === id);
+      return presentApiKey(requireFound(key, NOT_FOUND));
     },
   });
 }
 
-/** `PATCH /org/api_keys/{id}`: a new label. */
+/** `PATCH /org/api_keys/{id}`: renames it. */
 function updateApiKey(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -166,7 +162,7 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `DELETE /org/api_keys/{id}`: refused from the next request on. The key in use cannot delete itself. */
+/** `DELETE /org/api_keys/{id}`: revokes it at once. A key cannot delete itself. */
 function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -186,7 +182,7 @@ function deleteApiKey(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `POST /org/api_keys/{id}/rotate`: a new key of the same name and project; the former one ends after a grace period. */
+/** `POST /org/api_keys/{id}/rotate`: creates a key with the same name and project; the former one expires after a grace period. */
 function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -200,7 +196,7 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       response: { 201: CreatedApiKey },
     },
     handler: async (request, reply) => {
-      rejectPrograms(request, 'make API keys');
+      rejectPrograms(request, 'create API keys');
       const caller = principalCallerOf(request);
       const { scope } = caller;
       const now = clock();
@@ -220,27 +216,27 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
   });
 }
 
-/** The time that a key is to end at. Throws `invalid_input` for one that has passed or is further off than keys may live. */
-function timeAhead(now: Date, text: string): Date {
+/** The expiry time of a key. Throws `invalid_input` unless it is in the future, within the maximum lifetime. */
+function futureTime(now: Date, text: string): Date {
   const at = new Date(text);
-  const furthest = inDays(now, MAX_KEY_DAYS) ?? now;
-  if (at > now && at <= furthest) return at;
-  throw invalidField('expires_at', `must lie ahead, by at most ${String(MAX_KEY_DAYS)} days`);
+  const latest = inDays(now, MAX_KEY_DAYS) ?? now;
+  if (at > now && at <= latest) return at;
+  throw invalidField('expires_at', `must be in the future, at most ${String(MAX_KEY_DAYS)} days ahead`);
 }
 
 function sameLifetime({ createdAt, expiresAt }: ApiKeyRecord, now: Date): Date | null {
   return expiresAt === null ? null : new Date(now.getTime() + expiresAt.getTime() - createdAt.getTime());
 }
 
-/** Keys that are read at a time, and at most: an organization has tens. */
-const BATCH = 500;
+/** Keys per read, and in total: an organization has tens. */
+const BATCH_SIZE = 500;
 const MAX_KEYS = 10_000;
 
-/** Every key in scope, deleted ones too, newest first: for the rare reads that filter or sort by what no index knows. */
+/** Every key in scope, including deleted ones, newest first: for rare reads with filters or an order that no index supports. */
 async function allKeys(store: ApiDeps['store'], scope: Scope): Promise<ApiKeyRecord[]> {
   const keys: ApiKeyRecord[] = [];
   while (keys.length < MAX_KEYS) {
-    const page = await store.apiKeys.list(scope, { limit: BATCH, offset: keys.length, includeDeleted: true });
+    const page = await store.apiKeys.list(scope, { limit: BATCH_SIZE, offset: keys.length, includeDeleted: true });
     keys.push(...page.rows);
     if (!page.hasMore) break;
   }
@@ -249,7 +245,7 @@ async function allKeys(store: ApiDeps['store'], scope: Scope): Promise<ApiKeyRec
 
 const DAY_MS = 86_400_000;
 
-/** An API key as it is answered, without the key. */
+/** The public representation: never the key itself. */
 function presentApiKey(record: ApiKeyRecord): ApiKey {
   return {
     id: record.id,
@@ -264,7 +260,7 @@ function presentApiKey(record: ApiKeyRecord): ApiKey {
   };
 }
 
-/** The end of a lifetime in days; null for a key that never ends. */
+/** The expiry time in a number of days; null for a key that never expires. */
 function inDays(now: Date, days: number | null): Date | null {
   return days === null ? null : new Date(now.getTime() + days * DAY_MS);
 }

@@ -25,19 +25,18 @@ import { createSessionCapacity, readSessionUsage } from '../browsers/session-cap
 
 const tags = ['limits'];
 
-/** Tells how many sessions the browser service has room for. */
-type Room = ReturnType<typeof createSessionCapacity>;
+type ReadCapacity = ReturnType<typeof createSessionCapacity>;
 
-/** How many browser sessions, those of pools included, and invocations may run at a time: in all, and in each project. */
+/** Registers entitlements, and the limits on concurrent browser sessions and invocations, in total and per project. */
 export function registerLimits(app: ApiServer, parts: ApiParts): void {
-  const room = createSessionCapacity(parts);
-  organizationLimits(app, parts, room);
-  projectLimits(app, parts, room);
-  entitlements(app, parts, room);
+  const readCapacity = createSessionCapacity(parts);
+  organizationLimits(app, parts, readCapacity);
+  projectLimits(app, parts, readCapacity);
+  entitlements(app, parts, readCapacity);
 }
 
-/** `GET` and `PATCH /org/entitlements`: what the organization may do, by its plan and by what its owners have turned off. */
-function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
+/** `GET` and `PATCH /org/entitlements`: the features of the plan, minus those that the owners have disabled. */
+function entitlements(app: ApiServer, parts: ApiParts, readCapacity: ReadCapacity): void {
   const url = '/org/entitlements';
   const read = async (organizationId: string) => {
     const entitled = await entitlementsOf(parts, organizationId);
@@ -48,7 +47,7 @@ function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
       features: featuresOf(entitled, parts.settings),
       limits: {
         default_max_concurrent_invocations_per_app: MAX_LIMIT,
-        max_concurrent_browsers: (await room()) ?? 0,
+        max_concurrent_browsers: (await readCapacity()) ?? 0,
         max_concurrent_invocations: MAX_LIMIT,
         max_vaults: 0 as const,
       },
@@ -83,7 +82,7 @@ function entitlements(app: ApiServer, parts: ApiParts, room: Room): void {
   });
 }
 
-/** What this installation can do, by the names that clients look for. */
+/** The features of this installation, by the names that clients expect. */
 function featuresOf(
   { plan, minHealthCheckInterval, maxAuthConnections }: EntitlementsOf,
   { recordingDays = RECORDING_DAYS }: ApiSettings,
@@ -115,10 +114,10 @@ function featuresOf(
 }
 
 /** `GET` and `PATCH /org/limits`. */
-function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
+function organizationLimits(app: ApiServer, parts: ApiParts, readCapacity: ReadCapacity): void {
   const { store } = parts;
   const read = async (organizationId: string) => {
-    const max = await room();
+    const max = await readCapacity();
     const { maxAuthConnections, minHealthCheckInterval } = await entitlementsOf(parts, organizationId);
     const usage = await readSessionUsage(parts, await readableProjects(store, { organizationId, projectId: null }));
     return {
@@ -151,7 +150,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
     handler: async (request) => {
       const organizationId = organizationOf(request);
       const { default_project_max_concurrent_sessions: limit, max_auth_connections: connections } = request.body;
-      const max = await room();
+      const max = await readCapacity();
       if (limit !== undefined && limit !== null && max !== undefined && limit > max) {
         const rule = `there is room for ${String(max)} sessions in all; send at most that`;
         throw invalidField('default_project_max_concurrent_sessions', rule);
@@ -165,7 +164,7 @@ function organizationLimits(app: ApiServer, parts: ApiParts, room: Room): void {
 }
 
 /** `GET` and `PATCH /org/projects/{id or name}/limits`. */
-function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
+function projectLimits(app: ApiServer, parts: ApiParts, readCapacity: ReadCapacity): void {
   const { store } = parts;
   const url = '/org/projects/:id_or_name/limits';
   const present = async (projectId: string) => ({
@@ -201,7 +200,7 @@ function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
       }
       const project = await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true);
       const limit = body.max_concurrent_sessions;
-      const max = typeof limit === 'number' ? await room() : undefined;
+      const max = typeof limit === 'number' ? await readCapacity() : undefined;
       if (max !== undefined && (limit ?? 0) > max) {
         const rule = `max_concurrent_sessions of /org/limits is ${String(max)}; send at most that`;
         throw invalidField('max_concurrent_sessions', rule);
@@ -216,8 +215,8 @@ function projectLimits(app: ApiServer, parts: ApiParts, room: Room): void {
   });
 }
 
-/** The organization of a key that may set limits: one that a project bounds would set its own. */
+/** The organization whose limits a request sets. Throws `forbidden` for a project's key, which would set its own. */
 function organizationOf(request: FastifyRequest): string {
-  const refusal = 'This key is for one project; set limits with an organization-wide key';
-  return organizationWideCallerOf(request, refusal).scope.organizationId;
+  const message = 'This key is for one project; set limits with an organization-wide key';
+  return organizationWideCallerOf(request, message).scope.organizationId;
 }

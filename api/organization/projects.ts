@@ -14,14 +14,14 @@ import type { ApiParts } from '../parts.ts';
 import { findProject, PROJECT_NOT_FOUND } from '../scope.ts';
 
 const tags = ['projects'];
-/** Where the operations are. Older clients know the second path. */
+/** Older clients use the second path. */
 const PATHS = [
   { url: '/org/projects', hide: false },
   { url: '/projects', hide: true },
 ] as const;
 type Path = (typeof PATHS)[number];
 
-/** Projects: isolation of resources inside an organization. `/projects` is the older path of the same. */
+/** Registers projects, which isolate resources within an organization. */
 export function registerProjects(service: ApiServer, parts: ApiParts): void {
   void service.register((app: ApiServer, _options, done) => {
     app.addHook('preHandler', (request) => requireProjects(parts, organizationOf(request)));
@@ -42,7 +42,7 @@ const Query = z.object({
   ...pageQuery,
 });
 
-/** `GET /org/projects`: those that the credential reaches. */
+/** `GET /org/projects`: the projects in the credential's scope. */
 function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
   app.route({
     method: 'GET',
@@ -85,12 +85,11 @@ function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
     },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
-      if (scope.projectId !== null) {
+      if (scope.projectId !== null)
         throw new HoldfastError(
           'forbidden',
-          'This key is for one project; create projects with an organization-wide key',
+          'Projects belong to the organization; use an organization-wide key, without X-Kernel-Project',
         );
-      }
       const project = await store.projects.create(scope.organizationId, { name: request.body.name });
       return reply.code(201).send(presentProject(project));
     },
@@ -114,7 +113,7 @@ function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void 
   });
 }
 
-/** `PATCH /org/projects/{id or name}`: a new name or status, for organization-wide credentials. */
+/** `PATCH /org/projects/{id or name}`: changes name or status, for organization-wide credentials. */
 function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   app.route({
     method: 'PATCH',
@@ -128,7 +127,7 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       response: { 200: Project, ...errorResponses(409, 422) },
     },
     handler: async (request) => {
-      const { id } = await toChange(store, request, request.params.id_or_name);
+      const { id } = await findForChange(store, request, request.params.id_or_name);
       const { name, status } = request.body;
       const change = omitUndefined({ name, isArchived: status === undefined ? undefined : status === 'archived' });
       return presentProject(
@@ -138,7 +137,7 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   });
 }
 
-/** `DELETE /org/projects/{id or name}`: of an empty one and its keys, for organization-wide credentials. */
+/** `DELETE /org/projects/{id or name}`: deletes an empty project and its keys, for organization-wide credentials. */
 function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
   app.route({
     method: 'DELETE',
@@ -151,7 +150,7 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
       response: { 204: NoContent, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
-      const { id } = await toChange(store, request, request.params.id_or_name);
+      const { id } = await findForChange(store, request, request.params.id_or_name);
       requireFound(await store.projects.remove(organizationOf(request), id), PROJECT_NOT_FOUND);
       return reply.code(204).send();
     },
@@ -160,8 +159,12 @@ function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
 
 const organizationOf = (request: FastifyRequest): string => principalCallerOf(request).scope.organizationId;
 
-/** The project that a request changes. Throws `forbidden` for a key of one project. */
-async function toChange(store: ApiParts['store'], request: FastifyRequest, wanted: string): Promise<ProjectRecord> {
+/** The project that a request changes. Throws `forbidden` for a project's key. */
+async function findForChange(
+  store: ApiParts['store'],
+  request: FastifyRequest,
+  wanted: string,
+): Promise<ProjectRecord> {
   const { scope } = organizationWideCallerOf(request, 'This key is for one project; use an organization-wide key');
   return findProject(store, scope, wanted, true);
 }

@@ -18,10 +18,10 @@ import { writeScope } from '../scope.ts';
 
 const tags = ['code sources'];
 const NOT_FOUND = 'Code source not found; check its id';
-/** What a provider posts, attachments aside. */
+/** Limits of a form posted by a provider. */
 const FORM_LIMITS = { fields: 200, fieldSize: 1024 * 1024, files: 50, fileSize: 20 * 1024 * 1024 };
 
-/** Providers that pass on text messages and e-mails, so that the codes in them reach the logins that wait. */
+/** Registers providers that forward text messages and emails, so that logins receive the codes in them. */
 export function registerCodeSources(app: ApiServer, parts: ApiParts): void {
   createSource(app, parts);
   listSources(app, parts);
@@ -33,10 +33,10 @@ export function registerCodeSources(app: ApiServer, parts: ApiParts): void {
     await forms.register(multipart, {
       attachFieldsToBody: 'keyValues',
       limits: FORM_LIMITS,
-      // Attachments hold no code that anybody sends.
+      // Attachments are not searched for codes.
       onFile: (part) => Promise.resolve(void part.file.resume()),
     });
-    // The form is read before its handler is asked; what fails until then is the sender's.
+    // Errors before the body is parsed are the sender's.
     forms.setErrorHandler((error, request) => {
       if (request.isMultipart() && (request.body === undefined || request.body === null)) rejectForm(error);
       throw error;
@@ -45,7 +45,7 @@ export function registerCodeSources(app: ApiServer, parts: ApiParts): void {
   });
 }
 
-/** `POST /code_sources`: the answer's `url` is what the provider is to be told. */
+/** `POST /code_sources`: the provider posts messages to the returned `url`. */
 function createSource(app: ApiServer, { store, settings }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -78,7 +78,7 @@ function listSources(app: ApiServer, { store, settings }: ApiParts): void {
   });
 }
 
-/** `DELETE /code_sources/{id}`: what its provider posts from then on is refused. */
+/** `DELETE /code_sources/{id}`: its provider's posts are rejected from then on. */
 function deleteSource(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -91,9 +91,9 @@ function deleteSource(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-const Posted = z.record(z.string(), z.unknown()).nullish();
+const MessageForm = z.record(z.string(), z.unknown()).nullish();
 
-/** `POST /code_sources/{id}/messages`: a message that a provider passes on, proved by its signature. */
+/** `POST /code_sources/{id}/messages`: receives a message from a provider, authenticated by its signature. */
 function receive(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
@@ -104,7 +104,7 @@ function receive(app: ApiServer, parts: ApiParts): void {
       security: [],
       tags,
       params: IdParams,
-      body: Posted,
+      body: MessageForm,
       consumes: ['application/x-www-form-urlencoded', 'multipart/form-data'],
       response: { 204: NoContent, ...errorResponses(403, 404) },
     },
@@ -112,13 +112,10 @@ function receive(app: ApiServer, parts: ApiParts): void {
       const source = requireFound(await parts.store.codeSources.open(request.params.id), NOT_FOUND);
       const values = textsOf(request.body);
       if (!isSigned(parts, source, request, values)) {
-        throw new HoldfastError(
-          'forbidden',
-          'The signature is not that of the provider; check the secret of the source',
-        );
+        throw new HoldfastError('forbidden', "The provider's signature is invalid; check the secret of the source");
       }
       await receiveMessage(parts, source.scope, messageOf(source.type, values));
-      // Whether it held a code, and for whom, is nothing for a sender: it would only send it again.
+      // The same response with or without a code: a provider would retry otherwise.
       return reply.code(204).send();
     },
   });
@@ -148,7 +145,7 @@ function messageOf(type: CodeSourceType, values: Readonly<Record<string, string>
   };
 }
 
-function textsOf(posted: z.infer<typeof Posted>): Record<string, string> {
+function textsOf(posted: z.infer<typeof MessageForm>): Record<string, string> {
   const texts = Object.entries(posted ?? {}).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return Object.fromEntries(texts);
 }

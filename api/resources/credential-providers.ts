@@ -23,7 +23,7 @@ const tags = ['credential providers'];
 const NOT_FOUND = 'Credential provider not found; check its id';
 const PATH = '/org/credential_providers';
 
-/** External secret stores of an organization: their tokens are sealed, and no answer ever shows one. */
+/** Registers external secret stores of an organization. Tokens are sealed, and no response ever contains one. */
 export function registerCredentialProviders(app: ApiServer, parts: ApiParts): void {
   createProvider(app, parts);
   listProviders(app, parts);
@@ -34,7 +34,7 @@ export function registerCredentialProviders(app: ApiServer, parts: ApiParts): vo
   listItems(app, parts);
 }
 
-/** `POST /org/credential_providers`: the token is not tried; `…/test` does that. */
+/** `POST /org/credential_providers`: does not verify the token; `…/test` does. */
 function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -47,7 +47,7 @@ function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): voi
       response: { 201: CredentialProvider, ...errorResponses(409) },
     },
     handler: async (request, reply) => {
-      const organizationId = organizationWide(request);
+      const organizationId = organizationOf(request);
       const { name, provider_type: type, token, cache_ttl_seconds: cacheTtlSeconds, ...place } = request.body;
       const { address = null, mount = null, namespace = null, region = null } = place;
       if (address !== null) checkServerUrl(addressPolicy, 'address', address);
@@ -104,7 +104,7 @@ function retrieveProvider(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `PATCH /org/credential_providers/{id}`. Connections refer to a provider by name, so a new name is carried to those that use it. */
+/** `PATCH /org/credential_providers/{id}`: a new name is applied to the connections that use it, which refer to it by name. */
 function updateProvider(app: ApiServer, { store, connections, addressPolicy }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -118,7 +118,7 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
       response: { 200: CredentialProvider, ...errorResponses(409) },
     },
     handler: async (request) => {
-      const organizationId = organizationWide(request);
+      const organizationId = organizationOf(request);
       const { id } = request.params;
       const { cache_ttl_seconds: cacheTtlSeconds, ...patch } = request.body;
       if (typeof patch.address === 'string') checkServerUrl(addressPolicy, 'address', patch.address);
@@ -144,7 +144,7 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
 
 /**
  * `DELETE /org/credential_providers/{id}`: destroys the token. Connections keep the reference, so that their logins fail with a
- * reason instead of asking a person for what was meant to come from elsewhere.
+ * reason instead of asking a person.
  */
 function deleteProvider(app: ApiServer, { store }: ApiParts): void {
   app.route({
@@ -152,14 +152,14 @@ function deleteProvider(app: ApiServer, { store }: ApiParts): void {
     url: `${PATH}/:id`,
     schema: { operationId: 'deleteCredentialProvider', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
-      const removed = await store.credentialProviders.remove(organizationWide(request), request.params.id);
+      const removed = await store.credentialProviders.remove(organizationOf(request), request.params.id);
       requireFound(removed, NOT_FOUND);
       return reply.code(204).send();
     },
   });
 }
 
-/** `POST /org/credential_providers/{id}/test`: tries the token; what is wrong is an answer, not an error. */
+/** `POST /org/credential_providers/{id}/test`: verifies the token; a failure is a result, not an error. */
 function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -171,14 +171,14 @@ function testProvider(app: ApiServer, { store, externalCredentials }: ApiParts):
       response: { 200: CredentialProviderTest },
     },
     handler: async (request) => {
-      const organizationId = organizationWide(request);
+      const organizationId = organizationOf(request);
       requireFound(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       return await externalCredentials.test(organizationId, request.params.id);
     },
   });
 }
 
-/** `GET /org/credential_providers/{id}/items`: what can be attached to connections, without a value. */
+/** `GET /org/credential_providers/{id}/items`: the items that connections can use, without values. */
 function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -190,7 +190,7 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
       response: { 200: CredentialProviderItems, ...errorResponses(422) },
     },
     handler: async (request) => {
-      const organizationId = organizationWide(request);
+      const organizationId = organizationOf(request);
       requireFound(await store.credentialProviders.find(organizationId, request.params.id), NOT_FOUND);
       try {
         return { items: await externalCredentials.items(organizationId, request.params.id) };
@@ -202,13 +202,12 @@ function listItems(app: ApiServer, { store, externalCredentials }: ApiParts): vo
   });
 }
 
-/** The organization of a caller that may see all of it: providers reach what no single project should. */
-function organizationWide(request: FastifyRequest): string {
-  const refusal = 'Credential providers belong to the organization; use an organization-wide key';
-  return organizationWideCallerOf(request, refusal).scope.organizationId;
+function organizationOf(request: FastifyRequest): string {
+  const message = 'Credential providers belong to the organization; use an organization-wide key';
+  return organizationWideCallerOf(request, message).scope.organizationId;
 }
 
-/** A provider as it is answered: never its token. */
+/** The public representation: never the token. */
 function present(record: CredentialProviderRecord): CredentialProvider {
   const { address, mount, namespace, region } = record;
   const place = Object.entries({ address, mount, namespace, region }).filter(([, value]) => value !== null);

@@ -17,12 +17,12 @@ import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
-import { findInDefaultProject, writeScope } from '../scope.ts';
+import { findByIdOrName, writeScope } from '../scope.ts';
 
 const tags = ['credentials'];
 const NOT_FOUND = 'Credential not found; check its id or name, and the project';
 
-/** Credentials: sealed values that logins use. No answer ever shows one. */
+/** Registers credentials: sealed values for logins, which no response ever contains. */
 export function registerCredentials(app: ApiServer, parts: ApiParts): void {
   createCredential(app, parts);
   listCredentials(app, parts);
@@ -32,7 +32,7 @@ export function registerCredentials(app: ApiServer, parts: ApiParts): void {
   retrieveTotpCode(app, parts);
 }
 
-/** `POST /credentials`: seals the values; no answer ever shows one. */
+/** `POST /credentials`: seals the values. */
 function createCredential(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -84,7 +84,7 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /credentials/{id or name}`: with the names of its values, without a value. */
+/** `GET /credentials/{id or name}`: includes the names of its values. */
 function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -98,8 +98,8 @@ function retrieveCredential(app: ApiServer, { store }: ApiParts): void {
 }
 
 /**
- * `PATCH /credentials/{id or name}`: `remove_value_keys` first, then `values` merged. Connections refer to a credential by
- * name, so a new name is carried to those that use it; a new value is told to them.
+ * `PATCH /credentials/{id or name}`: applies `remove_value_keys`, then merges `values`. Connections refer to a credential by name,
+ * so those that use it are renamed with it, and notified of new values.
  */
 function updateCredential(app: ApiServer, { store, connections, views }: ApiParts): void {
   app.route({
@@ -116,7 +116,7 @@ function updateCredential(app: ApiServer, { store, connections, views }: ApiPart
     handler: async (request) => {
       const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       const { name, values, remove_value_keys: removeValueKeys } = request.body;
-      const totpSecret = totpSecretOf(request.body, await keptTotpSettings(store, current, request.body));
+      const totpSecret = totpSecretOf(request.body, await currentTotpSettings(store, current, request.body));
       const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
       const changed = requireFound(
@@ -132,12 +132,12 @@ function updateCredential(app: ApiServer, { store, connections, views }: ApiPart
         const users = await store.connections.usingCredential(project, current.name);
         await Promise.all(
           users.map(({ id }) =>
-            unlessGone(async () => {
-              const told = isRenamed
-                ? connections.configure(id, { credential: { name: changed.name } })
-                : connections.credentialChanged(id);
-              // `can_reauth` follows at once: whoever reads the connection next sees it.
-              await views.waitUntilRecorded(await told);
+            unlessDeleted(async () => {
+              const accepted = isRenamed
+                ? await connections.configure(id, { credential: { name: changed.name } })
+                : await connections.credentialChanged(id);
+              // The next read of the connection must show the new `can_reauth`.
+              await views.waitUntilRecorded(accepted);
             }),
           ),
         );
@@ -147,7 +147,7 @@ function updateCredential(app: ApiServer, { store, connections, views }: ApiPart
   });
 }
 
-/** `DELETE /credentials/{id or name}`: unlinks it from its connections first, so that a failure half-way can be tried again. */
+/** `DELETE /credentials/{id or name}`: unlinks it from its connections first, so that a partial failure can be retried. */
 function deleteCredential(app: ApiServer, { store, connections }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -156,7 +156,7 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
     handler: async (request, reply) => {
       const { record, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
       for (const { id } of await store.connections.usingCredential(project, record.name)) {
-        await unlessGone(() => connections.configure(id, { credential: null }));
+        await unlessDeleted(() => connections.configure(id, { credential: null }));
       }
       requireFound(await store.credentials.remove(project, record.id), NOT_FOUND);
       return reply.code(204).send();
@@ -164,24 +164,20 @@ function deleteCredential(app: ApiServer, { store, connections }: ApiParts): voi
   });
 }
 
-async function find({ projects, credentials }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
-  const record = requireFound(
-    await findInDefaultProject({ projects }, scope, (near) => credentials.find(near, idOrName)),
-    NOT_FOUND,
-  );
-  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+function find(store: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
+  return findByIdOrName(store, scope, (within) => store.credentials.find(within, idOrName), NOT_FOUND);
 }
 
-/** A connection that is deleted at the same moment need not be told. */
-async function unlessGone(configure: () => Promise<unknown>): Promise<void> {
+/** Runs an update of a connection; ignores a connection that was deleted concurrently. */
+async function unlessDeleted(update: () => Promise<unknown>): Promise<void> {
   try {
-    await configure();
+    await update();
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.code !== 'not_found') throw error;
   }
 }
 
-/** `GET /credentials/{id or name}/totp-code`: the code of this moment; 404 without a secret. */
+/** `GET /credentials/{id or name}/totp-code`: the current code; 404 without a secret. */
 function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -208,28 +204,25 @@ function retrieveTotpCode(app: ApiServer, { store, clock }: ApiParts): void {
   });
 }
 
-/** What a new secret alone leaves as it was: period, digits and algorithm of the one that it replaces. */
-async function keptTotpSettings(
+/** Period, digits and algorithm of the current secret, which a bare new secret inherits. */
+async function currentTotpSettings(
   store: ApiParts['store'],
   { id, hasTotpSecret }: CredentialRecord,
   { totp_secret: text = '' }: CredentialUpdate,
 ): Promise<TotpSettings> {
   if (text === '' || !hasTotpSecret || !isBareTotpSecret(text)) return {};
-  const former = readTotpSecret((await store.credentials.open(id))?.totpSecret ?? '');
-  return former === null ? {} : { period: former.period, digits: former.digits, algorithm: former.algorithm };
+  const current = readTotpSecret((await store.credentials.open(id))?.totpSecret ?? '');
+  return current === null ? {} : { period: current.period, digits: current.digits, algorithm: current.algorithm };
 }
 
-/**
- * The secret of a body in the spelling in which it is kept; empty to remove it, undefined to leave it. `kept` holds where the body
- * says nothing.
- */
-function totpSecretOf(body: CredentialCreate | CredentialUpdate, kept: TotpSettings = {}): string | undefined {
+/** The normalized secret of a body, with `defaults` for missing settings; empty to remove it, undefined to leave it unchanged. */
+function totpSecretOf(body: CredentialCreate | CredentialUpdate, defaults: TotpSettings = {}): string | undefined {
   const { totp_secret: text, totp_algorithm: algorithm, totp_digits: digits, totp_period: period } = body;
   if (text === undefined || text === '') return text;
-  return normalizeTotpSecret(text, { ...kept, ...omitUndefined({ algorithm, digits, period }) }) ?? undefined;
+  return normalizeTotpSecret(text, { ...defaults, ...omitUndefined({ algorithm, digits, period }) }) ?? undefined;
 }
 
-/** A credential as it is answered: never a value. Lists leave out the names of its values. */
+/** The public representation: never a value. Lists omit the names of values. */
 function presentCredential(record: CredentialRecord, detail: 'single' | 'list'): Credential {
   return {
     id: record.id,

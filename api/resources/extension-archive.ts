@@ -6,14 +6,14 @@ import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
 import { ResourceName } from '../../contract/resource-name.ts';
 import { dropRest, rejectForm } from '../../http/bodies.ts';
 
-/** Largest manifest that is read, in bytes. */
+/** Maximum size of a manifest, in bytes. */
 const MAX_MANIFEST_BYTES = 1024 * 1024;
-/** What a packed extension of the Chrome Web Store begins with, and the bytes before its header: mark, version, length. */
-const PACKED_MARK = 'Cr24';
-const PACKED_VERSION = 3;
-const PACKED_PREFIX_BYTES = 12;
+/** Prefix of a packed extension (`.crx`): magic, version, length of the signed header. */
+const CRX_MAGIC = 'Cr24';
+const CRX_VERSION = 3;
+const CRX_PREFIX_BYTES = 12;
 
-/** An extension as it was uploaded, checked. */
+/** A validated upload. */
 export interface ExtensionUpload {
   name: string | null;
   /** A ZIP archive with a manifest that sessions accept. */
@@ -21,8 +21,8 @@ export interface ExtensionUpload {
 }
 
 /**
- * Receives the form of an upload: `file`, a ZIP archive or a packed extension of the Chrome Web Store (`.crx`), and maybe
- * `name`. Throws errors that name the field.
+ * Parses an upload form: `file`, a ZIP archive or a packed extension (`.crx`), and optionally `name`. Throws `invalid_input` naming
+ * the field.
  */
 export async function parseExtensionForm(request: FastifyRequest): Promise<ExtensionUpload> {
   if (!request.isMultipart()) {
@@ -31,7 +31,7 @@ export async function parseExtensionForm(request: FastifyRequest): Promise<Exten
   try {
     const { name, file } = await receiveParts(request).catch(rejectForm);
     if (file === null) throw invalidField('file', 'required');
-    const archive = withoutPackedHeader(file);
+    const archive = stripCrxHeader(file);
     await checkArchive(archive);
     return { name, archive };
   } finally {
@@ -57,21 +57,21 @@ function nameOf(value: unknown): string | null {
   throw invalidField('name', name.error.issues[0]?.message ?? 'is invalid');
 }
 
-/** The ZIP archive behind the signed header of a packed extension, version 3 (Chromium's `crx_file/crx3.proto`). */
-function withoutPackedHeader(file: Buffer): Buffer {
-  if (file.toString('latin1', 0, PACKED_MARK.length) !== PACKED_MARK) return file;
-  if (file.length < PACKED_PREFIX_BYTES || file.readUInt32LE(4) !== PACKED_VERSION) {
-    throw invalidField('file', `must be a ZIP archive or a packed extension of version ${PACKED_VERSION}`);
+/** The ZIP archive after the signed header of a packed extension, version 3 (Chromium's `crx_file/crx3.proto`). */
+function stripCrxHeader(file: Buffer): Buffer {
+  if (file.toString('latin1', 0, CRX_MAGIC.length) !== CRX_MAGIC) return file;
+  if (file.length < CRX_PREFIX_BYTES || file.readUInt32LE(4) !== CRX_VERSION) {
+    throw invalidField('file', `must be a ZIP archive or a packed extension of version ${CRX_VERSION}`);
   }
-  return file.subarray(PACKED_PREFIX_BYTES + file.readUInt32LE(8));
+  return file.subarray(CRX_PREFIX_BYTES + file.readUInt32LE(8));
 }
 
-/** What no session could load is refused before it is kept. */
+/** Rejects an archive that no session could load. */
 async function checkArchive(archive: Buffer): Promise<void> {
   try {
     const zip = await fromBufferPromise(archive, { lazyEntries: true });
     try {
-      sanitizeManifest(await manifestOf(zip), `file: ${MANIFEST}`);
+      judgeManifest(await readManifest(zip), `file: ${MANIFEST}`);
     } finally {
       zip.close();
     }
@@ -81,7 +81,7 @@ async function checkArchive(archive: Buffer): Promise<void> {
   }
 }
 
-async function manifestOf(zip: ZipFile): Promise<string> {
+async function readManifest(zip: ZipFile): Promise<string> {
   for await (const entry of zip.eachEntry()) {
     if (entry.fileName !== MANIFEST) continue;
     if (entry.uncompressedSize > MAX_MANIFEST_BYTES) throw invalidField('file', `${MANIFEST} is too large`);

@@ -21,7 +21,7 @@ const Query = z.object({
   ...pageQuery,
 });
 
-/** Browser extensions that sessions are started with (`extensions` of `POST /browsers`). */
+/** Registers browser extensions for sessions (`extensions` of `POST /browsers`). */
 export function registerExtensions(app: ApiServer, parts: ApiParts): void {
   uploadExtension(app, parts);
   listExtensions(app, parts);
@@ -31,7 +31,7 @@ export function registerExtensions(app: ApiServer, parts: ApiParts): void {
   deleteExtension(app, parts);
 }
 
-/** `POST /extensions`: a form with `file`, a ZIP archive or a `.crx`, and maybe a `name`, unique in its project. */
+/** `POST /extensions`: a form with `file` (a ZIP archive or a `.crx`) and an optional `name`, unique within its project. */
 function uploadExtension(app: ApiServer, { store }: ApiParts): void {
   void app.register(async (forms: ApiServer) => {
     await forms.register(multipart, {
@@ -47,7 +47,7 @@ function uploadExtension(app: ApiServer, { store }: ApiParts): void {
         body: z.object({ file: BinaryContent, name: z.string().optional() }),
         response: { 201: Extension, ...errorResponses(409) },
       },
-      // For the document alone: the form is read by the handler, part by part.
+      // The schema is for the OpenAPI document only: the handler parses the form.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
         const upload = await parseExtensionForm(request);
@@ -86,7 +86,7 @@ function retrieveExtension(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /extensions/{id or name}`: the ZIP archive, without the signed header that a `.crx` came with. */
+/** `GET /extensions/{id or name}`: the ZIP archive, without the signed header of a `.crx`. */
 function downloadExtension(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
@@ -110,7 +110,7 @@ function downloadExtension(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `GET /extensions/from_chrome_store`: this installation fetches nothing from there, and says what to do instead. */
+/** `GET /extensions/from_chrome_store`: always 404, with what to do instead. */
 function fetchFromChromeStore(app: ApiServer): void {
   app.route({
     method: 'GET',
@@ -119,13 +119,13 @@ function fetchFromChromeStore(app: ApiServer): void {
     handler: () => {
       throw new HoldfastError(
         'not_found',
-        'This installation does not fetch from the Chrome Web Store; upload the extension, as ZIP or .crx, by POST /extensions',
+        'This installation does not fetch from the Chrome Web Store; upload the extension as ZIP or .crx with POST /extensions',
       );
     },
   });
 }
 
-/** `DELETE /extensions/{id or name}`. Sessions that run keep it. */
+/** `DELETE /extensions/{id or name}`: running sessions keep it. */
 function deleteExtension(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -140,12 +140,9 @@ function deleteExtension(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-async function find({ projects, extensions }: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
-  const record = requireFound(
-    await findInDefaultProject({ projects }, scope, (near) => extensions.find(near, idOrName)),
-    NOT_FOUND,
-  );
-  return record;
+async function find(store: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string): Promise<ExtensionRecord> {
+  const record = await findInDefaultProject(store, scope, (within) => store.extensions.find(within, idOrName));
+  return requireFound(record, NOT_FOUND);
 }
 
 function presentExtension(record: ExtensionRecord): Extension {

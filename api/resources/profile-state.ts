@@ -10,7 +10,7 @@ import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { findProfile } from './profiles.ts';
 
-/** Largest state that is taken, in bytes. */
+/** Maximum size of an uploaded state, in bytes. */
 const MAX_STATE_BYTES = 64 * 1024 * 1024;
 const TYPES: Record<StateFormat, string> = {
   'tar.zst': 'application/zstd',
@@ -20,8 +20,8 @@ const TYPES: Record<StateFormat, string> = {
 const tags = ['profiles'];
 
 /**
- * The state of a profile itself, which logs in whoever has it: for keys of the whole organization alone, and each reading and
- * writing has its audit row.
+ * Registers download and upload of a profile's state. Whoever has the state is logged in, so only organization-wide keys may
+ * access it, and every access is audited.
  */
 export function registerProfileState(app: ApiServer, parts: ApiParts): void {
   downloadProfile(app, parts);
@@ -42,7 +42,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
         format: z
           .enum(STATE_FORMATS)
           .default('tar.zst')
-          .describe('`storage_state`: as Playwright has it, cookies and local storage alone'),
+          .describe("`storage_state`: Playwright's format, with cookies and local storage only"),
       }),
       produces: Object.values(TYPES),
       response: { 200: BinaryContent },
@@ -60,7 +60,7 @@ function downloadProfile(app: ApiServer, { store, clock }: ApiParts): void {
   });
 }
 
-/** `POST /profiles/{id or name}/upload`: replaces the state by what was downloaded, or by Playwright's `storageState`. */
+/** `POST /profiles/{id or name}/upload`: replaces the state with a downloaded one, or with Playwright's `storageState`. */
 function uploadProfile(app: ApiServer, { store }: ApiParts): void {
   void app.register((uploads: ApiServer, _options, done) => {
     uploads.removeAllContentTypeParsers();
@@ -77,7 +77,7 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
         body: BinaryContent,
         response: { 200: Profile },
       },
-      // Its handler reads the body.
+      // The handler validates the body.
       validatorCompiler: () => (value: unknown) => ({ value }),
       handler: async (request, reply) => {
         const body: unknown = request.body;
@@ -93,9 +93,9 @@ function uploadProfile(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** The profile that is meant, for a key that may have its state. */
+/** The profile, for an organization-wide key. */
 function allowedProfile(request: FastifyRequest, store: ApiParts['store'], idOrName: string) {
-  const refusal = 'Only a key of the whole organization may read or replace a profile’s state';
-  const caller = organizationWideCallerOf(request, refusal);
+  const message = "This key is for one project; read or replace a profile's state with an organization-wide key";
+  const caller = organizationWideCallerOf(request, message);
   return findProfile(store, caller, idOrName);
 }

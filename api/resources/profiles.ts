@@ -10,7 +10,7 @@ import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
 import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
-import { findInDefaultProject, writeScope } from '../scope.ts';
+import { findByIdOrName, writeScope } from '../scope.ts';
 
 const tags = ['profiles'];
 const NOT_FOUND = 'Profile not found; check its id or name, and the project';
@@ -20,7 +20,7 @@ const Query = z.object({
   ...pageQuery,
 });
 
-/** Profiles: names for the kept state of a browser. */
+/** Registers profiles, which name the stored state of a browser. */
 export function registerProfiles(app: ApiServer, parts: ApiParts): void {
   createProfile(app, parts);
   listProfiles(app, parts);
@@ -29,7 +29,7 @@ export function registerProfiles(app: ApiServer, parts: ApiParts): void {
   deleteProfile(app, parts);
 }
 
-/** `POST /profiles`. A name is optional, and unique in its project. */
+/** `POST /profiles`: a name is optional, and unique within its project. */
 function createProfile(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -85,7 +85,7 @@ function retrieveProfile(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `PATCH /profiles/{id or name}`: a new name. 422 while a connection uses the profile. */
+/** `PATCH /profiles/{id or name}`: renames it; 422 while a connection uses the profile. */
 function updateProfile(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -107,7 +107,7 @@ function updateProfile(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `DELETE /profiles/{id or name}`. 422 while a connection uses the profile. */
+/** `DELETE /profiles/{id or name}`: 422 while a connection uses the profile. */
 function deleteProfile(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -127,22 +127,14 @@ function deleteProfile(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** The profile that a path means; throws `not_found`. */
-export async function findProfile(
-  { projects, profiles }: ApiParts['store'],
-  { scope }: PrincipalCaller,
-  idOrName: string,
-) {
-  const record = requireFound(
-    await findInDefaultProject({ projects }, scope, (near) => profiles.find(near, idOrName)),
-    NOT_FOUND,
-  );
-  return { record, project: { organizationId: scope.organizationId, projectId: record.projectId } };
+/** The profile that a path names, and its project. Throws `not_found`. */
+export function findProfile(store: ApiParts['store'], { scope }: PrincipalCaller, idOrName: string) {
+  return findByIdOrName(store, scope, (within) => store.profiles.find(within, idOrName), NOT_FOUND);
 }
 
 /**
- * Refuses what would take a profile away from a connection: it keeps that profile logged in, by its name, and would make
- * an empty one of the same name. 422 and not 409, which clients would try again.
+ * Throws if a connection uses the profile: the connection refers to it by name and would create an empty profile in its place.
+ * 422 rather than 409, which clients would retry.
  */
 async function rejectInUse(
   { connections }: ApiParts['store'],

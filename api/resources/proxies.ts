@@ -16,7 +16,7 @@ import { findInDefaultProject, writeScope } from '../scope.ts';
 const tags = ['proxies'];
 const NOT_FOUND = 'Proxy not found; check its id or name, and the project';
 
-/** Proxies of the caller's own: their passwords are sealed, and no answer ever shows one. */
+/** Registers callers' own proxies. Passwords are sealed, and no response ever contains one. */
 export function registerProxies(app: ApiServer, parts: ApiParts): void {
   createProxy(app, parts);
   listProxies(app, parts);
@@ -26,7 +26,7 @@ export function registerProxies(app: ApiServer, parts: ApiParts): void {
   checkProxyRoute(app, parts);
 }
 
-/** `POST /proxies`: keeps a proxy of the caller's own; its password is sealed and no answer ever shows it. */
+/** `POST /proxies`: stores a proxy and seals its password. */
 function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -34,7 +34,7 @@ function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
     schema: { operationId: 'createProxy', tags, body: ProxyCreate, response: { 201: Proxy } },
     handler: async (request, reply) => {
       const { name, protocol, bypass_hosts: bypassHosts, config } = request.body;
-      // A name is checked when it resolves, at each connection.
+      // A hostname is checked at each connection, when it resolves.
       if (isForbiddenHost(addressPolicy, config.host, config.port)) {
         throw invalidField('config.host', 'is a private address; the operator can list it as an allowed host');
       }
@@ -82,13 +82,12 @@ function retrieveProxy(app: ApiServer, { store }: ApiParts): void {
     method: 'GET',
     url: '/proxies/:id_or_name',
     schema: { operationId: 'retrieveProxy', tags, params: IdOrNameParams, response: { 200: Proxy } },
-    handler: async (request) => {
-      return presentProxy(await findProxy(store, principalCallerOf(request).scope, request.params.id_or_name));
-    },
+    handler: async (request) =>
+      presentProxy(await findProxy(store, principalCallerOf(request).scope, request.params.id_or_name)),
   });
 }
 
-/** `PATCH /proxies/{id or name}`: a new name. What refers to the proxy refers to its id, so nothing else changes. */
+/** `PATCH /proxies/{id or name}`: renames it. References use the id, so nothing else changes. */
 function updateProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -103,8 +102,8 @@ function updateProxy(app: ApiServer, { store }: ApiParts): void {
 }
 
 /**
- * `DELETE /proxies/{id or name}`: destroys the password. Sessions that run keep their way out. Connections keep the reference, so
- * that their logins fail with a reason and never go out by another way than the one that was chosen.
+ * `DELETE /proxies/{id or name}`: destroys the password. Running sessions keep using the proxy. Connections keep the reference, so
+ * that their logins fail with a reason instead of using another route.
  */
 function deleteProxy(app: ApiServer, { store }: ApiParts): void {
   app.route({
@@ -121,8 +120,8 @@ function deleteProxy(app: ApiServer, { store }: ApiParts): void {
 }
 
 /**
- * `POST /proxies/{id or name}/check`: asks for a page through the proxy. Without `url` what is found is kept; with it, it is only
- * answered: the fault may be the target's.
+ * `POST /proxies/{id or name}/check`: loads a page through the proxy. The result is stored only without `url`, since with it the
+ * target may be at fault.
  */
 function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void {
   app.route({
@@ -144,20 +143,19 @@ function checkProxyRoute(app: ApiServer, { store, checkProxy }: ApiParts): void 
   });
 }
 
-/** The proxy that a path calls by its id or, where that is clear, by its name: names are not unique. */
+/** The proxy with this id or, if it is unambiguous, this name; names are not unique. */
 async function findProxy(store: ApiParts['store'], scope: Scope, wanted: string): Promise<ProxyRecord> {
   const proxy = await findInDefaultProject(store, scope, async (within) => {
     const byId = await store.proxies.find(within, wanted);
     if (byId !== null) return byId;
     const { rows } = await store.proxies.list(within, { name: wanted, limit: 2, offset: 0 });
-    if (rows.length > 1)
-      throw new HoldfastError('bad_request', 'Several proxies have this name; name the proxy by its id');
+    if (rows.length > 1) throw new HoldfastError('bad_request', 'Several proxies have this name; use the id');
     return rows[0] ?? null;
   });
   return requireFound(proxy, NOT_FOUND);
 }
 
-/** A proxy as it is answered: where it is and what its last check found, never its password. */
+/** The public representation: never the password. */
 function presentProxy(record: ProxyRecord): Proxy {
   return {
     id: record.id,

@@ -21,7 +21,7 @@ import { writeScope } from '../scope.ts';
 const tags = ['webhooks'];
 const NOT_FOUND = 'Webhook not found; check its id';
 
-/** Webhooks of a project: made, changed, their secrets rotated, and what was delivered to them. */
+/** Registers webhooks of a project and their deliveries. */
 export function registerWebhooks(app: ApiServer, parts: ApiParts): void {
   createWebhook(app, parts);
   listWebhooks(app, parts);
@@ -34,7 +34,7 @@ export function registerWebhooks(app: ApiServer, parts: ApiParts): void {
   redeliver(app, parts);
 }
 
-/** `POST /webhooks`: the secret is in this answer alone. A project has one webhook for a URL, so that a retry makes no twin. */
+/** `POST /webhooks`: only this response contains the secret. URLs are unique within a project, so a retry creates no duplicate. */
 function createWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -50,8 +50,8 @@ function createWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
       const { url, events = WebhookEventType.options, description = '' } = request.body;
       checkServerUrl(addressPolicy, 'url', url);
       const scope = await writeScope(store, principalCallerOf(request).scope);
-      const { secret, ...made } = await store.webhooks.create(scope, { url, events, description });
-      return reply.code(201).send({ ...present(made), secret });
+      const { secret, ...created } = await store.webhooks.create(scope, { url, events, description });
+      return reply.code(201).send({ ...present(created), secret });
     },
   });
 }
@@ -87,7 +87,7 @@ function retrieveWebhook(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `PATCH /webhooks/{id}`: `status` resumes a webhook that was paused; what has waited is delivered then. */
+/** `PATCH /webhooks/{id}`: `status` resumes a paused webhook and its pending deliveries. */
 function updateWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void {
   app.route({
     method: 'PATCH',
@@ -109,7 +109,7 @@ function updateWebhook(app: ApiServer, { store, addressPolicy }: ApiParts): void
   });
 }
 
-/** `POST /webhooks/{id}/rotate_secret`: the former secret signs beside the new one for a day, so that no delivery is refused. */
+/** `POST /webhooks/{id}/rotate_secret`: for a day, deliveries are signed with the former secret as well. */
 function rotateSecret(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -126,7 +126,7 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `DELETE /webhooks/{id}`: what was to be delivered goes with it. */
+/** `DELETE /webhooks/{id}`: also drops its pending deliveries. */
 function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
@@ -140,7 +140,7 @@ function deleteWebhook(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** `POST /webhooks/{id}/test`: sends a `webhook.test`; how it went is told by its delivery. */
+/** `POST /webhooks/{id}/test`: sends a `webhook.test`; its delivery shows the result. */
 function testWebhook(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
@@ -181,7 +181,7 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
 
 const DeliveryParams = IdParams.extend({ delivery_id: IdParams.shape.id });
 
-/** `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: once more from the beginning, under the same `webhook-id`. */
+/** `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: starts over, with the same `webhook-id`. */
 function redeliver(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',

@@ -116,7 +116,7 @@ describe('a program', () => {
     expect(browsers.map(({ session_id }) => session_id)).toEqual([browser]);
     const own = new Kernel({ apiKey: key, baseURL: baseUrl });
     await own.browsers.retrieve(browser);
-    await expect(own.post('/org/api_keys', { body: { name: 'to stay' } })).rejects.toThrow('may not make API keys');
+    await expect(own.post('/org/api_keys', { body: { name: 'to stay' } })).rejects.toThrow('may not create API keys');
     for await (const { id: listed } of kernel.apiKeys.list()) expect(listed).not.toBe(key);
 
     const ended = await kernel.invocations.update(id, { status: 'failed' });
