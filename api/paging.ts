@@ -32,14 +32,16 @@ export function pageOf(query: { limit?: number | undefined; offset?: number | un
 export const QueryFlag = z.enum(['true', 'false']).transform((value) => value === 'true');
 
 /** An optional text filter of a list; clients send an empty one for no filter. */
-export const QueryFilter = z
-  .string()
-  .max(255)
-  .optional()
-  .transform((text) => (text === '' ? undefined : text));
+export const queryFilter = (maxLength = 255) =>
+  z
+    .string()
+    .max(maxLength)
+    .optional()
+    .transform((text) => (text === '' ? undefined : text));
 
-/** Sets the paging headers of a list: whether more rows follow, and the offset of the next page (0 on the last). */
-export function sendPageHeaders(reply: FastifyReply, request: PageRequest, page: Page<unknown>): void {
+/** Sets the paging headers of a list: whether more rows follow, and the offset of the next page (0 on the last). Returns its rows. */
+export function sendPageHeaders<Row>(reply: FastifyReply, request: PageRequest, page: Page<Row>): Row[] {
   void reply.header('x-has-more', String(page.hasMore));
   void reply.header('x-next-offset', String(page.hasMore ? request.offset + page.rows.length : 0));
+  return page.rows;
 }

@@ -4,13 +4,13 @@ import type { AppVersionRecord } from '../../store/queries/app-versions.ts';
 import { type PrincipalCaller, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
-import { pageOf, QueryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import { pageOf, queryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
 const Query = z.object({
-  app_name: QueryFilter.describe('The whole name'),
-  version: QueryFilter.describe('The whole version'),
-  query: QueryFilter.describe('Part of the name, in any case'),
+  app_name: queryFilter().describe('The whole name'),
+  version: queryFilter().describe('The whole version'),
+  query: queryFilter().describe('Part of the name, in any case'),
   ...pageQueryWithOneMore,
 });
 

@@ -12,7 +12,7 @@ import { omitUndefined } from '../nullish.ts';
 import { MAX_ENV_VALUE, MAX_ENV_VARS, parseDeploymentForm } from './deployment-form.ts';
 import { envVarsFor, hasEnvValue } from './apps.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, QueryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
+import { pageOf, queryFilter, pageQueryWithOneMore, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 
@@ -84,9 +84,9 @@ function createDeployment(app: ApiServer, { store, apps, fetchSource }: ApiParts
 }
 
 const Query = z.object({
-  app_name: QueryFilter.describe('The whole name of an app that it currently provides'),
-  app_version: QueryFilter.describe('The whole version; with app_name'),
-  query: QueryFilter.describe('Part of the name of an app, in any case, or the whole id'),
+  app_name: queryFilter().describe('The whole name of an app that it currently provides'),
+  app_version: queryFilter().describe('The whole version; with app_name'),
+  query: queryFilter().describe('Part of the name of an app, in any case, or the whole id'),
   ...pageQueryWithOneMore,
 });
 
@@ -103,12 +103,13 @@ function listDeployments(app: ApiServer, { store }: ApiParts): void {
         throw new HoldfastError('invalid_input', 'app_version: needs app_name; send both');
       }
       const paging = pageOf(request.query);
-      const filter = { ...paging, ...omitUndefined({ appName, appVersion, query }) };
-      const page = await store.deployments.list(principalCallerOf(request).scope, filter);
-      sendPageHeaders(reply, paging, page);
       const caller = principalCallerOf(request);
+      const filter = { ...paging, ...omitUndefined({ appName, appVersion, query }) };
+      const page = await store.deployments.list(caller.scope, filter);
       const presentEnvVars = envVarsFor({ store }, caller);
-      return Promise.all(page.rows.map(async (row) => present(row, await presentEnvVars(row))));
+      return Promise.all(
+        sendPageHeaders(reply, paging, page).map(async (row) => present(row, await presentEnvVars(row))),
+      );
     },
   });
 }

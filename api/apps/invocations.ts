@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import {
   ASYNC_TIMEOUT_S,
@@ -19,7 +20,7 @@ import { principalCallerOf, programOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, QueryFilter, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, queryFilter, pageQuery, sendPageHeaders } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 
@@ -94,13 +95,13 @@ async function waitForEnd(
 }
 
 const Query = z.object({
-  app_name: QueryFilter,
-  action_name: QueryFilter,
-  version: QueryFilter,
-  deployment_id: QueryFilter,
+  app_name: queryFilter(),
+  action_name: queryFilter(),
+  version: queryFilter(),
+  deployment_id: queryFilter(),
   status: InvocationStatus.optional(),
   since: Since,
-  query: QueryFilter.describe('Part of the name of the app or the action, in any case, or the whole id'),
+  query: queryFilter().describe('Part of the name of the app or the action, in any case, or the whole id'),
   ...pageQuery,
 });
 
@@ -118,8 +119,7 @@ function listInvocations(app: ApiServer, { store }: ApiParts): void {
         ...paging,
         ...omitUndefined({ ...filter, status, since, query }),
       });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(present);
+      return sendPageHeaders(reply, paging, page).map(present);
     },
   });
 }
@@ -130,10 +130,7 @@ function retrieveInvocation(app: ApiServer, { store }: ApiParts): void {
     method: 'GET',
     url: '/invocations/:id',
     schema: { operationId: 'retrieveInvocation', tags, params: IdParams, response: { 200: Invocation } },
-    handler: async (request) =>
-      present(
-        requireFound(await store.invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND),
-      ),
+    handler: async (request) => present(await findInvocation(store, request)),
   });
 }
 
@@ -150,13 +147,12 @@ function updateInvocation(app: ApiServer, { store, apps }: ApiParts): void {
       response: { 200: Invocation },
     },
     handler: async (request) => {
-      const { scope } = principalCallerOf(request);
-      const { id } = requireFound(await store.invocations.find(scope, request.params.id), NOT_FOUND);
+      const { id } = await findInvocation(store, request);
       const { status, output } = request.body;
       const reason = status === 'failed' ? 'The invocation was ended' : undefined;
       await store.invocations.end(id, status, omitUndefined({ output, reason }));
       await apps.cancel('invocation', id);
-      return present(requireFound(await store.invocations.find(scope, id), NOT_FOUND));
+      return present(await findInvocation(store, request));
     },
   });
 }
@@ -175,10 +171,7 @@ function followInvocation(app: ApiServer, parts: ApiParts): void {
       response: { 200: EventStreamResponse },
     },
     handler: async (request, reply) => {
-      const record = requireFound(
-        await parts.store.invocations.find(principalCallerOf(request).scope, request.params.id),
-        NOT_FOUND,
-      );
+      const record = await findInvocation(parts.store, request);
       await streamAppEvents(parts, request, reply, {
         subject: { table: 'invocations', id: record.id },
         since: request.query.since,
@@ -204,10 +197,7 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
       response: { 200: Browsers, ...errorResponses(502) },
     },
     handler: async (request) => {
-      const { id, projectId } = requireFound(
-        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
-        NOT_FOUND,
-      );
+      const { id, projectId } = await findInvocation(store, request);
       // Session URLs are built from the address that the caller used.
       const headers = forwardedHeaders(settings, {}, [projectId], programOf(request));
       const { 'x-forwarded-host': host, 'x-forwarded-proto': protocol } = headers;
@@ -230,14 +220,18 @@ function deleteInvocationBrowsers(app: ApiServer, { store, browserService }: Api
       response: { 204: NoContent, ...errorResponses(502) },
     },
     handler: async (request, reply) => {
-      const { id, projectId } = requireFound(
-        await store.invocations.find(principalCallerOf(request).scope, request.params.id),
-        NOT_FOUND,
-      );
+      const { id, projectId } = await findInvocation(store, request);
       await browserService.call({ method: 'DELETE', path: `/invocations/${id}/browsers`, projectId, schema: null });
       return reply.code(204).send();
     },
   });
+}
+
+async function findInvocation(
+  { invocations }: ApiParts['store'],
+  request: FastifyRequest<{ Params: z.infer<typeof IdParams> }>,
+): Promise<InvocationRecord> {
+  return requireFound(await invocations.find(principalCallerOf(request).scope, request.params.id), NOT_FOUND);
 }
 
 function present(record: InvocationRecord): Invocation {

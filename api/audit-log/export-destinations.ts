@@ -42,7 +42,7 @@ function createDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'createAuditExportDestination',
       tags,
       body: AuditExportDestinationCreate,
-      response: { 201: AuditExportDestination, ...errorResponses(400, 401, 403, 422) },
+      response: { 201: AuditExportDestination, ...errorResponses(422) },
     },
     handler: async (request, reply) => {
       const organizationId = organizationOf(request);
@@ -73,13 +73,12 @@ function listDestinations(app: ApiServer, parts: ApiParts): void {
       operationId: 'listAuditExportDestinations',
       tags,
       querystring: z.object(pageQuery),
-      response: { 200: z.array(AuditExportDestination), ...errorResponses(400, 401, 403) },
+      response: { 200: z.array(AuditExportDestination) },
     },
     handler: async (request, reply) => {
       const paging = pageOf(request.query);
       const page = await parts.store.auditExportDestinations.list(organizationOf(request), paging);
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map((row) => present(row, serviceRoleOf(parts)));
+      return sendPageHeaders(reply, paging, page).map((row) => present(row, serviceRoleOf(parts)));
     },
   });
 }
@@ -93,7 +92,7 @@ function retrieveDestination(app: ApiServer, parts: ApiParts): void {
       operationId: 'retrieveAuditExportDestination',
       tags,
       params: IdParams,
-      response: { 200: AuditExportDestination, ...errorResponses(401, 403, 404) },
+      response: { 200: AuditExportDestination },
     },
     handler: async (request) => present(await destinationOf(parts, request, request.params.id), serviceRoleOf(parts)),
   });
@@ -110,7 +109,7 @@ function updateDestination(app: ApiServer, parts: ApiParts): void {
       tags,
       params: IdParams,
       body: AuditExportDestinationUpdate,
-      response: { 200: AuditExportDestination, ...errorResponses(400, 401, 403, 404) },
+      response: { 200: AuditExportDestination },
     },
     handler: async (request) => {
       // A destination from another plan keeps running and can be edited or paused, but not reactivated.
@@ -136,12 +135,7 @@ function deleteDestination(app: ApiServer, parts: ApiParts): void {
     method: 'DELETE',
     url: `${PATH}/:id`,
     config: { role: 'owner' },
-    schema: {
-      operationId: 'deleteAuditExportDestination',
-      tags,
-      params: IdParams,
-      response: { 204: NoContent, ...errorResponses(401, 403, 404) },
-    },
+    schema: { operationId: 'deleteAuditExportDestination', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
       const { id } = request.params;
       requireFound(await parts.store.auditExportDestinations.remove(organizationOf(request), id), NOT_FOUND);
@@ -156,12 +150,7 @@ function testDestination(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',
     url: `${PATH}/:id/test`,
-    schema: {
-      operationId: 'testAuditExportDestination',
-      tags,
-      params: IdParams,
-      response: { 200: AuditExportTest, ...errorResponses(401, 403, 404) },
-    },
+    schema: { operationId: 'testAuditExportDestination', tags, params: IdParams, response: { 200: AuditExportTest } },
     handler: async (request) => parts.auditExports.test(await destinationOf(parts, request, request.params.id)),
   });
 }

@@ -13,7 +13,7 @@ import { IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { callerOf, canSeeAccessLinks, principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
-import { pageOf, pageQuery, QueryFlag, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, QueryFlag, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { writeScope } from '../scope.ts';
 import { changesOf, settingsOf } from './settings.ts';
@@ -80,7 +80,7 @@ function alreadyExists(existingId: string): HoldfastError {
 const ListQuery = z.object({
   profile_name: z.string().max(255).optional(),
   domain: z.string().max(260).optional(),
-  query: z.string().max(260).optional().describe('Part of the domain or of the profile name, in any case'),
+  query: queryFilter(260).describe('Part of the domain or of the profile name, in any case'),
   status: AuthStatus.optional(),
   can_reauth: QueryFlag.optional().describe('Whether it can log in again unattended'),
   can_reauth_reason: CanReauthReason.optional(),
@@ -105,7 +105,7 @@ function listConnections(app: ApiServer, { store, views, clock }: ApiParts): voi
       const filter = omitUndefined({
         profileName,
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
-        query: query === '' ? undefined : query,
+        query,
         status,
         canReauth: request.query.can_reauth,
         canReauthReason: request.query.can_reauth_reason,
@@ -114,8 +114,9 @@ function listConnections(app: ApiServer, { store, views, clock }: ApiParts): voi
       const paging = pageOf(request.query);
       const caller = principalCallerOf(request);
       const page = await store.connections.list(caller.scope, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(({ document }) => views.present(document, canSeeAccessLinks(caller)));
+      return sendPageHeaders(reply, paging, page).map(({ document }) =>
+        views.present(document, canSeeAccessLinks(caller)),
+      );
     },
   });
 }

@@ -36,8 +36,7 @@ function listTimeline(app: ApiServer, { store, views }: ApiParts): void {
       const paging = pageOf(request.query);
       const filter = omitUndefined({ type: request.query.type });
       const page = await store.timeline.list(caller.scope, id, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows;
+      return sendPageHeaders(reply, paging, page);
     },
   });
 }

@@ -1,26 +1,7 @@
 import { z } from 'zod';
 
 /** The parts of a JSON schema that examples are built from. */
-interface Schema {
-  type?: string | string[] | undefined;
-  format?: string | undefined;
-  properties?: Record<string, unknown> | undefined;
-  required?: string[] | undefined;
-  items?: unknown;
-  prefixItems?: unknown[] | undefined;
-  minLength?: number | undefined;
-  enum?: unknown[] | undefined;
-  const?: unknown;
-  default?: unknown;
-  anyOf?: unknown[] | undefined;
-  oneOf?: unknown[] | undefined;
-  allOf?: unknown[] | undefined;
-  minimum?: number | undefined;
-  minItems?: number | undefined;
-  examples?: unknown[] | undefined;
-}
-
-const Schema: z.ZodType<Schema> = z.object({
+const Schema = z.object({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
   properties: z.record(z.string(), z.unknown()).optional(),
@@ -38,6 +19,7 @@ const Schema: z.ZodType<Schema> = z.object({
   minItems: z.number().optional(),
   examples: z.array(z.unknown()).optional(),
 });
+type Schema = z.infer<typeof Schema>;
 
 const TIMESTAMP = '2026-01-31T09:30:00.000Z';
 

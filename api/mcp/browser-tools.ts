@@ -110,57 +110,49 @@ export function registerBrowserTools(server: McpServer, operations: Operations):
 }
 
 function registerInputTools(server: McpServer, operations: Operations): void {
+  const registerInputTool = (
+    name: string,
+    {
+      description,
+      endpoint,
+      input,
+      result,
+    }: { description: string; endpoint: string; input: z.ZodObject; result: string },
+  ) =>
+    server.registerTool(
+      name,
+      { description, inputSchema: z.object({ session_id: SessionId, ...input.shape }) },
+      async ({ session_id: id, ...body }) => {
+        await operations.json('POST', pathTo`/browsers/${id}/computer/${endpoint}`, body);
+        return toolResult({ [result]: true });
+      },
+    );
   const point = { x: z.number(), y: z.number() };
-  server.registerTool(
-    'click',
-    {
-      description: 'Clicks at a point',
-      inputSchema: z.object({ session_id: SessionId, ...point, num_clicks: z.int().optional() }),
-    },
-    async ({ session_id: id, ...click }) => {
-      await operations.json('POST', pathTo`/browsers/${id}/computer/click_mouse`, click);
-      return toolResult({ clicked: true });
-    },
-  );
-  server.registerTool(
-    'type_text',
-    {
-      description:
-        'Types text into the focused element. Not for passwords and codes: start_login has a person type those',
-      inputSchema: z.object({ session_id: SessionId, text: z.string() }),
-    },
-    async ({ session_id: id, text }) => {
-      await operations.json('POST', pathTo`/browsers/${id}/computer/type`, { text });
-      return toolResult({ typed: true });
-    },
-  );
-  server.registerTool(
-    'press_key',
-    {
-      description: 'Presses keys, one after another',
-      inputSchema: z.object({ session_id: SessionId, keys: z.array(z.string()).describe('Such as Return or Ctrl+a') }),
-    },
-    async ({ session_id: id, keys }) => {
-      await operations.json('POST', pathTo`/browsers/${id}/computer/press_key`, { keys });
-      return toolResult({ pressed: true });
-    },
-  );
-  server.registerTool(
-    'scroll',
-    {
-      description: 'Scrolls at a point, in wheel notches; positive is right and down',
-      inputSchema: z.object({
-        session_id: SessionId,
-        ...point,
-        delta_x: z.number().optional(),
-        delta_y: z.number().optional(),
-      }),
-    },
-    async ({ session_id: id, ...turn }) => {
-      await operations.json('POST', pathTo`/browsers/${id}/computer/scroll`, turn);
-      return toolResult({ scrolled: true });
-    },
-  );
+  registerInputTool('click', {
+    description: 'Clicks at a point',
+    endpoint: 'click_mouse',
+    input: z.object({ ...point, num_clicks: z.int().optional() }),
+    result: 'clicked',
+  });
+  registerInputTool('type_text', {
+    description:
+      'Types text into the focused element. Not for passwords and codes: start_login has a person type those',
+    endpoint: 'type',
+    input: z.object({ text: z.string() }),
+    result: 'typed',
+  });
+  registerInputTool('press_key', {
+    description: 'Presses keys, one after another',
+    endpoint: 'press_key',
+    input: z.object({ keys: z.array(z.string()).describe('Such as Return or Ctrl+a') }),
+    result: 'pressed',
+  });
+  registerInputTool('scroll', {
+    description: 'Scrolls at a point, in wheel notches; positive is right and down',
+    endpoint: 'scroll',
+    input: z.object({ ...point, delta_x: z.number().optional(), delta_y: z.number().optional() }),
+    result: 'scrolled',
+  });
 }
 
 function presentSession(session: unknown) {

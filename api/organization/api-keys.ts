@@ -17,7 +17,7 @@ import { creatorOf, principalCallerOf, rejectPrograms } from '../caller.ts';
 import type { ApiDeps, ApiServer } from '../context.ts';
 import { requireProjects } from './entitlements.ts';
 import { requireFound } from '../nullish.ts';
-import { QueryFlag, pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { QueryFlag, pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['API keys'];
@@ -62,7 +62,7 @@ const Query = z.object({
   status: z.enum(['active', 'deleted', 'all']).optional(),
   include_deleted: QueryFlag.optional().describe('Deprecated: the same as status=all'),
   name: z.string().max(255).optional().describe('The whole name'),
-  query: z.string().max(255).optional().describe('Part of the name, the creator or the project, in any case'),
+  query: queryFilter().describe('Part of the name, the creator or the project, in any case'),
   sort_by: z.enum(['created_at', 'name', 'expires_at']).optional(),
   sort_direction: z.enum(['asc', 'desc']).optional(),
   ...pageQuery,
@@ -92,7 +92,7 @@ function matches(key: ApiKeyRecord, query: Query): boolean {
   const status = query.status ?? (query.include_deleted === true ? 'all' : 'active');
   if (status !== 'all' && (status === 'deleted') !== (key.deletedAt !== null)) return false;
   if (query.name !== undefined && key.name !== query.name) return false;
-  if (query.query === undefined || query.query === '') return true;
+  if (query.query === undefined) return true;
   const part = query.query.toLowerCase();
   const texts = [key.name, key.createdBy.email, key.createdBy.name ?? '', key.projectName ?? ''];
   return (

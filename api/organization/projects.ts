@@ -9,7 +9,7 @@ import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireProjects } from './entitlements.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findProject, PROJECT_NOT_FOUND } from '../scope.ts';
 
@@ -38,7 +38,7 @@ export function registerProjects(service: ApiServer, parts: ApiParts): void {
 
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
-  query: z.string().max(255).optional().describe('Part of the name, in any case'),
+  query: queryFilter().describe('Part of the name, in any case'),
   ...pageQuery,
 });
 

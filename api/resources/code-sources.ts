@@ -72,8 +72,7 @@ function listSources(app: ApiServer, { store, settings }: ApiParts): void {
     handler: async (request, reply) => {
       const paging = pageOf(request.query);
       const page = await store.codeSources.list(principalCallerOf(request).scope, paging);
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map((row) => present(row, settings.publicUrl));
+      return sendPageHeaders(reply, paging, page).map((row) => present(row, settings.publicUrl));
     },
   });
 }

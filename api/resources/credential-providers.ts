@@ -16,7 +16,7 @@ import { principalCallerOf, organizationWideCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['credential providers'];
@@ -58,7 +58,7 @@ function createProvider(app: ApiServer, { store, addressPolicy }: ApiParts): voi
 }
 
 const Query = z.object({
-  query: z.string().max(260).optional().describe('Part of the name, in any case, or the whole id'),
+  query: queryFilter(260).describe('Part of the name, in any case, or the whole id'),
   ...pageQuery,
 });
 
@@ -76,11 +76,10 @@ function listProviders(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { query } = request.query;
       const paging = pageOf(request.query);
-      const filter = omitUndefined({ query: query === '' ? undefined : query });
+      const filter = omitUndefined({ query });
       const { organizationId } = principalCallerOf(request).scope;
       const page = await store.credentialProviders.list(organizationId, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(present);
+      return sendPageHeaders(reply, paging, page).map(present);
     },
   });
 }

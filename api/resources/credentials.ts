@@ -15,7 +15,7 @@ import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findByIdOrName, writeScope } from '../scope.ts';
 
@@ -60,7 +60,7 @@ function createCredential(app: ApiServer, { store }: ApiParts): void {
 
 const Query = z.object({
   domain: z.string().max(260).optional(),
-  query: z.string().max(260).optional().describe('Part of the name or of the domain, in any case'),
+  query: queryFilter(260).describe('Part of the name or of the domain, in any case'),
   ...pageQuery,
 });
 
@@ -74,12 +74,11 @@ function listCredentials(app: ApiServer, { store }: ApiParts): void {
       const { domain, query } = request.query;
       const filter = omitUndefined({
         domain: domain === undefined ? undefined : (normalizeDomain(domain) ?? domain),
-        query: query === '' ? undefined : query,
+        query,
       });
       const paging = pageOf(request.query);
       const page = await store.credentials.list(principalCallerOf(request).scope, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map((record) => presentCredential(record, 'list'));
+      return sendPageHeaders(reply, paging, page).map((record) => presentCredential(record, 'list'));
     },
   });
 }

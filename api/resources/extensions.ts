@@ -9,7 +9,7 @@ import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
 import { parseExtensionForm } from './extension-archive.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
 
@@ -17,7 +17,7 @@ const tags = ['extensions'];
 const NOT_FOUND = 'Extension not found; check its id or name, and the project';
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
-  query: z.string().max(260).optional().describe('Part of the name, in any case, or the whole id'),
+  query: queryFilter(260).describe('Part of the name, in any case, or the whole id'),
   ...pageQuery,
 });
 
@@ -67,10 +67,9 @@ function listExtensions(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const paging = pageOf(request.query);
-      const filter = omitUndefined({ name, query: query === '' ? undefined : query });
+      const filter = omitUndefined({ name, query });
       const page = await store.extensions.list(principalCallerOf(request).scope, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(presentExtension);
+      return sendPageHeaders(reply, paging, page).map(presentExtension);
     },
   });
 }

@@ -8,7 +8,7 @@ import { principalCallerOf, type PrincipalCaller } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findByIdOrName, writeScope } from '../scope.ts';
 
@@ -16,7 +16,7 @@ const tags = ['profiles'];
 const NOT_FOUND = 'Profile not found; check its id or name, and the project';
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
-  query: z.string().max(255).optional().describe('Part of the name, in any case'),
+  query: queryFilter().describe('Part of the name, in any case'),
   ...pageQuery,
 });
 
@@ -64,10 +64,9 @@ function listProfiles(app: ApiServer, { store }: ApiParts): void {
         sendPageHeaders(reply, paging, { rows, hasMore: false });
         return rows.map(presentProfile);
       }
-      const filter = omitUndefined({ query: query === '' ? undefined : query });
+      const filter = omitUndefined({ query });
       const page = await store.profiles.list(scope, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(presentProfile);
+      return sendPageHeaders(reply, paging, page).map(presentProfile);
     },
   });
 }

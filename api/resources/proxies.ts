@@ -9,7 +9,7 @@ import { principalCallerOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
 import { requireFound } from '../nullish.ts';
-import { pageOf, pageQuery, sendPageHeaders } from '../paging.ts';
+import { pageOf, pageQuery, sendPageHeaders, queryFilter } from '../paging.ts';
 import type { ApiParts } from '../parts.ts';
 import { findInDefaultProject, writeScope } from '../scope.ts';
 
@@ -55,7 +55,7 @@ function createProxy(app: ApiServer, { store, addressPolicy }: ApiParts): void {
 
 const Query = z.object({
   name: z.string().max(255).optional().describe('The whole name'),
-  query: z.string().max(260).optional().describe('Part of the name or of the host, in any case, or the whole id'),
+  query: queryFilter(260).describe('Part of the name or of the host, in any case, or the whole id'),
   ...pageQuery,
 });
 
@@ -68,10 +68,9 @@ function listProxies(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const { name, query } = request.query;
       const paging = pageOf(request.query);
-      const filter = omitUndefined({ name, query: query === '' ? undefined : query });
+      const filter = omitUndefined({ name, query });
       const page = await store.proxies.list(principalCallerOf(request).scope, { ...paging, ...filter });
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(presentProxy);
+      return sendPageHeaders(reply, paging, page).map(presentProxy);
     },
   });
 }

@@ -70,8 +70,7 @@ function listWebhooks(app: ApiServer, { store }: ApiParts): void {
     handler: async (request, reply) => {
       const paging = pageOf(request.query);
       const page = await store.webhooks.list(principalCallerOf(request).scope, paging);
-      sendPageHeaders(reply, paging, page);
-      return page.rows.map(present);
+      return sendPageHeaders(reply, paging, page).map(present);
     },
   });
 }
@@ -173,8 +172,7 @@ function listDeliveries(app: ApiServer, { store }: ApiParts): void {
       const paging = pageOf(request.query);
       const { status } = request.query;
       const page = await store.webhookDeliveries.list(scope, id, { ...paging, ...omitUndefined({ status }) });
-      sendPageHeaders(reply, paging, page);
-      return page.rows;
+      return sendPageHeaders(reply, paging, page);
     },
   });
 }
