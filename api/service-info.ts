@@ -47,15 +47,11 @@ export function registerAuthContext(app: ApiServer): void {
       const caller = principalCallerOf(request);
       const id = principalIdOf(caller);
       return {
-        ...(caller.kind === 'api_key'
-          ? {
-              authentication: { method: 'api_key' as const, source: 'api_key' as const, credential_id: id },
-              principal: { type: 'api_key' as const, id },
-            }
-          : {
-              authentication: { method: 'jwt' as const, source: caller.source, credential_id: null },
-              principal: { type: 'user' as const, id },
-            }),
+        authentication:
+          caller.kind === 'api_key'
+            ? { method: 'api_key' as const, source: 'api_key' as const, credential_id: id }
+            : { method: 'jwt' as const, source: caller.source, credential_id: null },
+        principal: { type: caller.kind, id },
         organization: { id: caller.scope.organizationId },
         authorization: {
           credential_scope: { project_id: credentialProjectOf(caller) },

@@ -15,7 +15,7 @@ import type { AppEvent } from '../../store/queries/app-events.ts';
 import type { InvocationRecord } from '../../store/queries/invocations.ts';
 import { EventStreamResponse, IdParams, NoContent, errorResponses } from '../response-schemas.ts';
 import { streamAppEvents, Since } from './event-stream.ts';
-import { forwardedHeaders } from '../browsers/forwarding.ts';
+import { publicAddressHeaders } from '../browsers/forwarding.ts';
 import { principalCallerOf, programOf } from '../caller.ts';
 import type { ApiServer } from '../context.ts';
 import { omitUndefined } from '../nullish.ts';
@@ -198,12 +198,9 @@ function listInvocationBrowsers(app: ApiServer, { store, browserService, setting
     },
     handler: async (request) => {
       const { id, projectId } = await findInvocation(store, request);
-      // Session URLs are built from the address that the caller used.
-      const headers = forwardedHeaders(settings, {}, [projectId], programOf(request));
-      const { 'x-forwarded-host': host, 'x-forwarded-proto': protocol } = headers;
-      const forwarded = { 'x-forwarded-host': String(host), 'x-forwarded-proto': String(protocol) };
+      const headers = publicAddressHeaders(settings, programOf(request));
       const path = `/invocations/${id}/browsers`;
-      return browserService.call({ method: 'GET', path, projectId, headers: forwarded, schema: Browsers });
+      return browserService.call({ method: 'GET', path, projectId, headers, schema: Browsers });
     },
   });
 }

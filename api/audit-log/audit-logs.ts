@@ -67,32 +67,16 @@ export function registerAuditLogs(app: ApiServer, { store }: ApiParts): void {
   });
 }
 
-/** Part of an export. The digest is known before the body is sent, for its header. */
-interface AuditChunk {
-  rows: number;
-  /** Length of the body, in bytes. */
-  bytes: number;
-  /** Digest of the body, in hex. */
-  sha256: string;
-  /** Cursor of the next chunk; null for the last. */
-  next: string | null;
-  body: Readable;
-}
-
-interface AuditChunkRequest {
-  format: 'jsonl' | 'jsonl.gz';
-  /** Maximum rows. */
-  limit: number;
-  after: string | undefined;
-}
-
 type ReadBatch = (limit: number, after: string | undefined) => Promise<{ rows: AuditLogEntry[]; next: string | null }>;
 
 /**
- * Reads a chunk in batches. Memory holds one batch, and the rest compressed to about forty bytes a row; plain lines are
- * decompressed again while they are sent.
+ * Reads a chunk in batches, with the length and digest of its body, and the cursor of the next chunk (null for the last). Memory
+ * holds one batch, and the rest compressed to about forty bytes a row; plain lines are decompressed again while they are sent.
  */
-async function readAuditChunk(read: ReadBatch, { format, limit, after }: AuditChunkRequest): Promise<AuditChunk> {
+async function readAuditChunk(
+  read: ReadBatch,
+  { format, limit, after }: { format: 'jsonl' | 'jsonl.gz'; limit: number; after: string | undefined },
+) {
   const gzip = createGzip();
   const compressed: Buffer[] = [];
   const plainHash = createHash('sha256');

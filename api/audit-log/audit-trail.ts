@@ -73,6 +73,10 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
       .finally(() => inProgress.delete(done));
     inProgress.add(done);
   };
+  const recordFor = (resolving: Promise<AuditPrincipal>, call: AuditedCall): void => {
+    const work = resolving.then((principal) => write(principal, call));
+    inBackground(work, call.route);
+  };
   const writeSuppressed = (includeCurrent: boolean): void => {
     for (const suppressed of budget.takeSuppressed(clock(), includeCurrent))
       inBackground(write(INSTALLATION, toSuppressedCall(suppressed)), '');
@@ -99,17 +103,9 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
     write,
     record: (principal, call) => inBackground(write(principal, call), call.route),
     recordAnonymous: (call) => {
-      if (!budget.admit(call.ip, clock())) return;
-      inBackground(
-        principalOfRevokedKey(call).then((principal) => write(principal, call)),
-        call.route,
-      );
+      if (budget.admit(call.ip, clock())) recordFor(principalOfRevokedKey(call), call);
     },
-    recordBrowserToken: (token, call) =>
-      inBackground(
-        principalOfBrowserToken(token).then((principal) => write(principal, call)),
-        call.route,
-      ),
+    recordBrowserToken: (token, call) => recordFor(principalOfBrowserToken(token), call),
     close: async () => {
       clearInterval(timer);
       writeSuppressed(true);

@@ -103,7 +103,8 @@ async function streamFlow(
   });
   writer.onClose(stream.close);
   // The reader already has the final state.
-  if (row.revision === afterRevision && hasEnded(row.document)) {
+  const currentStatus = row.document.flow?.flow_status ?? 'IN_PROGRESS';
+  if (row.revision === afterRevision && currentStatus !== 'IN_PROGRESS') {
     writer.end();
     return;
   }
@@ -132,10 +133,11 @@ async function streamFlow(
       );
     }
     // The connection was removed together with its states, perhaps before the cancellation could be read.
-    if (running !== null && !stream.signal.aborted && (await isGone(parts, row.id)))
+    if (running !== null && !stream.signal.aborted && (await parts.store.connections.byIdUnscoped(row.id)) === null)
       await sendState(parts, writer, caller, canceled(running, parts.clock()), parts.clock());
   } catch (error) {
-    await sendError(parts, writer, error);
+    const { code, message } = toHoldfastError(error);
+    await writer.send(frame({ event: 'error', timestamp: parts.clock().toISOString(), error: { code, message } }));
   } finally {
     clearTimeout(expiry);
     writer.end();
@@ -157,10 +159,6 @@ async function sendState(
   return connection.flow_status !== 'IN_PROGRESS';
 }
 
-async function isGone({ store }: ApiParts, connectionId: string): Promise<boolean> {
-  return (await store.connections.byIdUnscoped(connectionId)) === null;
-}
-
 /** The final state of a flow whose connection was removed. */
 function canceled({ revision, document }: ConnectionState, at: Date): ConnectionState {
   const { flow } = document;
@@ -168,18 +166,8 @@ function canceled({ revision, document }: ConnectionState, at: Date): Connection
   return { revision: revision + 1, at, document: { ...document, flow: flow === null ? null : { ...flow, ...end } } };
 }
 
-async function sendError(parts: ApiParts, writer: EventStream, error: unknown): Promise<void> {
-  const { code, message } = toHoldfastError(error);
-  const timestamp = parts.clock().toISOString();
-  await writer.send(frame({ event: 'error', timestamp, error: { code, message } }));
-}
-
 function frame(data: { event: string; [name: string]: unknown }, id?: number): string {
   return eventFrame(data.event, data, id);
-}
-
-function hasEnded(document: ConnectionDocument): boolean {
-  return document.flow !== null && document.flow.flow_status !== 'IN_PROGRESS';
 }
 
 /** Flow fields of a state event besides `flow_status` and `flow_step` (wire.md, "Streams"). */

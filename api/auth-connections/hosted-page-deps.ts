@@ -96,22 +96,23 @@ function toSteps(actions: readonly HandAction[]): ({ pick: string } | { pick: nu
 
 /** Translates input from the hosted page into actions of the computer endpoints. */
 function computerActions(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput[] {
-  const pause: ComputerInput[] =
-    action.after_ms === 0 ? [] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }];
+  const input = computerInput(action);
+  return action.after_ms === 0 ? [input] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }, input];
+}
+
+function computerInput(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput {
   switch (action.do) {
     case 'down':
-    case 'up': {
-      const { x, y, do: click_type } = action;
-      return [...pause, { type: 'click_mouse', click_mouse: { x, y, click_type } }];
-    }
+    case 'up':
+      return { type: 'click_mouse', click_mouse: { x: action.x, y: action.y, click_type: action.do } };
     case 'move':
-      return [...pause, { type: 'move_mouse', move_mouse: { x: action.x, y: action.y, smooth: false } }];
+      return { type: 'move_mouse', move_mouse: { x: action.x, y: action.y, smooth: false } };
     case 'wheel':
-      return [...pause, { type: 'scroll', scroll: { x: action.x, y: action.y, delta_y: action.notches } }];
+      return { type: 'scroll', scroll: { x: action.x, y: action.y, delta_y: action.notches } };
     case 'type':
-      return [...pause, { type: 'type_text', type_text: { text: action.text } }];
+      return { type: 'type_text', type_text: { text: action.text } };
     case 'key':
-      return [...pause, { type: 'press_key', press_key: { keys: [action.key] } }];
+      return { type: 'press_key', press_key: { keys: [action.key] } };
     default:
       return assertNever(action);
   }

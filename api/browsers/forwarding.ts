@@ -20,7 +20,7 @@ const DROPPED = new Set([
 ]);
 
 /**
- * Headers for the browser service: the caller's own, the public address (it builds session URLs from it) and, for an authenticated
+ * Headers for the browser service: the caller's own, the public address and, for an authenticated
  * caller, the service's key and the projects that the request may see, the one it writes to first. `projects` is null for a
  * caller with a browser token.
  */
@@ -31,12 +31,9 @@ export function forwardedHeaders(
   program: ProgramCaller | null = null,
 ): IncomingHttpHeaders {
   const kept = Object.fromEntries(Object.entries(headers).filter(([name]) => !DROPPED.has(name.toLowerCase())));
-  // Programs reach the API by an internal address.
-  const publicUrl = new URL(program === null ? settings.publicUrl : `http://${program.host}`);
   return {
     ...kept,
-    'x-forwarded-host': publicUrl.host,
-    'x-forwarded-proto': publicUrl.protocol.replace(':', ''),
+    ...publicAddressHeaders(settings, program),
     ...(projects === null
       ? {}
       : {
@@ -46,6 +43,13 @@ export function forwardedHeaders(
           ...(program === null ? {} : { [INVOCATION_HEADER]: program.invocationId }),
         }),
   };
+}
+
+/** Tells the browser service the address by which the caller reached the API, which session URLs are built from. */
+export function publicAddressHeaders({ publicUrl }: ApiSettings, program: ProgramCaller | null) {
+  // Programs reach the API by an internal address.
+  const { host, protocol } = new URL(program === null ? publicUrl : `http://${program.host}`);
+  return { 'x-forwarded-host': host, 'x-forwarded-proto': protocol.replace(':', '') };
 }
 
 /** Whether a query has a browser token, which the browser service verifies; a bearer token is then ignored and not forwarded. */

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { request as httpRequest } from 'undici';
 import { z } from 'zod';
+import { PROJECTS_HEADER } from '../../contract/browsers.ts';
 import type { RecordingRecord } from '../../store/queries/recordings.ts';
-import { forwardedHeaders } from './forwarding.ts';
+import { publicAddressHeaders } from './forwarding.ts';
 import type { ApiParts } from '../parts.ts';
 
 /** `/browsers/{id}/replays` and `/browsers/{id}/replays/{replay_id}`. */
@@ -11,7 +11,7 @@ const REPLAY_PATH = /^\/browsers\/([^/]+)\/replays(?:\/([^/]+))?$/;
 /** How long the browser service may take to list its own replays, in milliseconds. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 
-const Listed = z.array(z.looseObject({ replay_id: z.string() })).catch([]);
+const Replays = z.array(z.looseObject({ replay_id: z.string() }));
 
 /**
  * Serves the recordings of connections' sessions from the store, since those sessions have usually ended. Returns false for
@@ -20,7 +20,7 @@ const Listed = z.array(z.looseObject({ replay_id: z.string() })).catch([]);
 export async function serveRecordings(
   request: FastifyRequest,
   reply: FastifyReply,
-  parts: Pick<ApiParts, 'store' | 'settings'>,
+  parts: Pick<ApiParts, 'store' | 'settings' | 'browserService'>,
   projects: readonly string[],
 ): Promise<boolean> {
   const [, session, replay] = REPLAY_PATH.exec(request.url.split('?', 1)[0] ?? '') ?? [];
@@ -50,20 +50,14 @@ export async function serveRecordings(
 
 /** Replays that the browser service has of the session; empty if it does not know the session or does not respond. */
 async function listServiceReplays(
-  { settings }: Pick<ApiParts, 'settings'>,
+  { settings, browserService }: Pick<ApiParts, 'settings' | 'browserService'>,
   path: string,
   projects: readonly string[],
-): Promise<z.infer<typeof Listed>> {
-  try {
-    const answer = await httpRequest(new URL(path, settings.browserBaseUrl), {
-      headers: forwardedHeaders(settings, {}, projects),
-      headersTimeout: RESPONSE_TIMEOUT_MS,
-      bodyTimeout: RESPONSE_TIMEOUT_MS,
-    });
-    return Listed.parse(await answer.body.json());
-  } catch {
-    return [];
-  }
+): Promise<z.infer<typeof Replays>> {
+  const [projectId = ''] = projects;
+  const headers = { ...publicAddressHeaders(settings, null), [PROJECTS_HEADER]: projects.join(',') };
+  const call = { method: 'GET', path, projectId, headers, timeoutMs: RESPONSE_TIMEOUT_MS } as const;
+  return browserService.call({ ...call, schema: Replays }).catch(() => []);
 }
 
 function present({ id, startedAt, finishedAt }: RecordingRecord): Record<string, string> {

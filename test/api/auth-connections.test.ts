@@ -245,7 +245,7 @@ describe('update and delete', () => {
     const refused = await call('POST', '/auth/connections', create);
     expect([refused.statusCode, refused.json<{ message: string }>().message]).toEqual([
       400,
-      `${field}.export: is not supported; leave it out and read telemetry from the browser session`,
+      `${field}.export: is not supported; omit it and read telemetry from the browser session`,
     ]);
     const { id } = (await call('POST', '/auth/connections', { domain: 'export.example', profile_name: 'ann' })).json<{
       id: string;
