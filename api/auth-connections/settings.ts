@@ -6,7 +6,7 @@ import type {
 } from '../../contract/connections.ts';
 import type { ConnectionSettings } from '../../contract/document.ts';
 import { invalidField } from '../../contract/errors.ts';
-import { PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan, defaultHealthCheckInterval } from '../../contract/limits.ts';
+import { PLAN_MIN_HEALTH_CHECK_INTERVAL, defaultHealthCheckInterval } from '../../contract/limits.ts';
 import type { BrowserProxyConfig, ProxyRef } from '../../contract/proxies.ts';
 import type { TelemetryRequest } from '../../contract/telemetry.ts';
 import type { ProjectScope } from '../../store/scope.ts';
@@ -20,18 +20,15 @@ export async function settingsOf(
   scope: ProjectScope,
   body: ConnectionCreate,
 ): Promise<ConnectionSettings> {
-  const { plan } = deps.settings;
   checkDomain(deps.addressPolicy, body.domain);
-  if (body.login_url !== undefined) checkServerUrl(deps.addressPolicy, 'login_url', body.login_url);
-  if (body.health_check_interval !== undefined) checkInterval(plan, body.health_check_interval);
-  if (body.credential !== undefined) await checkCredential(deps, scope, body.credential);
+  await validate(deps, scope, body);
   const browser = await browserOf(deps, scope, body);
   return {
     domain: body.domain,
     profile_name: body.profile_name,
     auto_reauth: body.auto_reauth ?? true,
     health_checks: body.health_checks ?? true,
-    health_check_interval: body.health_check_interval ?? defaultHealthCheckInterval(plan),
+    health_check_interval: body.health_check_interval ?? defaultHealthCheckInterval(deps.settings.plan),
     record_session: body.record_session ?? false,
     save_credentials: body.save_credentials ?? true,
     ...omitUndefined({
@@ -52,11 +49,7 @@ export async function changesOf(
   current: ConnectionSettings,
   body: ConnectionUpdate,
 ): Promise<SettingsChanges> {
-  if (body.login_url !== undefined && body.login_url !== '')
-    checkServerUrl(deps.addressPolicy, 'login_url', body.login_url);
-  // Only a new value is checked: one that a lower plan forbids stays until it is edited.
-  if (body.health_check_interval !== undefined) checkInterval(deps.settings.plan, body.health_check_interval);
-  if (body.credential !== undefined && body.credential !== null) await checkCredential(deps, scope, body.credential);
+  await validate(deps, scope, body);
   const browser = await browserOf(deps, scope, body);
   return omitUndefined({
     allowed_domains: body.allowed_domains && normalizeAllowedDomains(body.allowed_domains),
@@ -99,9 +92,15 @@ export function telemetryOf({ browser, browser_telemetry: deprecated }: BrowserC
   return browser?.telemetry === undefined ? deprecated : browser.telemetry;
 }
 
-function checkInterval(plan: Plan, seconds: number): void {
+/** Validates the settings of a body; absent ones are not checked, so a value that a lower plan forbids stays until it is edited. */
+async function validate(deps: ApiDeps, scope: ProjectScope, body: ConnectionUpdate): Promise<void> {
+  const { login_url: loginUrl = '', health_check_interval: interval, credential } = body;
+  if (loginUrl !== '') checkServerUrl(deps.addressPolicy, 'login_url', loginUrl);
+  const { plan } = deps.settings;
   const minimum = PLAN_MIN_HEALTH_CHECK_INTERVAL[plan];
-  if (seconds < minimum) throw invalidField('health_check_interval', `must be ${minimum} or more on the ${plan} plan`);
+  if (interval !== undefined && interval < minimum)
+    throw invalidField('health_check_interval', `must be ${minimum} or more on the ${plan} plan`);
+  if (credential !== undefined && credential !== null) await checkCredential(deps, scope, credential);
 }
 
 async function checkCredential(deps: ApiDeps, scope: ProjectScope, reference: CredentialReference): Promise<void> {

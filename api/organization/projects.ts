@@ -16,24 +16,27 @@ import { findProject, PROJECT_NOT_FOUND } from '../scope.ts';
 const tags = ['projects'];
 /** Older clients use the second path. */
 const PATHS = [
-  { url: '/org/projects', hide: false },
-  { url: '/projects', hide: true },
-] as const;
-type Path = (typeof PATHS)[number];
+  { prefix: '/org/projects', hide: false },
+  { prefix: '/projects', hide: true },
+];
 
 /** Registers projects, which isolate resources within an organization. */
 export function registerProjects(service: ApiServer, parts: ApiParts): void {
-  void service.register((app: ApiServer, _options, done) => {
-    app.addHook('preHandler', (request) => requireProjects(parts, organizationOf(request)));
-    for (const path of PATHS) {
-      listProjects(app, parts, path);
-      createProject(app, parts, path);
-      retrieveProject(app, parts, path);
-      updateProject(app, parts, path);
-      deleteProject(app, parts, path);
-    }
-    done();
-  });
+  for (const { prefix, hide } of PATHS) {
+    const plugin = (app: ApiServer, _options: object, done: () => void) => {
+      app.addHook('preHandler', (request) => requireProjects(parts, organizationOf(request)));
+      app.addHook('onRoute', (route) => {
+        route.schema = { ...route.schema, hide };
+      });
+      listProjects(app, parts);
+      createProject(app, parts);
+      retrieveProject(app, parts);
+      updateProject(app, parts);
+      deleteProject(app, parts);
+      done();
+    };
+    void service.register(plugin, { prefix });
+  }
 }
 
 const Query = z.object({
@@ -43,17 +46,11 @@ const Query = z.object({
 });
 
 /** `GET /org/projects`: the projects in the credential's scope. */
-function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
+function listProjects(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
-    url: path.url,
-    schema: {
-      operationId: 'listProjects',
-      tags,
-      hide: path.hide,
-      querystring: Query,
-      response: { 200: z.array(Project) },
-    },
+    url: '',
+    schema: { operationId: 'listProjects', tags, querystring: Query, response: { 200: z.array(Project) } },
     handler: async (request, reply) => {
       const { scope } = principalCallerOf(request);
       const { name, query = '' } = request.query;
@@ -72,14 +69,13 @@ function listProjects(app: ApiServer, { store }: ApiParts, path: Path): void {
 }
 
 /** `POST /org/projects`: for organization-wide credentials. */
-function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+function createProject(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'POST',
-    url: path.url,
+    url: '',
     schema: {
       operationId: 'createProject',
       tags,
-      hide: path.hide,
       body: ProjectCreate,
       response: { 201: Project, ...errorResponses(409) },
     },
@@ -97,31 +93,24 @@ function createProject(app: ApiServer, { store }: ApiParts, path: Path): void {
 }
 
 /** `GET /org/projects/{id or name}`. */
-function retrieveProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+function retrieveProject(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'GET',
-    url: `${path.url}/:id_or_name`,
-    schema: {
-      operationId: 'retrieveProject',
-      tags,
-      hide: path.hide,
-      params: IdOrNameParams,
-      response: { 200: Project },
-    },
+    url: '/:id_or_name',
+    schema: { operationId: 'retrieveProject', tags, params: IdOrNameParams, response: { 200: Project } },
     handler: async (request) =>
       presentProject(await findProject(store, principalCallerOf(request).scope, request.params.id_or_name, true)),
   });
 }
 
 /** `PATCH /org/projects/{id or name}`: changes name or status, for organization-wide credentials. */
-function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+function updateProject(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'PATCH',
-    url: `${path.url}/:id_or_name`,
+    url: '/:id_or_name',
     schema: {
       operationId: 'updateProject',
       tags,
-      hide: path.hide,
       params: IdOrNameParams,
       body: ProjectUpdate,
       response: { 200: Project, ...errorResponses(409, 422) },
@@ -138,14 +127,13 @@ function updateProject(app: ApiServer, { store }: ApiParts, path: Path): void {
 }
 
 /** `DELETE /org/projects/{id or name}`: deletes an empty project and its keys, for organization-wide credentials. */
-function deleteProject(app: ApiServer, { store }: ApiParts, path: Path): void {
+function deleteProject(app: ApiServer, { store }: ApiParts): void {
   app.route({
     method: 'DELETE',
-    url: `${path.url}/:id_or_name`,
+    url: '/:id_or_name',
     schema: {
       operationId: 'deleteProject',
       tags,
-      hide: path.hide,
       params: IdOrNameParams,
       response: { 204: NoContent, ...errorResponses(422) },
     },
