@@ -29,7 +29,7 @@ async function create(more: object = {}): Promise<AuditExportDestination> {
 }
 
 describe('export destinations', () => {
-  it('are made, listed, read, changed and deleted; each change is told to the workflow', async () => {
+  it('creates, lists, reads, updates and deletes destinations, and notifies the workflow of each change', async () => {
     const { call } = fixture();
     const made = await create({ kms_key_id: 'alias/audit' });
     expect(made).toEqual({
@@ -103,7 +103,7 @@ describe('export destinations', () => {
     expect([patched.statusCode, patched.body]).toEqual([400, expect.stringContaining(field)]);
   });
 
-  it('take what is as long as it may be, and refuse to become something else', async () => {
+  it('accepts values of maximum length, and rejects changes of immutable settings', async () => {
     const longest = {
       region: 'r'.repeat(128),
       bucket: 'b'.repeat(63),
@@ -117,7 +117,7 @@ describe('export destinations', () => {
       expect((await fixture().call('PATCH', `${PATH}/${id}`, wrong)).statusCode).toBe(400);
   });
 
-  it('belong to the organization: keys of one project, and of another organization, see none', async () => {
+  it('hides destinations from keys of a project or of another organization', async () => {
     const { call, app, store } = fixture();
     const { id } = await create();
     const key = (await call('POST', '/org/api_keys', { name: 'p', project_id: DEFAULT_PROJECT_ID })).json<{
@@ -147,7 +147,7 @@ describe('export destinations', () => {
     expect((await app.inject({ method: 'DELETE', url: `${PATH}/${id}`, headers })).statusCode).toBe(404);
   });
 
-  it('are tested as deliveries use them', async () => {
+  it('tests a destination the way exports use it', async () => {
     const { call } = fixture();
     const { id, external_id: externalId } = await create();
     const error = { code: 'put_object_failed', message: 'The object could not be put: access is denied' } as const;
@@ -161,12 +161,12 @@ describe('export destinations', () => {
     expect(auditExports.test.mock.calls[0]?.[0]).toMatchObject({ id, externalId, bucket: BODY.bucket });
   });
 
-  it('are made while Temporal is away', async () => {
+  it('creates a destination while Temporal is unavailable', async () => {
     auditExports.wake.mockRejectedValue(new HoldfastError('unavailable', 'Temporal does not answer'));
     await create();
   });
 
-  it('show how delivery stands; where it has come to is no page token', async () => {
+  it('shows the progress of an export, whose cursor is not a page token', async () => {
     const { call, store } = fixture();
     const made = await create();
     const activation = { id: made.id, activation: 1 };

@@ -31,8 +31,8 @@ const pathsOf = (lines: string): string[] =>
     .split('\n')
     .map((line) => (JSON.parse(line) as AuditLogEntry).path);
 
-describe('the token of a page, and the cursor of a chunk', () => {
-  it('go on by their own operation alone', async () => {
+describe('page tokens and chunk cursors', () => {
+  it('are accepted only by their own operation', async () => {
     const token = String((await page()).headers['x-next-page-token']);
     const cursor = String((await chunk()).headers['x-next-cursor']);
     const [ofPage, ofChunk] = [await page({ page_token: token }), await chunk({ cursor })];
@@ -50,7 +50,7 @@ describe('the token of a page, and the cursor of a chunk', () => {
     }
   });
 
-  it('go on with the filters that they came with, however these are written', async () => {
+  it('require the filters they were issued with, in any spelling', async () => {
     const filters = { method: 'get', exclude_method: 'PUT,DELETE', search: '/ROW/' };
     const token = String((await page(filters)).headers['x-next-page-token']);
     const same = { ...filters, method: 'GET', exclude_method: 'delete,put', page_token: token };
@@ -65,8 +65,8 @@ describe('the token of a page, and the cursor of a chunk', () => {
   });
 });
 
-describe('a chunk', () => {
-  it('is read in batches, whole and in order, with its digest, as lines and compressed', async () => {
+describe('an audit log chunk', () => {
+  it('is read in batches, complete and in order, with its digest, plain and compressed', async () => {
     const batches = vi.spyOn(fixture().store.auditLog, 'page');
     const [lines, packed] = [
       await chunk({ limit: '2250' }),
@@ -94,7 +94,7 @@ describe('a chunk', () => {
     expect(pathsOf(rest.body).at(-1)).toBe('/row/0');
   });
 
-  it('of no row is empty', async () => {
+  it('is empty without rows', async () => {
     const answer = await chunk({ search: 'no row has this' });
     expect([answer.statusCode, answer.body, answer.headers['x-row-count']]).toEqual([200, '', '0']);
   });

@@ -49,7 +49,7 @@ const rowsFrom = async (address: string, organizationId = WHOLE.organizationId):
   return rows;
 };
 
-describe('requests of nobody known', () => {
+describe('anonymous requests', () => {
   it.each<[string, string, string[], Partial<AuditLogEntry>]>([
     ['a wrong token', 'GET /profiles?a=b', ['authorization: Bearer wrong'], { path: '/profiles', status: 401 }],
     ['no token', 'DELETE /profiles/x', [], { method: 'DELETE', route: '/profiles/:id_or_name', status: 401 }],
@@ -72,7 +72,7 @@ describe('requests of nobody known', () => {
     expect(Date.parse(found?.timestamp ?? '')).toBeGreaterThanOrEqual(before);
   });
 
-  it('that are not HTTP leave one, too', async () => {
+  it('are audited even if they are not HTTP', async () => {
     const { store } = fixture();
     const count = async () => (await store.auditLog.page(WHOLE, { limit: 100, search: '127.0.0.1' })).rows.length;
     const before = await count();
@@ -80,7 +80,7 @@ describe('requests of nobody known', () => {
     await vi.waitFor(async () => expect(await count()).toBe(before + 1));
   });
 
-  it('belong to the organization whose key their token once was', async () => {
+  it('are recorded for the organization whose revoked key they carry', async () => {
     const { store } = fixture();
     await store.organizations.create({ id: 'org_former', name: 'Former', plan: 'free' });
     const scope = { organizationId: 'org_former', projectId: null };
@@ -98,7 +98,7 @@ describe('requests of nobody known', () => {
     ]);
   });
 
-  it('leave so many rows a minute, and one that counts the others', () => {
+  it('write a limited number of rows a minute, and one that counts the rest', () => {
     const budget = createAnonymousBudget();
     const at = new Date('2026-03-01T10:00:30Z');
     const admitted = (address: string, times: number) =>
@@ -117,7 +117,7 @@ describe('requests of nobody known', () => {
     expect(budget.admit('a', next)).toBe(true);
   });
 
-  it('are counted where they were left out, at the latest when the service ends', async () => {
+  it('are counted when suppressed, at the latest on shutdown', async () => {
     const { deps } = fixture();
     const own = await startApi({ ...deps, settings: { ...deps.settings, trustProxy: true }, port: 0 });
     for (let time = 0; time < 13; time += 1)
@@ -129,8 +129,8 @@ describe('requests of nobody known', () => {
   });
 });
 
-describe('requests of the known', () => {
-  it('leave a row where nothing is at the path, or nothing by that method, or too much was asked for', async () => {
+describe('authenticated requests', () => {
+  it('are audited for unknown paths, unsupported methods and exceeded rate limits', async () => {
     const { call, deps, store } = fixture();
     await call('GET', '/audited-nowhere');
     await call('PATCH', '/audit-logs', {});
@@ -154,7 +154,7 @@ describe('requests of the known', () => {
     expect((await statusOf('limited@example.com')).toSorted()).toEqual([200, 429]);
   });
 
-  it('leave a row of the project whose browser a URL opens, as a websocket and as a page', async () => {
+  it('are recorded for the project of the browser that a URL opens, by WebSocket and by page', async () => {
     const token = `h.${Buffer.from('{"project":"prj_default"}').toString('base64url')}.s`;
     const upgrade = ['upgrade: websocket', 'connection: upgrade'];
     await raw(lines(`GET /browsers/b1/cdp?jwt=${token}`, '198.51.100.203', ...upgrade));
@@ -176,7 +176,7 @@ describe('requests of the known', () => {
     expect(ofProject.rows).toHaveLength(2);
   });
 
-  it('leave a row of the organization whose hosted page they use', async () => {
+  it('are recorded for the organization whose hosted page they use', async () => {
     const { app, call } = fixture();
     const { id } = (await call('POST', '/auth/connections', { domain: 'audited.example', profile_name: 'ann' })).json<{
       id: string;

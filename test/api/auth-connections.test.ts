@@ -5,7 +5,7 @@ import { useService } from './service-fixture.ts';
 const fixture = useService();
 
 describe('create', () => {
-  it('answers 201 with the whole shape and the defaults', async () => {
+  it('responds 201 with all fields and defaults', async () => {
     const { call } = fixture();
     const response = await call('POST', '/auth/connections', { domain: 'Example.COM', profile_name: 'ann' });
     expect(response.statusCode).toBe(201);
@@ -30,7 +30,7 @@ describe('create', () => {
     expect(read.json()).toEqual(response.json());
   });
 
-  it('answers 409 with existing_id for a second one, and says that it is final', async () => {
+  it('responds to a duplicate with a final 409 and existing_id', async () => {
     const { call } = fixture();
     const body = { domain: 'twice.example', profile_name: 'ann' };
     const first = (await call('POST', '/auth/connections', body)).json<{ id: string }>();
@@ -40,7 +40,7 @@ describe('create', () => {
     expect(second.json()).toMatchObject({ code: 'already_exists', existing_id: first.id });
   });
 
-  it('makes exactly one of fifty at once', async () => {
+  it('creates exactly one of fifty concurrent duplicates', async () => {
     const { call } = fixture();
     const body = { domain: 'fifty.example', profile_name: 'ann' };
     const responses = await Promise.all(Array.from({ length: 50 }, () => call('POST', '/auth/connections', body)));
@@ -90,7 +90,7 @@ describe('create', () => {
     expect((await call('GET', '/auth/connections?limit=100')).json<unknown[]>()).toHaveLength(before);
   });
 
-  it('accepts what the operator listed, provider references, and normalizes allowed domains', async () => {
+  it('accepts listed hosts and provider references, and normalizes allowed domains', async () => {
     const { call } = fixture();
     const response = await call('POST', '/auth/connections', {
       domain: 'localhost:8081',
@@ -129,7 +129,7 @@ describe('list', () => {
     }
   });
 
-  it('takes one more than a page where the command line asks for that', async () => {
+  it('allows one extra row for the CLI', async () => {
     const { call } = fixture();
     const made = await call('POST', '/auth/connections', { domain: 'more.list.example', profile_name: 'lister' });
     for (const list of ['/apps', '/deployments', `/auth/connections/${made.json<{ id: string }>().id}/timeline`]) {
@@ -140,7 +140,7 @@ describe('list', () => {
 });
 
 describe('update and delete', () => {
-  it('changes what is given, clears login_url, replaces allowed_domains', async () => {
+  it('changes given properties, clears login_url and replaces allowed_domains', async () => {
     const { call } = fixture();
     const { id } = (
       await call('POST', '/auth/connections', {
@@ -186,7 +186,7 @@ describe('update and delete', () => {
     expect(stopped.json()).toMatchObject({ browser: { stealth: false, telemetry: { enabled: false } } });
   });
 
-  it('shows telemetry in both of its places, whichever it was given in, and changes it by either', async () => {
+  it('shows telemetry in both fields, and accepts changes in either', async () => {
     const { call } = fixture();
     const { id } = (
       await call('POST', '/auth/connections', {
@@ -209,7 +209,7 @@ describe('update and delete', () => {
     });
   });
 
-  it('refuses pictures of what is typed into a login', async () => {
+  it('rejects screenshots of a login', async () => {
     const { call } = fixture();
     const telemetry = { enabled: true, browser: { screenshot: { enabled: true } } };
     const create = { domain: 'pictures.example', profile_name: 'ann' };
@@ -237,7 +237,7 @@ describe('update and delete', () => {
     expect((await call('GET', '/credentials/detached')).statusCode).toBe(200);
   });
 
-  it.each(['browser.telemetry', 'browser_telemetry'])('refuses to export telemetry by %s at once', async (field) => {
+  it.each(['browser.telemetry', 'browser_telemetry'])('rejects exporting telemetry by %s', async (field) => {
     const { call } = fixture();
     const telemetry = { enabled: true, export: { s3: {} } };
     const body = field === 'browser_telemetry' ? { browser_telemetry: telemetry } : { browser: { telemetry } };
@@ -257,7 +257,7 @@ describe('update and delete', () => {
 });
 
 describe('login and check', () => {
-  it('answers the flow, a hosted link and its code; a second login is a final 409', async () => {
+  it('responds with the flow, a hosted link and its code; a second login is a final 409', async () => {
     const { call } = fixture();
     const { id } = (await call('POST', '/auth/connections', { domain: 'login.example', profile_name: 'ann' })).json<{
       id: string;
@@ -298,7 +298,7 @@ describe('login and check', () => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('says that a check still runs, instead of telling the old state as new', async () => {
+  it('responds 202 while a check is still running', async () => {
     const { call, connections } = fixture();
     const { id } = (
       await call('POST', '/auth/connections', { domain: 'slow-check.example', profile_name: 'ann' })
@@ -310,7 +310,7 @@ describe('login and check', () => {
     expect(checked.json()).not.toHaveProperty('last_auth_check_at');
   });
 
-  it('checks by hand and lists what happened', async () => {
+  it('checks on demand and lists the timeline', async () => {
     const { call, connections } = fixture();
     const { id } = (
       await call('POST', '/auth/connections', { domain: 'check.example', profile_name: 'ann', health_checks: false })

@@ -29,7 +29,7 @@ describe('authentication', () => {
     },
   );
 
-  it('refuses a key from the request after its revocation, and one that has expired', async () => {
+  it('rejects a key right after its revocation, and an expired key', async () => {
     const { call, app, shiftClock } = fixture();
     const made = await call('POST', '/org/api_keys', { name: 'short', days_to_expire: 1 });
     expect(made.statusCode).toBe(201);
@@ -49,7 +49,7 @@ describe('authentication', () => {
     expect(kept.json<{ deleted_at: string | null }>().deleted_at).not.toBeNull();
   });
 
-  it('makes a key that ends at a time, which lies ahead', async () => {
+  it('creates a key that expires at a future time', async () => {
     const { call } = fixture();
     const make = (more: object) => call('POST', '/org/api_keys', { name: 'until', ...more });
     const ahead = new Date(Date.now() + 86_400_000).toISOString();
@@ -69,7 +69,7 @@ describe('authentication', () => {
     }
   });
 
-  it('makes no key of single actions where it could make one of all, and says so', async () => {
+  it('rejects keys limited to single actions', async () => {
     const { call } = fixture();
     const make = (policy: object | null) => call('POST', '/org/api_keys', { name: 'scoped', policy });
     const refused = await make({ statements: [{ action: 'browsers:use', resource: 'projects/*/browsers/*' }] });
@@ -80,7 +80,7 @@ describe('authentication', () => {
     expect((await make(null)).statusCode).toBe(201);
   });
 
-  it('answers HEAD as GET, without the body, with the same rights', async () => {
+  it('handles HEAD like GET without a body, with the same access rules', async () => {
     const { app, call } = fixture();
     await call('POST', '/profiles', { name: 'headed' });
     const head = (url: string, authorization = `Bearer ${API_KEY}`) =>
@@ -105,7 +105,7 @@ describe('authentication', () => {
     expect((await head('/auth/connections/x/submit')).statusCode).toBe(405);
   });
 
-  it('speaks one error body for whatever goes wrong', async () => {
+  it('uses one error body for every error', async () => {
     const { app, call } = fixture();
     const send = (payload: string, type = 'application/json', url = '/profiles') =>
       app.inject({
@@ -134,7 +134,7 @@ describe('authentication', () => {
     ]);
   });
 
-  it('answers an unknown fault without a detail, and logs where it was but not what it said', async () => {
+  it('hides the details of an internal error, and logs its location but not its message', async () => {
     const { call, connections, logged, store } = fixture();
     const { id } = (await call('POST', '/auth/connections', { domain: 'fault.example', profile_name: 'ann' })).json<{
       id: string;
@@ -153,7 +153,7 @@ describe('authentication', () => {
 });
 
 describe('scopes', () => {
-  it('take a project by its id or its name, and refuse headers that disagree or are not understood', async () => {
+  it('accept a project by id or name, and reject conflicting or unknown headers', async () => {
     const { call, app } = fixture();
     const named = (await call('POST', '/projects', { name: 'by name' })).json<{ id: string }>();
     const scopeOf = async (headers: Record<string, string>) => {
@@ -202,7 +202,7 @@ describe('scopes', () => {
     expect((await app.inject({ url: `${url}?jwt=x` })).statusCode).toBe(url.startsWith('/browsers/') ? 404 : 401);
   });
 
-  it('keeps projects apart: mismatch 403, unknown 404, nothing leaks', async () => {
+  it('isolate projects: 403 for a mismatch, 404 for an unknown project, no leaks', async () => {
     const { call, app, store } = fixture();
     const other = (await call('POST', '/org/projects', { name: 'other' })).json<{ id: string }>();
     const { key } = (await call('POST', '/org/api_keys', { name: 'p', project_id: other.id })).json<{ key: string }>();
@@ -266,7 +266,7 @@ describe('scopes', () => {
     expect((await store.connections.byIdUnscoped(twin.json<{ id: string }>().id))?.projectId).toBe(other.id);
   });
 
-  it('keeps organizations apart', async () => {
+  it('isolate organizations', async () => {
     const { call, app, store } = fixture();
     await store.organizations.create({ id: 'org_two', name: 'Two', plan: 'enterprise' });
     await store.projects.create('org_two', { name: 'Main' });
@@ -289,7 +289,7 @@ describe('scopes', () => {
 
 describe('rate limits', () => {
   const limited = useService({});
-  it('answer 429 with whole seconds, before authentication by address and after it by credential', async () => {
+  it('respond 429 with whole seconds, by address before authentication and by credential after it', async () => {
     const { deps } = limited();
     const { createApi } = await import('../../api/service.ts');
     // Windows that do not end while the test runs.

@@ -96,7 +96,7 @@ const statusOf = (path: string) =>
   });
 
 describe('/browsers over HTTP', () => {
-  it('leaves a row in the audit log of a call with a body, whose socket may be gone when it is answered', async () => {
+  it('audits a call with a body even if its socket is gone by the response', async () => {
     const { store } = fixture();
     await send('/browsers/b-audited/computer/type?x=1', { method: 'POST', body: '{"text":"hello"}' });
     const { rows } = await store.auditLog.page(
@@ -115,7 +115,7 @@ describe('/browsers over HTTP', () => {
     ]);
   });
 
-  it('passes bodies on unchanged, with our key, the project, and where the caller reached us', async () => {
+  it('forwards bodies unchanged, with the service key, the project and the public address', async () => {
     const bytes = Uint8Array.from(Array.from({ length: 2 * 1024 * 1024 }, (_, index) => index % 256));
     const response = await send('/browsers/b1/fs/write_file?path=%2Fa%20b', {
       method: 'POST',
@@ -136,7 +136,7 @@ describe('/browsers over HTTP', () => {
     expect(headers).not.toHaveProperty('cookie');
   });
 
-  it('passes JSON on byte for byte, malformed too, and empty answers', async () => {
+  it('forwards JSON byte for byte, even malformed, and empty responses', async () => {
     const text = '{ "headless" : true,  not json';
     await send('/browsers', { method: 'POST', body: text, headers: { 'content-type': 'application/json' } });
     expect(seen.at(-1)).toMatchObject({ url: '/browsers', method: 'POST' });
@@ -146,7 +146,7 @@ describe('/browsers over HTTP', () => {
     expect(seen.at(-1)?.url).toBe('/browsers?status=all');
   });
 
-  it('passes on a call that waits, and that its caller has gone', async () => {
+  it('forwards a long-running call, and aborts it when the caller disconnects', async () => {
     const there = await send('/browser_pools/full/acquire', { method: 'POST', body: '{"name":"a"}' });
     expect([there.status, await there.text()]).toEqual([200, '{"name":"a"}']);
     expect(seen.at(-1)?.headers).toMatchObject({
@@ -170,11 +170,11 @@ describe('/browsers over HTTP', () => {
     expect((await fetch(`${api.url}/browser_pools?jwt=token`)).status).toBe(401);
   });
 
-  it('does not let a caller choose a project that is not its own', async () => {
+  it('does not let a caller select another project', async () => {
     expect((await send('/browsers', { headers: { 'x-kernel-project-id': 'prj_other' } })).status).toBe(404);
   });
 
-  it('needs a bearer, unless the URL carries a token, which the browser service checks', async () => {
+  it('requires a bearer token unless the URL has a token, which the browser service verifies', async () => {
     const before = seen.length;
     expect((await fetch(`${api.url}/browsers`)).status).toBe(401);
     expect((await fetch(`${api.url}/browsers?jwt=`)).status).toBe(401);
@@ -185,7 +185,7 @@ describe('/browsers over HTTP', () => {
     expect(seen.at(-1)?.headers).not.toHaveProperty('x-kernel-project-id');
   });
 
-  it('sends the headers of a stream at once, however long its first event takes', async () => {
+  it('sends the headers of a stream at once, before its first event', async () => {
     const stop = new AbortController();
     const response = await send('/browsers/quiet/telemetry/stream', { signal: stop.signal });
     expect(response.status).toBe(200);
@@ -195,7 +195,7 @@ describe('/browsers over HTTP', () => {
     stop.abort();
   });
 
-  it('tells the browser service every project that an organization-wide key may see, its own first', async () => {
+  it('sends every project that an organization-wide key may see, its default first', async () => {
     const { call } = fixture();
     const { id } = (await call('POST', '/org/projects', { name: 'second' })).json<{ id: string }>();
     await send('/browsers', { headers: { 'x-holdfast-projects': 'prj_of_others' } });
@@ -207,7 +207,7 @@ describe('/browsers over HTTP', () => {
     expect(seen.at(-1)?.headers).toMatchObject({ 'x-kernel-project-id': id, 'x-holdfast-projects': id });
   });
 
-  it('streams as it comes', async () => {
+  it('streams responses as they arrive', async () => {
     const stop = new AbortController();
     const response = await send('/browsers/b1/logs/stream?source=supervisor', { signal: stop.signal });
     const reader = response.body?.getReader();
@@ -216,7 +216,7 @@ describe('/browsers over HTTP', () => {
     stop.abort();
   });
 
-  it('stays below /browsers, however it is spelt', async () => {
+  it('rejects every spelling of a path outside /browsers', async () => {
     const before = seen.length;
     for (const path of [
       '/browsers/%2e%2e/health',
@@ -229,7 +229,7 @@ describe('/browsers over HTTP', () => {
     expect(seen).toHaveLength(before);
   });
 
-  it('hands a refusal back once, and says when the service is not there', async () => {
+  it('forwards an error response without retrying, and reports an unreachable service', async () => {
     const before = seen.length;
     const busy = await send('/browsers/busy');
     expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '1']);
@@ -239,8 +239,8 @@ describe('/browsers over HTTP', () => {
   });
 });
 
-describe('what is not HTTP', () => {
-  it('is refused in the same body', async () => {
+describe('a request that is not HTTP', () => {
+  it('is rejected with the common error body', async () => {
     const { port } = new URL(api.url);
     for (const text of ['nonsense\r\n\r\n', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(20_000)}\r\n\r\n`]) {
       const socket = connect(Number(port), '127.0.0.1');
@@ -252,7 +252,7 @@ describe('what is not HTTP', () => {
   });
 });
 
-describe('/browsers over websockets', () => {
+describe('/browsers over WebSockets', () => {
   const open = (path: string, headers = {}) => new WebSocket(`${api.url.replace('http', 'ws')}${path}`, { headers });
   const failure = (socket: WebSocket) =>
     new Promise<number>((resolve) => {
@@ -260,7 +260,7 @@ describe('/browsers over websockets', () => {
       socket.on('error', () => undefined);
     });
 
-  it('carries messages both ways, large and binary, and closes with the other side', async () => {
+  it('carries large and binary messages both ways, and closes when either side does', async () => {
     const socket = open('/browsers/b1/cdp?jwt=good', { authorization: 'Bearer x', cookie: 'a=b' });
     const next = () => new Promise<Buffer>((resolve) => socket.once('message', (data: Buffer) => resolve(data)));
     expect((await next()).toString()).toBe('hello');
@@ -279,7 +279,7 @@ describe('/browsers over websockets', () => {
     await closed;
   });
 
-  it('hands the refusals of the browser service on, and has its own', async () => {
+  it('forwards error responses of the browser service, and has its own', async () => {
     expect(await failure(open('/browsers/b1/cdp?jwt=bad'))).toBe(401);
     expect(await failure(open('/browsers/b1/cdp'))).toBe(401);
     expect(await failure(open('/elsewhere?jwt=good'))).toBe(404);

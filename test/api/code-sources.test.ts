@@ -53,7 +53,7 @@ function textMessage(url: string, text: string, secret = SECRET) {
 }
 
 describe('a code source', () => {
-  it('brings a text message to the login that it names, of those with its number', async () => {
+  it('delivers a text message to the login that it names, among those with its number', async () => {
     const { url } = await source('twilio');
     const bank = await loggingIn('bank.example', { phone_number: PHONE });
     expect((await textMessage(url, '111222 is your code')).statusCode).toBe(204);
@@ -64,7 +64,7 @@ describe('a code source', () => {
     expect([await waiting(bank), await waiting(shop)]).toEqual(['111222', '333444']);
   });
 
-  it('is believed by its signature alone, and only in its own project', async () => {
+  it('is authenticated by its signature, and limited to its own project', async () => {
     const { call, store } = fixture();
     const { id, url } = await source('twilio');
     const ours = await loggingIn('signed.example', { phone_number: PHONE });
@@ -83,7 +83,7 @@ describe('a code source', () => {
     expect((await textMessage(url, 'Signed code 777888')).statusCode).toBe(404);
   });
 
-  it('brings a mail, as a form and with an attachment, and none that was signed long ago', async () => {
+  it('delivers an email, as a form or with an attachment, and rejects an old signature', async () => {
     const { url } = await source('mailgun');
     const id = await loggingIn('mailed.example', { email_address: 'Ann@codes.example' });
     const mail = (text: string, at: number) => {
@@ -134,7 +134,7 @@ describe('a code source', () => {
 });
 
 describe('mail by SMTP', () => {
-  it('is taken for the addresses of connections alone', async () => {
+  it('is accepted only for addresses of connections', async () => {
     const { store, deps } = fixture();
     const id = await loggingIn('smtp.example', { email_address: 'bob@codes.example' });
     const smtp = await startSmtp({ store, inbox: createCodeInbox(deps), port: 0, host: '127.0.0.1' });
@@ -177,7 +177,7 @@ async function converse(port: number, lines: string[]): Promise<string[]> {
   return answers;
 }
 
-it('a form that is none is refused', async () => {
+it('rejects a malformed form', async () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
   const url = '/code_sources/cds_x/messages';
   const answer = await fixture().app.inject({ method: 'POST', url, headers, payload: '--b\r\nNone--b--\r\n' });

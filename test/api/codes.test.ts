@@ -4,8 +4,8 @@ import { useService } from './service-fixture.ts';
 
 const fixture = useService();
 
-describe('codes that come by themselves', () => {
-  it('are refused without a login in progress, without a code, and for another project', async () => {
+describe('codes sent to a connection', () => {
+  it('are rejected without a login in progress, without a code, and for another project', async () => {
     const { call, store } = fixture();
     const made = await call('POST', '/auth/connections', {
       domain: 'codes.example',
@@ -26,7 +26,7 @@ describe('codes that come by themselves', () => {
       expect((await call('PATCH', `/auth/connections/${id}`, { codes: { phone_number: phone } })).statusCode).toBe(400);
   });
 
-  it('wait for their step, the newest alone, are sealed meanwhile and used once', async () => {
+  it('are sealed until their step, where the newest is used once', async () => {
     const { call, store, connections, deps } = fixture();
     const made = await call('POST', '/auth/connections', { domain: 'waits.example', profile_name: 'ann' });
     const { id } = made.json<{ id: string }>();
@@ -54,7 +54,7 @@ describe('codes that come by themselves', () => {
     expect(await store.submissions.connectionsWaiting('codes:')).toEqual([]);
   });
 
-  it('may be a link of a mail, which is opened where no code is asked for, and leaves a code that waits', async () => {
+  it('may be a sign-in link, which is opened if no code is requested and keeps a pending code', async () => {
     const { call, store, connections, deps } = fixture();
     const made = await call('POST', '/auth/connections', { domain: 'links.example', profile_name: 'ann' });
     const { id } = made.json<{ id: string }>();
@@ -84,7 +84,7 @@ describe('codes that come by themselves', () => {
     expect((await store.submissions.open(submitted?.submissionId ?? ''))?.values).toEqual({ mailed_link: link });
   });
 
-  it('may be given by a token that is good for that alone, at its own connection, until it expires', async () => {
+  it('are accepted from a code token, for its own connection, until it expires', async () => {
     const { app, call, shiftClock } = fixture();
     const connect = async (domain: string) =>
       (await call('POST', '/auth/connections', { domain, profile_name: 'ann' })).json<{ id: string }>().id;

@@ -10,7 +10,7 @@ async function create(domain: string): Promise<string> {
   return created.json<{ id: string }>().id;
 }
 
-test('the summary counts states, reasons, sites, hours and durations, and each number is a list', async () => {
+test('the summary counts states, reasons, sites, hours and durations, and each count matches a list', async () => {
   const { call, connections } = fixture();
   const [healthy, expired, waiting] = await Promise.all([
     create('a.example'),

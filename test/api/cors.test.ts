@@ -32,8 +32,8 @@ const asked = (app: ApiServer, url: string, origin: string) =>
 const listed = (app: ApiServer, origin: string, key = API_KEY) =>
   app.inject({ url: '/auth/connections', headers: { origin, authorization: `Bearer ${key}` } });
 
-describe('pages of other origins', () => {
-  it('may call when the operator named their origin, and read errors too', async () => {
+describe('cross-origin pages', () => {
+  it('may call the API and read errors if the operator listed their origin', async () => {
     await serving([OWN, 'http://localhost:3000'], async (app) => {
       const preflight = await asked(app, '/auth/connections/x/submit', OWN);
       expect(preflight.statusCode).toBe(204);
@@ -52,7 +52,7 @@ describe('pages of other origins', () => {
     });
   });
 
-  it('show a login by the code of its link alone, its stream included', async () => {
+  it('can show a login with only its handoff code, including its stream', async () => {
     const { call } = fixture();
     const made = await call('POST', '/auth/connections', { domain: 'component.example', profile_name: 'ann' });
     const { id } = z.object({ id: z.string() }).parse(made.json());
@@ -74,7 +74,7 @@ describe('pages of other origins', () => {
     });
   });
 
-  it('may not when it is another one, or when none was named', async () => {
+  it('may not call the API from an unlisted origin', async () => {
     await serving([OWN], async (app) => {
       for (const origin of ['https://evil.example', 'https://app.example.com.evil.example', 'null']) {
         expect((await asked(app, '/auth/connections', origin)).headers[ALLOWED]).toBeUndefined();
@@ -87,7 +87,7 @@ describe('pages of other origins', () => {
     });
   });
 
-  it("never read the hosted page's own endpoints, but those named may show the page in a frame", async () => {
+  it("never read the hosted page's endpoints, but listed origins may embed the page", async () => {
     await serving([OWN], async (app) => {
       const page = await app.inject({ url: '/login/conn_x', headers: { origin: OWN } });
       expect(page.headers[ALLOWED]).toBeUndefined();

@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => stand.close());
 
-describe('credential providers by the public client', () => {
-  it('are made, read, listed, renamed and deleted, and never show their token', async () => {
+describe('credential providers with the public client', () => {
+  it('are created, read, listed, renamed and deleted, and never show their token', async () => {
     const made = await kernel.credentialProviders.create({
       name: 'Team 1P',
       provider_type: 'onepassword',
@@ -33,7 +33,7 @@ describe('credential providers by the public client', () => {
     await expect(kernel.credentialProviders.delete(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('say what is missing when they are tested without an address', async () => {
+  it('report the missing address when tested', async () => {
     const { id } = await kernel.credentialProviders.create({
       name: 'bare',
       provider_type: 'onepassword',
@@ -65,7 +65,7 @@ describe('a credential provider', () => {
     expect((await call('GET', `${PATH}?query=${field}`)).json()).toEqual([]);
   });
 
-  it('has a name of its own in its organization', async () => {
+  it('has a unique name in its organization', async () => {
     const { call } = fixture();
     expect((await call('POST', PATH, body({ name: 'twice' }))).statusCode).toBe(201);
     const second = await call('POST', PATH, body({ name: 'twice' }));
@@ -74,7 +74,7 @@ describe('a credential provider', () => {
     expect((await call('PATCH', `${PATH}/${other.id}`, { name: 'twice' })).statusCode).toBe(409);
   });
 
-  it('is for the whole organization: a key of one project neither makes nor opens it', async () => {
+  it("is organization-wide: a project's key can neither create nor read it", async () => {
     const { call, store } = fixture();
     const made = (await call('POST', PATH, body({ name: 'organization' }))).json<{ id: string }>();
     const project = await store.projects.create('org_default', { id: 'prj_other', name: 'Other' });

@@ -65,7 +65,7 @@ const source = {
   auth: { method: 'github_token', token: TOKEN },
 } satisfies Kernel.DeploymentCreateParams.Source;
 
-it('takes the folder of a repository, and sends the token to the API alone', async () => {
+it('deploys a folder of a repository, and sends the token only to the GitHub API', async () => {
   const made = await kernel.deployments.create({ source, version: '1' });
   const { auth: _, ...kept } = source;
   const facts = { source_type: 'github', source_url: kept.url, source_ref: kept.ref, source_path: 'app' };
@@ -85,7 +85,7 @@ it('takes the folder of a repository, and sends the token to the API alone', asy
   expect(JSON.stringify([made, fixture().logged])).not.toContain(TOKEN);
 });
 
-it('takes each member of the source as a field of its own, as the Python client sends them', async () => {
+it('accepts each member of the source as a separate field, as the Python client sends it', async () => {
   const body = new FormData();
   const { auth, ...plain } = source;
   for (const [name, value] of Object.entries(plain)) body.append(`source[${name}]`, value);

@@ -115,8 +115,8 @@ function isFault(path: string, status: number): boolean {
   return status >= 500 && !(path.startsWith('/browser') && status === 502);
 }
 
-describe('every operation of the document, whatever is sent to it', () => {
-  it('answers with a status that the document has for it, and never with a fault', async () => {
+describe('every operation of the document, fuzzed', () => {
+  it('responds with a documented status, and never with an internal error', async () => {
     const wrong: string[] = [];
     const answered = new Map<number, number>();
     // What removes things comes after what needs them.

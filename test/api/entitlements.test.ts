@@ -31,7 +31,7 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-describe('projects that an owner has turned off', () => {
+describe('disabled projects', () => {
   let bound: string;
   let project: string;
   beforeAll(async () => {
@@ -40,14 +40,14 @@ describe('projects that an owner has turned off', () => {
     bound = (await call('POST', '/org/api_keys', { name: 'k', project_id: project })).json<{ key: string }>().key;
   });
 
-  it('are not turned off while a second one is active', async () => {
+  it('cannot be disabled while a second project is active', async () => {
     const { call } = fixture();
     const refused = await call('PATCH', '/org/entitlements', { projects: false });
     expect([refused.statusCode, refused.json<{ code: string }>().code]).toEqual([422, 'operation_failed']);
     expect((await call('GET', '/org/entitlements')).json()).toMatchObject({ projects: true });
   });
 
-  it('answer projects_disabled to every operation and header, and the rest goes on', async () => {
+  it('respond projects_disabled to every operation and header, while everything else works', async () => {
     const { call, app, store } = fixture();
     await call('PATCH', `/org/projects/${project}`, { status: 'archived' });
     expect((await call('PATCH', '/org/entitlements', { projects: false })).json()).toMatchObject({ projects: false });
@@ -98,7 +98,7 @@ describe('projects that an owner has turned off', () => {
     await store.bootstrap({ plan: 'enterprise', apiKey: API_KEY });
   });
 
-  it('are there again once they are turned on', async () => {
+  it('are available again once enabled', async () => {
     const { call, app } = fixture();
     expect((await call('PATCH', '/org/entitlements', { projects: true })).json()).toMatchObject({ projects: true });
     expect((await call('PATCH', `/org/projects/${project}`, { status: 'active' })).statusCode).toBe(200);
@@ -106,7 +106,7 @@ describe('projects that an owner has turned off', () => {
     expect([asBound.statusCode, asBound.json()]).toEqual([200, []]);
   });
 
-  it('are switched by organization-wide keys alone', async () => {
+  it('can be switched only by organization-wide keys', async () => {
     const { app } = fixture();
     const options = { method: 'PATCH', url: '/org/entitlements', payload: { projects: false } } as const;
     const answer = await app.inject({ ...options, headers: { authorization: `Bearer ${bound}` } });
@@ -115,7 +115,7 @@ describe('projects that an owner has turned off', () => {
 });
 
 describe('a plan', () => {
-  it('says what it includes, and refuses the rest', async () => {
+  it('shows its features, and rejects others', async () => {
     const free = await onPlan('free');
     const { features, limits, ...rest } = (await free('GET', '/org/entitlements')).body;
     expect(features).toMatchObject({
@@ -150,7 +150,7 @@ describe('a plan', () => {
     expect((await startup('GET', '/org/projects')).status).toBe(200);
   });
 
-  it('has a destination of a larger one go on and pause, and not begin again', async () => {
+  it('lets a destination from a larger plan run and pause, but not resume', async () => {
     const { call } = fixture();
     const { id } = (await call('POST', '/audit-logs/export/destinations', DESTINATION)).json<{ id: string }>();
     const startup = await onPlan('startup');
@@ -165,8 +165,8 @@ describe('a plan', () => {
   });
 });
 
-describe('a bound on connections', () => {
-  it('lets as many be made as it says, however many are asked for at a time', async () => {
+describe('a limit on connections', () => {
+  it('holds under concurrent creation', async () => {
     const { call } = fixture();
     const setMax = async (limit: number | null) =>
       (await call('PATCH', '/org/limits', { max_auth_connections: limit })).json<{ max_auth_connections: unknown }>();

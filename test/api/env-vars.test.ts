@@ -4,7 +4,7 @@ import { useService } from './service-fixture.ts';
 
 const fixture = useService();
 
-it('shows the environment of a program to people in the console who may do more than read, and names alone to others', async () => {
+it('shows the environment of a program to operators in the console, and only its names to others', async () => {
   const { store, call } = fixture();
   const { id: projectId } = await store.projects.defaultOf('org_default');
   const envVars = { TOKEN: 'of the program', EMPTY: '' };

@@ -66,7 +66,7 @@ async function connection(domain: string): Promise<{ id: string; url: string }> 
 }
 
 describe('events', () => {
-  it('end with a cancelled flow when the connection is deleted', async () => {
+  it('end with a canceled flow when the connection is deleted', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('deleted.example');
     await call('POST', `${url}/login`);
@@ -82,7 +82,7 @@ describe('events', () => {
     expect(told[1]?.data).not.toHaveProperty('interaction_id');
   });
 
-  it('are over for HEAD when their headers are out', async () => {
+  it('end after the headers for HEAD', async () => {
     const { app } = fixture();
     const { url } = await connection('headed.example');
     const headers = { authorization: `Bearer ${API_KEY}` };
@@ -91,7 +91,7 @@ describe('events', () => {
     expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream; charset=utf-8' });
   });
 
-  it('flush headers at once, wait for a flow, tell every state in order and end with it', async () => {
+  it('send headers at once, wait for a flow, report every state in order and end with it', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('stream.example');
     const response = await open(`${url}/events`);
@@ -126,7 +126,7 @@ describe('events', () => {
     expect((await readAll(await open(`${url}/events`, { 'last-event-id': '99999' }))).map((e) => e.id)).toEqual([5]);
   });
 
-  it('name the flow that they tell of, as login, the connection and its timeline do', async () => {
+  it('carry the flow id that login, the connection and its timeline show', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('attempts.example');
     const attempt = async (): Promise<string> => {
@@ -148,7 +148,7 @@ describe('events', () => {
     expect(timeline.map((event) => event.flow_id)).toEqual([second, first]);
   });
 
-  it('give a slow reader every state in order, and hold nobody else up', async () => {
+  it('give a slow reader every state in order, without delaying others', async () => {
     const { call, connections } = fixture();
     const { id, url } = await connection('slow.example');
     await call('POST', `${url}/login`);
@@ -166,7 +166,7 @@ describe('events', () => {
     expect(seenSlowly).toEqual(Array.from({ length: 62 }, (_, index) => index + 2));
   }, 60_000);
 
-  it('end as EXPIRED when the flow is over its time and nobody has said so', async () => {
+  it('report EXPIRED when the flow is overdue and the workflow has not', async () => {
     const { call, shiftClock } = fixture();
     const { url } = await connection('expire.example');
     await call('POST', `${url}/login`);
@@ -192,7 +192,7 @@ describe('events', () => {
     expect((await open(`${url}/events`)).statusCode).toBe(404);
   });
 
-  it('are followed by the public client, which also walks the rest', async () => {
+  it('work with the public client, as does the rest of the API', async () => {
     const { connections } = fixture();
     const kernel = new Kernel({ apiKey: API_KEY, baseURL: base });
     await kernel.profiles.create({ name: 'sdk/ann' });
@@ -231,7 +231,7 @@ describe('events', () => {
     await expect(kernel.auth.connections.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('end when the service closes', async () => {
+  it('end when the service shuts down', async () => {
     const { app } = fixture();
     const { url } = await connection('closing.example');
     const response = await open(`${url}/events`);

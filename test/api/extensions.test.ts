@@ -48,7 +48,7 @@ function formOf(file: Buffer, name?: string): FormData {
 }
 
 describe('extensions', () => {
-  it('are handled by the public client', async () => {
+  it('work with the public client', async () => {
     const running = await startApi({ ...fixture().deps, port: 0 });
     const { extensions } = new Kernel({ apiKey: API_KEY, baseURL: running.url, maxRetries: 0 });
     const archive = await zip();
@@ -65,7 +65,7 @@ describe('extensions', () => {
     await running.close();
   });
 
-  it('are uploaded, read by id and by name, listed, downloaded and deleted', async () => {
+  it('are uploaded, read by id and name, listed, downloaded and deleted', async () => {
     const { call, store } = fixture();
     const archive = await zip();
     const made = await send(formOf(archive, ' Märker/1 '));
@@ -99,13 +99,13 @@ describe('extensions', () => {
     expect((await call('DELETE', byName)).statusCode).toBe(404);
   });
 
-  it('are kept as the archive that a packed extension holds', async () => {
+  it('are stored as the archive inside a packed extension', async () => {
     const archive = await zip();
     const made = await send(formOf(packed(archive)));
     expect(made.json()).toMatchObject({ name: null, size_bytes: archive.length });
   });
 
-  it('have names of their own in a project', async () => {
+  it('have unique names in a project', async () => {
     const { store } = fixture();
     const archive = await zip();
     expect((await send(formOf(archive, 'twice'))).statusCode).toBe(201);
@@ -119,7 +119,7 @@ describe('extensions', () => {
     expect(listed.json()).toHaveLength(1);
   });
 
-  it('are refused, naming the field, where no session could load them', async () => {
+  it('are rejected, naming the field, if no session could load them', async () => {
     const { call } = fixture();
     const before = (await call('GET', '/extensions')).json<object[]>().length;
     const extra = formOf(await zip());
@@ -148,7 +148,7 @@ describe('extensions', () => {
     expect((await call('GET', '/extensions')).json()).toHaveLength(before);
   });
 
-  it('are not fetched from the Chrome Web Store, which is said', async () => {
+  it('are not fetched from the Chrome Web Store', async () => {
     const answer = await fixture().call('GET', '/extensions/from_chrome_store?url=https%3A%2F%2Fexample.com');
     expect(answer.statusCode).toBe(404);
     expect(answer.json<{ message: string }>().message).toContain('POST /extensions');

@@ -75,7 +75,7 @@ describe('submit', () => {
     expect((await call('GET', url)).json()).toMatchObject({ flow_step: 'AWAITING_INPUT' });
   });
 
-  it('answers 422 when nothing waits', async () => {
+  it('responds 422 when no interaction is pending', async () => {
     const { call } = fixture();
     const { id } = (await call('POST', '/auth/connections', { domain: 'idle.example', profile_name: 'ann' })).json<{
       id: string;
@@ -84,7 +84,7 @@ describe('submit', () => {
     expect([response.statusCode, response.json<{ code: string }>().code]).toEqual([422, 'not_awaiting_input']);
   });
 
-  it('takes the same answer twice, also when the flow has gone on, and types once', async () => {
+  it('accepts a repeated answer, even after the flow advanced, and types it once', async () => {
     const { call, connections } = fixture();
     for (const body of [{ field_values: VALUES }, { selected_choice_id: 'ch_sms' }, { sso_provider: 'google' }]) {
       const { id, url, interactionId } = await waiting(`twice-${Math.random().toString(36).slice(2)}.example`);
@@ -100,7 +100,7 @@ describe('submit', () => {
     }
   });
 
-  it('does not take a refused answer the second time either', async () => {
+  it('rejects a rejected answer again', async () => {
     const { call } = fixture();
     const { url } = await waiting('refused-twice.example');
     const body = { interaction_id: 'int_other', field_values: VALUES };
@@ -108,7 +108,7 @@ describe('submit', () => {
     expect((await call('POST', `${url}/submit`, body)).statusCode).toBe(400);
   });
 
-  it('applies one of a hundred different answers at once', async () => {
+  it('applies one of a hundred concurrent answers', async () => {
     const { call, connections } = fixture();
     const { url, interactionId } = await waiting('hundred.example');
     const before = connections.calls.applied;
@@ -126,7 +126,7 @@ describe('submit', () => {
     expect(connections.calls.applied).toBe(before + 1);
   });
 
-  it('says so when no worker answers, keeping the values for the retry', async () => {
+  it('reports that no worker responds, and keeps the values for the retry', async () => {
     const { call, connections } = fixture();
     const { HoldfastError } = await import('../../contract/errors.ts');
     const { url, interactionId } = await waiting('worker.example');
@@ -140,8 +140,8 @@ describe('submit', () => {
   });
 });
 
-describe('the handoff code and the token of the hosted page', () => {
-  it('is exchanged once of many at the same moment', async () => {
+describe('handoff codes and hosted page tokens', () => {
+  it('are exchanged once under concurrent calls', async () => {
     const { app } = fixture();
     const { url, code } = await waiting('exchange.example');
     const exchange = () => app.inject({ method: 'POST', url: `${url}/exchange`, payload: { code } });
@@ -150,7 +150,7 @@ describe('the handoff code and the token of the hosted page', () => {
     expect(codes.filter((status) => status === 410)).toHaveLength(49);
   });
 
-  it('is refused when unknown, too old, for another connection, or for an ended flow', async () => {
+  it('are rejected if unknown, expired, for another connection, or for an ended flow', async () => {
     const { app, call, connections, shiftClock } = fixture();
     const one = await waiting('handoff-1.example');
     const two = await waiting('handoff-2.example');
@@ -171,7 +171,7 @@ describe('the handoff code and the token of the hosted page', () => {
     expect((await call('GET', two.url)).json()).toMatchObject({ hosted_url: null });
   });
 
-  it('may read, follow and submit to its own connection, and nothing else', async () => {
+  it('may only read, follow and submit to their own connection', async () => {
     const { app, call, connections, shiftClock } = fixture();
     const mine = await waiting('token-1.example');
     const other = await waiting('token-2.example');

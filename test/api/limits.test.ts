@@ -23,7 +23,7 @@ const ALLOWED = {
 };
 
 describe('limits', () => {
-  it('are set for all projects and for one', async () => {
+  it('are set for all projects and for a single one', async () => {
     const { sessionLimits } = fixture().store;
     const { id } = await kernel.projects.create({ name: 'limited' });
     expect(await kernel.organization.limits.retrieve()).toEqual({
@@ -46,7 +46,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('of a project are within those of the organization, which say how much there is', async () => {
+  it('of a project stay within those of the organization, which show the usage', async () => {
     const { call, deps } = fixture();
     let asked = 0;
     const browsers = createServer(({ url, headers }, response) => {
@@ -89,7 +89,7 @@ describe('limits', () => {
     }
   });
 
-  it('say how many connections there are, and what the plan allows', async () => {
+  it('show the number of connections, and what the plan allows', async () => {
     const { call } = fixture();
     const { id } = await kernel.auth.connections.create({ domain: 'counted.example', profile_name: 'counted' });
     const used = async () =>
@@ -109,7 +109,7 @@ describe('limits', () => {
     });
   });
 
-  it('bound the invocations of a project, however many come at a time', async () => {
+  it('hold for concurrent invocations of a project', async () => {
     const { store } = fixture();
     const { id: projectId } = await kernel.projects.create({ name: 'invoking' });
     const scope = { organizationId: 'org_default', projectId };
@@ -144,7 +144,7 @@ describe('limits', () => {
     await invoke();
   });
 
-  it('are not set by a key of one project, nor where nothing would hold them', async () => {
+  it("cannot be set by a project's key, or where they would not be enforced", async () => {
     await expect(bound.organization.limits.update({})).rejects.toMatchObject({ status: 403 });
     await expect(bound.projects.limits.update('prj_default', {})).rejects.toMatchObject({ status: 403 });
     const pooled = await fixture().call('PATCH', '/org/projects/prj_default/limits', { max_pooled_sessions: 3 });

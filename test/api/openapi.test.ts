@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('describes the operations on browser sessions that the browser service serves, and no other', () => {
+  it('describes exactly the operations that the browser service serves', () => {
     const listed = operations
       .map(({ method, path }) => `${method} ${path}`)
       .filter((one) => /^\w+ \/(browsers|browser_pools)/.test(one));
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
     expect(listed.toSorted()).toEqual(served.toSorted());
   });
 
-  it('is shown to people by a page that brings all its parts, and asks nobody else', async () => {
+  it('is shown on a page that loads nothing from other hosts', async () => {
     const { app } = fixture();
     const page = await app.inject('/docs');
     expect([page.statusCode, page.headers['content-security-policy']]).toEqual([
@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
       expect([part, (await app.inject(part)).statusCode]).toEqual([part, 200]);
   });
 
-  it('tells a method that a path does not have from a path that nobody knows', async () => {
+  it('distinguishes an unsupported method from an unknown path', async () => {
     const { app } = fixture();
     const headers = { authorization: 'Bearer an-operator-chosen-key-of-the-tests' };
     const wrong = await app.inject({ method: 'PUT', url: '/auth/connections/x', headers });
@@ -126,7 +126,7 @@ describe('the OpenAPI document', () => {
     expect((await app.inject({ method: 'PUT', url: '/auth/connections/x' })).statusCode).toBe(401);
   });
 
-  it('names the methods of every path to who calls it by another', async () => {
+  it('lists the methods of every path in Allow', async () => {
     const { app } = fixture();
     const headers = { authorization: 'Bearer an-operator-chosen-key-of-the-tests' };
     for (const path of new Set(operations.map((one) => one.path))) {
@@ -150,7 +150,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says which bodies may be left out', () => {
+  it('marks optional bodies', () => {
     const optional = operations.filter(({ body, isBodyRequired }) => body !== null && !isBodyRequired);
     expect(optional.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([
       'DELETE /browser_pools/{id_or_name}',
@@ -180,7 +180,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('is kept by the service: whatever is sent, no answer is a 5xx', async () => {
+  it('is honored under fuzzing: no response is a 5xx', async () => {
     const { call, app } = fixture();
     const { id } = (await call('POST', '/auth/connections', { domain: 'fuzz.example', profile_name: 'fuzz' })).json<{
       id: string;

@@ -47,7 +47,7 @@ const upload = (name: string, body: BodyInit, headers: Record<string, string> = 
   });
 
 describe('the state of a profile', () => {
-  it.for([undefined, 'tar.zst', 'tar'] as const)('goes from one profile to another (%s)', async (format) => {
+  it.for([undefined, 'tar.zst', 'tar'] as const)('can be copied from one profile to another (%s)', async (format) => {
     const name = `from-${String(format)}`;
     await makeProfile(name, STATE);
     const into = await makeProfile(`to-${String(format)}`);
@@ -59,7 +59,7 @@ describe('the state of a profile', () => {
     expect(await stateOf(into.id)).toEqual(STATE);
   });
 
-  it('is Playwright’s storageState, too, without what that does not know', async () => {
+  it('can be exported as Playwright’s storageState, without what that does not support', async () => {
     await makeProfile('playwright', STATE);
     const { id } = await makeProfile('from-playwright', STATE);
     const headers = { authorization: `Bearer ${API_KEY}` };
@@ -105,7 +105,7 @@ describe('the state of a profile', () => {
     expect(await stateOf(id)).toEqual(STATE);
   });
 
-  it('is for keys of the whole organization, and each of its readings is audited', async () => {
+  it('is for organization-wide keys only, and each read is audited', async () => {
     await makeProfile('guarded', STATE);
     const { key } = await kernel.apiKeys.create({ name: 'bound', project_id: 'prj_default' });
     const bound = service.client({ apiKey: key });

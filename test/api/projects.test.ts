@@ -17,7 +17,7 @@ async function workersIn(projectId: string): Promise<{ byHeader: Kernel; byKey: 
 }
 
 describe('a project', () => {
-  it('that is archived answers nothing, until it is active again', async () => {
+  it('is not accessible while archived', async () => {
     const { id } = await kernel.projects.create({ name: 'for a season' });
     const { byHeader, byKey } = await workersIn(id);
     await byKey.profiles.create({ name: 'stays' });
@@ -34,7 +34,7 @@ describe('a project', () => {
     expect((await byKey.profiles.list()).items).toMatchObject([{ name: 'stays' }]);
   });
 
-  it('is neither archived while it logs in by itself, nor deleted while it holds anything', async () => {
+  it('cannot be archived while it logs in unattended, nor deleted unless empty', async () => {
     const { id } = await kernel.projects.create({ name: 'at work' });
     const { byHeader, byKey } = await workersIn(id);
     await byHeader.profiles.create({ name: 'p' });
@@ -57,7 +57,7 @@ describe('a project', () => {
     expect((await kernel.projects.list({ name: 'at work' })).items).toEqual([]);
   });
 
-  it('of requests that name none stays, and a key of one project changes none', async () => {
+  it("cannot be deleted if it is the default, nor changed by a project's key", async () => {
     const { projects } = kernel;
     for (const change of [
       () => projects.update('prj_default', { status: 'archived' }),
@@ -73,7 +73,7 @@ describe('a project', () => {
     await expect(byKey.projects.delete(id)).rejects.toMatchObject({ status: 403 });
   });
 
-  it('keeps its name to itself, whoever asks for it twice or at once', async () => {
+  it('has a unique name, even under concurrent creation', async () => {
     const { projects } = kernel;
     const taken = { status: 409, error: expect.objectContaining({ code: 'already_exists' }) as unknown };
     const asked = await Promise.allSettled(Array.from({ length: 5 }, () => projects.create({ name: 'only one' })));

@@ -35,7 +35,7 @@ async function makeConnection(body: object): Promise<{ id: string; browser?: obj
 }
 
 describe('proxies', () => {
-  it('are made, read, listed, renamed and deleted, and never show their password', async () => {
+  it('are created, read, listed, renamed and deleted, and never show their password', async () => {
     const { call } = fixture();
     const made = await call(
       'POST',
@@ -69,7 +69,7 @@ describe('proxies', () => {
     expect((await call('POST', `/proxies/${id}/check`)).statusCode).toBe(404);
   });
 
-  it('are called by their name, too, where only one has it', async () => {
+  it('are found by name if it is unambiguous', async () => {
     const { call } = fixture();
     const path = `/proxies/${encodeURIComponent('Büro/2')}`;
     const id = await makeProxy({ name: 'Büro/2' });
@@ -116,14 +116,14 @@ describe('proxies', () => {
     expect((await call('GET', '/proxies?limit=100')).json()).toHaveLength(before);
   });
 
-  it('may be private where the operator listed the host with the port', async () => {
+  it('may be private if the operator listed host and port', async () => {
     const { call } = fixture();
     const at = (port: number) => call('POST', '/proxies', custom({ config: { host: 'localhost', port } }));
     expect((await at(8081)).statusCode).toBe(201);
     expect((await at(8082)).statusCode).toBe(400);
   });
 
-  it('are checked with their password, and remember it unless a target was named', async () => {
+  it('are checked with their password, and store the result unless a target was given', async () => {
     const { call } = fixture();
     const id = await makeProxy();
     probed = [];
@@ -176,7 +176,7 @@ describe('proxies', () => {
 });
 
 describe("a connection's proxy", () => {
-  it('is kept by its id, whichever way it was named, and shown in both places', async () => {
+  it('is stored by id, however it was given, and shown in both fields', async () => {
     const { call } = fixture();
     const id = await makeProxy({ name: 'chosen' });
     const bodies = [
@@ -195,7 +195,7 @@ describe("a connection's proxy", () => {
     expect(direct).not.toHaveProperty('proxy_id');
   });
 
-  it('is changed by an update, and kept by one that does not speak of it', async () => {
+  it('is changed by an update, and kept by one without it', async () => {
     const { call } = fixture();
     const [first, second] = [await makeProxy(), await makeProxy()];
     const { id } = await makeConnection({
@@ -219,7 +219,7 @@ describe("a connection's proxy", () => {
     expect((await call('GET', `/auth/connections/${id}`)).json()).toEqual(direct);
   });
 
-  it('is refused by a name that several have, and by one that only a deleted proxy had', async () => {
+  it('is rejected by an ambiguous name, and by the name of a deleted proxy', async () => {
     const { call } = fixture();
     const first = await makeProxy({ name: 'double' });
     await makeProxy({ name: 'double' });
@@ -233,7 +233,7 @@ describe("a connection's proxy", () => {
     expect((await create({ proxy: { name: 'double' } })).statusCode).toBe(201);
   });
 
-  it('is checked at a login that chooses another', async () => {
+  it('is validated when a login selects another', async () => {
     const { call } = fixture();
     const proxy = await makeProxy();
     const { id } = await makeConnection({ domain: 'login.example' });
@@ -245,7 +245,7 @@ describe("a connection's proxy", () => {
   });
 });
 
-it('is what the unmodified client knows', async () => {
+it('proxies work with the unmodified client', async () => {
   const api = await startApi({ ...fixture().deps, port: 0 });
   try {
     const kernel = new Kernel({ apiKey: API_KEY, baseURL: api.url, maxRetries: 0 });

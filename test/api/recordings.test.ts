@@ -50,8 +50,8 @@ const send = (path: string, headers: Record<string, string> = {}): Promise<Respo
   return fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${API_KEY}`, ...headers } });
 };
 
-describe('videos that were fetched out of their session', () => {
-  it('are answered whole, by the calls of any replay', async () => {
+describe('recordings fetched from their session', () => {
+  it('are downloaded like any replay', async () => {
     const answer = await send(`/browsers/${mine.sessionId}/replays/${mine.id}`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'video/mp4']);
     expect(Number(answer.headers.get('content-length'))).toBe(VIDEO.length);
@@ -59,7 +59,7 @@ describe('videos that were fetched out of their session', () => {
     expect(asked).toEqual([]);
   });
 
-  it('are listed with those of the browser service, or alone when it has forgotten the session', async () => {
+  it('are listed with those of the browser service, or alone if it no longer knows the session', async () => {
     const own = { started_at: '2026-01-01T10:00:00.000Z', finished_at: '2026-01-01T10:01:00.000Z' };
     expect(await (await send(`/browsers/${mine.sessionId}/replays`)).json()).toEqual([
       { replay_id: mine.id, ...own },
@@ -68,7 +68,7 @@ describe('videos that were fetched out of their session', () => {
     expect(await (await send('/browsers/forgotten/replays')).json()).toMatchObject([own]);
   });
 
-  it('are for their project, and for who has a key', async () => {
+  it('require a key for their project', async () => {
     const { id } = (await fixture().call('POST', '/org/projects', { name: 'other' })).json<{ id: string }>();
     const elsewhere = { 'X-Kernel-Project-Id': id };
     await (await send(`/browsers/${mine.sessionId}/replays/${mine.id}`, elsewhere)).text();

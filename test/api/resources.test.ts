@@ -14,7 +14,7 @@ interface TotpAnswer {
 }
 
 describe('credentials', () => {
-  it('keep values to themselves: created, read, listed, patched', async () => {
+  it('never show values when created, read, listed or patched', async () => {
     const { call, store } = fixture();
     const made = await call('POST', '/credentials', {
       name: 'shop',
@@ -52,7 +52,7 @@ describe('credentials', () => {
     );
   });
 
-  it('are found under any name that a path can carry', async () => {
+  it('are found by any name that fits in a path', async () => {
     const { call } = fixture();
     for (const name of ['café/x', 'with space', '100%', 'a?b#c', '日本/語', '...', 'ends/']) {
       const made = await call('POST', '/credentials', { name, domain: 'names.example', values: { a: 'b' } });
@@ -69,7 +69,7 @@ describe('credentials', () => {
     expect((await call('GET', '/credentials/caf%C3%A9%2Fx')).statusCode).toBe(200);
   });
 
-  it('give the TOTP code of the moment', async () => {
+  it('return the current TOTP code', async () => {
     const { call } = fixture();
     await call('POST', '/credentials', { name: 'otp', domain: 'otp.example', values: {}, totp_secret: SECRET });
     const response = await call('GET', '/credentials/otp/totp-code');
@@ -80,7 +80,7 @@ describe('credentials', () => {
     expect(code).toBe(new TOTP({ secret: Secret.fromBase32(SECRET) }).generate({ timestamp: end - 1 }));
   });
 
-  it('take the address that an authenticator app reads, with its period, digits and algorithm', async () => {
+  it('accept an otpauth URL, with its period, digits and algorithm', async () => {
     const { call } = fixture();
     const address = `otpauth://totp/Shop:ann?secret=${SECRET.toLowerCase()}&issuer=Shop&period=60&digits=8&algorithm=SHA256`;
     const body = { name: 'by address', domain: 'otp.example', values: {}, totp_secret: address };
@@ -95,7 +95,7 @@ describe('credentials', () => {
     expect(told.code).toBe(totp.generate({ timestamp: end - 1 }));
   });
 
-  it('take the same beside the secret, where no address says otherwise', async () => {
+  it('accept the same settings beside a bare secret', async () => {
     const { call } = fixture();
     const beside = { totp_period: 60, totp_digits: 8, totp_algorithm: 'SHA512' };
     const toldNow = async () =>
@@ -116,7 +116,7 @@ describe('credentials', () => {
     ]);
   });
 
-  it('keep what an address has set when the secret alone is changed, unless it is given', async () => {
+  it('keep the settings of an otpauth URL when only the secret changes', async () => {
     const { call } = fixture();
     const address = `otpauth://totp/x?secret=${SECRET}&digits=8&period=60`;
     await call('POST', '/credentials', { name: 'kept', domain: 'otp.example', values: {}, totp_secret: address });
@@ -137,7 +137,7 @@ describe('credentials', () => {
     expect((await told({ totp_secret: other })).code).toHaveLength(6);
   });
 
-  it('tell the connections that use them of new values, and of nothing else', async () => {
+  it('notify the connections that use them of new values only', async () => {
     const { call, connections } = fixture();
     await call('POST', '/credentials', { name: 'told', domain: 'told.example', values: { a: '1' } });
     const body = { domain: 'told.example', profile_name: 'ann', credential: { name: 'told' } };
@@ -174,7 +174,7 @@ describe('credentials', () => {
     expect(response.json<{ details: { message: string }[] }>().details[0]?.message.split(':')[0]).toBe(field);
   });
 
-  it('carry a new name to the connections that use them, and unlink when deleted', async () => {
+  it('rename themselves in connections that use them, and unlink when deleted', async () => {
     const { call } = fixture();
     await call('POST', '/credentials', { name: 'linked', domain: 'link.example', values: { a: 'b' } });
     const { id } = (
@@ -192,7 +192,7 @@ describe('credentials', () => {
 });
 
 describe('profiles', () => {
-  it('are made, listed, renamed and deleted, but not under a connection', async () => {
+  it('are created, listed, renamed and deleted, but not while a connection uses them', async () => {
     const { call } = fixture();
     const unnamed = await call('POST', '/profiles');
     expect(unnamed.statusCode).toBe(201);
@@ -213,7 +213,7 @@ describe('profiles', () => {
 });
 
 describe('API keys', () => {
-  it('are shown once, masked ever after, renamed and rotated with a grace period', async () => {
+  it('are shown once and masked afterwards, renamed and rotated with a grace period', async () => {
     const { call, app, store } = fixture();
     const made = await call('POST', '/org/api_keys', { name: 'ci', days_to_expire: 30 });
     const { id, key } = made.json<{ id: string; key: string }>();
@@ -245,7 +245,7 @@ describe('API keys', () => {
 });
 
 describe('the audit log', () => {
-  it('has a row of a secret before the secret is sent, and no secret without its row', async () => {
+  it('writes the row before a secret is sent, and withholds the secret without its row', async () => {
     const { call, store } = fixture();
     await call('POST', '/org/api_keys', { name: 'audited' });
     const scope = { organizationId: 'org_default', projectId: null };
@@ -266,7 +266,7 @@ describe('the audit log', () => {
     expect(harmless.statusCode).toBe(201);
   });
 
-  it('has reads and refused requests, too, and is read by page and as an export by the public client', async () => {
+  it('includes reads and rejected requests, and is read by page and as an export with the public client', async () => {
     const { app, call } = fixture();
     await call('GET', '/profiles?query=audited');
     await call('GET', '/profiles/prf_audited');

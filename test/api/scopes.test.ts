@@ -191,7 +191,7 @@ describe('every operation of the document', () => {
     expect(routes.filter((route) => !isPassedOn(route)).toSorted()).toEqual(Object.keys(LINES).toSorted());
   });
 
-  it('refuses who may not, and names nothing of others', async () => {
+  it('rejects callers without access, and leaks nothing of others', async () => {
     const wrong: string[] = [];
     for (const [route, line] of lines())
       for (const [as, expected] of refusedOn(route, line)) {
@@ -214,7 +214,7 @@ describe('every operation of the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('passes calls on browsers on for keys, and for people who may use them', async () => {
+  it('forwards browser calls for keys, and for people with access', async () => {
     const wrong: string[] = [];
     for (const route of routes.filter(isPassedOn)) {
       for (const as of ['organization', 'project', 'operator'] as const) {
@@ -230,7 +230,7 @@ describe('every operation of the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('answers who may, of their own scope alone', async () => {
+  it('serves callers with access, within their own scope', async () => {
     const wrong: string[] = [];
     const foreignTo: Partial<Record<Credential, string[]>> = {
       program: Object.values(theirs),
@@ -295,7 +295,7 @@ describe('every operation of the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('lets people alone have their sessions, each role of them', async () => {
+  it('allows sessions for people of every role, and nobody else', async () => {
     const wrong: string[] = [];
     for (const [route, line] of lines()) {
       // The one that ends it comes last, below.
@@ -313,7 +313,7 @@ describe('every operation of the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has sessions begun from pages of its own alone, by no credential', async () => {
+  it('starts sessions from its own pages only, without a credential', async () => {
     const wrong: string[] = [];
     const { app, deps } = fixture();
     const ofPage = { origin: deps.settings.publicUrl, 'x-holdfast-page': '1' };

@@ -26,7 +26,7 @@ const HARMLESS = new Set([
   'POST /browsers/:id/computer/get_focused_control',
 ]);
 
-it('leave after their audit row where they can hold a secret', async () => {
+it('wait for their audit row if they can contain a secret', async () => {
   const { app } = fixture();
   const { paths } = (await app.inject('/openapi.json')).json<{
     paths: Record<string, Record<string, { responses: Record<string, unknown> }>>;
@@ -45,7 +45,7 @@ it('leave after their audit row where they can hold a secret', async () => {
   expect(missing).toEqual([]);
 });
 
-it('of connections wait for their row while a login is open, and leave without a link otherwise', async () => {
+it('of connections wait for their row while a login is open, and otherwise contain no link', async () => {
   const { call, store } = fixture();
   const body = { domain: 'linked.example', profile_name: 'ann' };
   const { id } = (await call('POST', '/auth/connections', body)).json<{ id: string }>();

@@ -34,8 +34,8 @@ async function signInAtNoon(email: string) {
   return { at, sweep: () => store.sweep() };
 }
 
-describe('a session of a person', () => {
-  it('is over after a day without a request, and not before', async () => {
+describe('a console session', () => {
+  it('expires after a day without a request, and not before', async () => {
     const { at } = await signInAtNoon('idle@example.com');
     expect(await at(SESSION_IDLE_MS - 1)).toBe(200);
     expect(await at(2 * SESSION_IDLE_MS - 2)).toBe(200);
@@ -44,14 +44,14 @@ describe('a session of a person', () => {
     expect(await at(3 * SESSION_IDLE_MS - 1, '/profiles')).toBe(401);
   });
 
-  it('counts any request as one, though most are not written down', async () => {
+  it('is extended by any request, though most are not recorded', async () => {
     const { at } = await signInAtNoon('busy@example.com');
     expect(await at(MINUTE_MS / 2, '/profiles')).toBe(200);
     expect(await at(HOUR_MS, '/auth/context')).toBe(200);
     expect(await at(HOUR_MS + SESSION_IDLE_MS - 1)).toBe(200);
   });
 
-  it('is over after seven days, however busy', async () => {
+  it('expires after seven days of activity', async () => {
     const { at, sweep } = await signInAtNoon('whole-week@example.com');
     for (let hours = 20; hours * HOUR_MS < SESSION_LIFETIME_MS; hours += 20)
       expect([hours, await at(hours * HOUR_MS)]).toEqual([hours, 200]);
@@ -62,7 +62,7 @@ describe('a session of a person', () => {
     expect(await at(SESSION_LIFETIME_MS - 1)).toBe(401);
   });
 
-  it('says when it ends', async () => {
+  it('shows when it expires', async () => {
     const { at } = await signInAtNoon('told@example.com');
     expect(await at(0)).toBe(200);
     const noon = now;

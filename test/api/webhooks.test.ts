@@ -9,7 +9,7 @@ interface Shown {
 }
 
 describe('webhooks', () => {
-  it('are made, read, listed, changed and deleted, and show a secret only where one is made', async () => {
+  it('are created, read, listed, updated and deleted, and show a secret only when it is created', async () => {
     const { call, store } = fixture();
     const made = await call('POST', '/webhooks', { url: 'https://hooks.example/a', events: ['connection.needs_auth'] });
     expect(made.statusCode).toBe(201);
@@ -48,7 +48,7 @@ describe('webhooks', () => {
     expect(answer.body).toContain(field);
   });
 
-  it('are one for each URL of a project, and belong to that project alone', async () => {
+  it('are unique per URL of a project, and belong to that project', async () => {
     const { call, store } = fixture();
     const project = await store.projects.create('org_default', { name: 'Other' });
     const other = { 'x-kernel-project-id': project.id };

@@ -77,7 +77,7 @@ async function use(client: Client, name: string, input: Record<string, unknown> 
 }
 
 describe('the MCP server', () => {
-  it('leads an agent from no connection to one that is logged in, and shows no secret', async () => {
+  it('takes an agent from no connection to a logged-in one, and shows no secret', async () => {
     const client = await connect();
     const input = { domain: 'shop.example', profile_name: 'ann', save_credentials: true };
     const made = await use(client, 'create_connection', input);
@@ -107,7 +107,7 @@ describe('the MCP server', () => {
     await client.close();
   });
 
-  it('opens and uses a browser without handing out its token', async () => {
+  it('opens and uses a browser without returning its token', async () => {
     const client = await connect();
     const opened = await use(client, 'open_browser', { profile_name: 'ann', url: 'https://shop.example/' });
     expect(opened.found).toMatchObject({ session_id: 'brw_1', profile_name: 'ann' });
@@ -133,7 +133,7 @@ describe('the MCP server', () => {
     await client.close();
   });
 
-  it('does what the caller may and no more, and leaves the rows of the operations in the audit log', async () => {
+  it('has the access of its caller, and audits the operations', async () => {
     await expect(connect({})).rejects.toThrow();
     const project = (await fixture().call('POST', '/org/projects', { name: 'Other' })).json<{ id: string }>();
     const client = await connect({ authorization: `Bearer ${API_KEY}`, 'x-kernel-project-id': project.id });
