@@ -7,18 +7,13 @@ const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 };
 
 /** Rejects a `domain` that is a private or loopback address, unless the operator listed it. Names are checked when they resolve. */
 export function checkDomain(policy: AddressPolicy, domain: string): void {
-  const url = new URL(`https://${domain}/`);
-  if (isForbidden(policy, url)) {
-    throw invalidField('domain', `${url.hostname} is a private address; the operator can list it as an allowed host`);
-  }
+  rejectPrivate(policy, 'domain', new URL(`https://${domain}/`));
 }
 
 /** Rejects a URL that secrets are sent to if it is private or plain http, unless the operator listed its host. */
 export function checkServerUrl(policy: AddressPolicy, field: string, text: string): void {
   const url = new URL(text);
-  if (isForbidden(policy, url)) {
-    throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
-  }
+  rejectPrivate(policy, field, url);
   if (url.protocol === 'http:' && !policy.isListed(url.hostname, portOf(url))) {
     throw invalidField(field, 'must be https; http is for hosts that the operator listed');
   }
@@ -34,8 +29,9 @@ export function normalizeAllowedDomains(entries: readonly string[]): string[] {
   return [...new Set(normalized)];
 }
 
-function isForbidden(policy: AddressPolicy, url: URL): boolean {
-  return isForbiddenHost(policy, url.hostname, portOf(url));
+function rejectPrivate(policy: AddressPolicy, field: string, url: URL): void {
+  if (isForbiddenHost(policy, url.hostname, portOf(url)))
+    throw invalidField(field, `${url.hostname} is a private address; the operator can list it as an allowed host`);
 }
 
 /** Whether an address or name is private, without a DNS lookup; false if the operator listed it. */

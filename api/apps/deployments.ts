@@ -165,10 +165,8 @@ function deleteDeployment(app: ApiServer, { store, apps }: ApiParts): void {
     url: '/deployments/:id',
     schema: { operationId: 'deleteDeployment', tags, params: IdParams, response: { 204: NoContent } },
     handler: async (request, reply) => {
-      const { id } = requireFound(
-        await store.deployments.find(principalCallerOf(request).scope, request.params.id),
-        NOT_FOUND,
-      );
+      const { scope } = principalCallerOf(request);
+      const { id } = requireFound(await store.deployments.find(scope, request.params.id), NOT_FOUND);
       await store.deployments.end(id, 'stopped', null);
       await apps.cancel('deployment', id);
       for (const invocationId of await store.invocations.unfinishedOf(id))
@@ -196,13 +194,7 @@ function present(record: DeploymentRecord, envVars: Record<string, string>): Dep
     env_vars: envVars,
     source_type: repository === null ? 'file' : 'github',
     source_checksum: record.checksum,
-    ...(repository === null
-      ? {}
-      : {
-          source_url: repository.url,
-          source_ref: repository.ref,
-          ...omitUndefined({ source_path: repository.path }),
-        }),
+    ...omitUndefined({ source_url: repository?.url, source_ref: repository?.ref, source_path: repository?.path }),
   };
 }
 

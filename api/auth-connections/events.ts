@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify';
 import type { ManagedAuth } from '../../contract/connections.ts';
-import type { ConnectionDocument } from '../../contract/document.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { type EventStream, eventFrame, openEventStream } from '../../http/event-stream.ts';
 import { lastEventIdOf } from '../../http/headers.ts';
@@ -73,12 +72,8 @@ export function registerEvents(app: ApiServer, parts: ApiParts): void {
         caller.kind === 'hosted' ? caller.flowId : principalIdOf(principalCallerOf(request)),
       );
       try {
-        await streamFlow(parts, reply, {
-          caller,
-          row,
-          afterRevision: lastEventIdOf(request.headers['last-event-id']),
-          stream,
-        });
+        const afterRevision = lastEventIdOf(request.headers['last-event-id']);
+        await streamFlow(parts, reply, { caller, row, afterRevision, stream });
       } finally {
         stream.close();
       }

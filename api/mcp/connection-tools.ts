@@ -26,7 +26,7 @@ const REAUTH_REASONS: Record<Reason, string> = {
 };
 
 /** The state of a connection, in a sentence that tells an agent what to do. */
-export function describeConnection(connection: ManagedAuth): string {
+function describeConnection(connection: ManagedAuth): string {
   const state = connection.status === 'AUTHENTICATED' ? 'Logged in' : 'Not logged in';
   const flow = describeFlow(connection);
   if (flow !== null) return `${state}; ${flow}`;

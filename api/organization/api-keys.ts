@@ -153,11 +153,9 @@ function updateApiKey(app: ApiServer, { store }: ApiParts): void {
     url: '/org/api_keys/:id',
     schema: { operationId: 'updateApiKey', tags, params: IdParams, body: ApiKeyUpdate, response: { 200: ApiKey } },
     handler: async (request) => {
-      const renamed = requireFound(
-        await store.apiKeys.rename(principalCallerOf(request).scope, request.params.id, request.body.name),
-        NOT_FOUND,
-      );
-      return presentApiKey(renamed);
+      const { scope } = principalCallerOf(request);
+      const renamed = await store.apiKeys.rename(scope, request.params.id, request.body.name);
+      return presentApiKey(requireFound(renamed, NOT_FOUND));
     },
   });
 }
@@ -203,15 +201,13 @@ function rotateApiKey(app: ApiServer, { store, clock }: ApiParts): void {
       const former = requireFound(await store.apiKeys.find(scope, request.params.id), NOT_FOUND);
       const graceDays = request.body?.expire_in_days ?? DEFAULT_ROTATION_GRACE_DAYS;
       const days = request.body?.days_to_expire;
-      const rotated = requireFound(
-        await store.apiKeys.rotate(scope, former.id, {
-          expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
-          formerExpiresAt: inDays(now, graceDays) ?? now,
-          createdBy: creatorOf(caller),
-        }),
-        NOT_FOUND,
-      );
-      return reply.code(201).send({ ...presentApiKey(rotated.record), key: rotated.key });
+      const rotated = await store.apiKeys.rotate(scope, former.id, {
+        expiresAt: days === undefined ? sameLifetime(former, now) : inDays(now, days),
+        formerExpiresAt: inDays(now, graceDays) ?? now,
+        createdBy: creatorOf(caller),
+      });
+      const { record, key } = requireFound(rotated, NOT_FOUND);
+      return reply.code(201).send({ ...presentApiKey(record), key });
     },
   });
 }

@@ -127,13 +127,9 @@ function updateProvider(app: ApiServer, { store, connections, addressPolicy }: A
         NOT_FOUND,
       );
       if (changed.name !== current.name) {
-        for (const { id: connectionId, document } of await store.connections.usingProvider(
-          organizationId,
-          current.name,
-        )) {
-          await connections.configure(connectionId, {
-            credential: { ...document.settings.credential, provider: changed.name },
-          });
+        for (const user of await store.connections.usingProvider(organizationId, current.name)) {
+          const credential = { ...user.document.settings.credential, provider: changed.name };
+          await connections.configure(user.id, { credential });
         }
       }
       return present(changed);

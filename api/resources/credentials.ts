@@ -114,18 +114,12 @@ function updateCredential(app: ApiServer, { store, connections, views }: ApiPart
     },
     handler: async (request) => {
       const { record: current, project } = await find(store, principalCallerOf(request), request.params.id_or_name);
-      const { name, values, remove_value_keys: removeValueKeys } = request.body;
+      const { name, values, passkeys } = request.body;
+      const { remove_value_keys: removeValueKeys, remove_passkeys: removePasskeys } = request.body;
       const totpSecret = totpSecretOf(request.body, await currentTotpSettings(store, current, request.body));
-      const { passkeys, remove_passkeys: removePasskeys } = request.body;
       const ssoProvider = request.body.sso_provider === '' ? null : request.body.sso_provider;
-      const changed = requireFound(
-        await store.credentials.patch(
-          project,
-          current.id,
-          omitUndefined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider }),
-        ),
-        NOT_FOUND,
-      );
+      const patch = omitUndefined({ name, values, removeValueKeys, totpSecret, passkeys, removePasskeys, ssoProvider });
+      const changed = requireFound(await store.credentials.patch(project, current.id, patch), NOT_FOUND);
       const isRenamed = changed.name !== current.name;
       if (isRenamed || changed.version !== current.version || changed.ssoProvider !== current.ssoProvider) {
         const users = await store.connections.usingCredential(project, current.name);

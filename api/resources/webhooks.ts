@@ -116,8 +116,9 @@ function rotateSecret(app: ApiServer, { store }: ApiParts): void {
     config: { returnsSecret: true, needsConfirmation: true },
     schema: { operationId: 'rotateWebhookSecret', tags, params: IdParams, response: { 200: WebhookWithSecret } },
     handler: async (request) => {
+      const { scope } = principalCallerOf(request);
       const { secret, ...rotated } = requireFound(
-        await store.webhooks.rotateSecret(principalCallerOf(request).scope, request.params.id),
+        await store.webhooks.rotateSecret(scope, request.params.id),
         NOT_FOUND,
       );
       return { ...present(rotated), secret };
