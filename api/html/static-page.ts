@@ -53,20 +53,20 @@ ${renderHead({ title: `${title} · Holdfast`, own: `<style>${STYLE}</style>\n` }
   };
 }
 
-/** The headers that such a page is sent with. */
+/** The response headers of a static page. */
 export function staticPageHeaders({ csp, language }: StaticPage): Record<string, string> {
   return {
     ...ANSWER_HEADERS,
     'content-type': 'text/html; charset=utf-8',
     'content-language': language,
     'content-security-policy': csp,
-    // A form of ours says by it where it comes from.
+    // Forms need a referrer, which their handlers check.
     'referrer-policy': 'same-origin',
     vary: 'accept, accept-language',
   };
 }
 
-/** Sends such a page. */
+/** Sends a static page. */
 export function sendStaticPage(reply: FastifyReply, page: StaticPage): FastifyReply {
   return reply.headers(staticPageHeaders(page)).send(page.html);
 }

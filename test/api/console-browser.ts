@@ -3,7 +3,7 @@ import { makeSignInCode } from '../../store/administrator.ts';
 import type { Role } from '../../contract/people.ts';
 import type { ServiceFixture } from './service-fixture.ts';
 
-/** What a browser of the tests sends: the headers of a page of ours, and the cookie that it was given. */
+/** A test browser, which sends the headers of our own pages and the cookie it received. */
 export interface ConsoleBrowser {
   send: (
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -14,12 +14,12 @@ export interface ConsoleBrowser {
   cookie: () => string;
 }
 
-/** The headers that a script of our own page sends by itself. */
+/** The headers that scripts of our own pages send. */
 export const OWN_PAGE = { origin: 'http://holdfast.test:8080', 'x-holdfast-page': '1' };
 
 let browsers = 0;
 
-/** A browser in which nobody is signed in, at an address of its own. */
+/** A signed-out browser with its own address. */
 export function openConsole({ app }: ServiceFixture): ConsoleBrowser {
   let cookie = '';
   browsers += 1;
@@ -41,7 +41,7 @@ export function openConsole({ app }: ServiceFixture): ConsoleBrowser {
   };
 }
 
-/** A browser in which a new member of the organization is signed in by a link. */
+/** A browser in which a new member of the organization is signed in with a link. */
 export async function signedIn(
   fixture: ServiceFixture,
   { email, role, organizationId = 'org_default' }: { email: string; role: Role; organizationId?: string },

@@ -22,23 +22,23 @@ import { initialState, applyChange, type ConnectionState } from '../../workflows
 import type { Accepted } from '../../workflows/messages.ts';
 
 /**
- * Stands in for Temporal: the entity's own functions decide what every message does and record it in the store, in one process.
- * Nothing runs by itself: tests take the part of its flows and of its health checks.
+ * Replaces Temporal: the entity's own functions handle every message and record the result in the store, in process. Nothing runs
+ * on its own: tests drive flows and health checks.
  */
 export interface FakeConnections extends ConnectionsClient {
-  /** How often answers were sent, how often one was handed on to a flow, and how often a credential was said to have changed. */
+  /** Counts of submitted answers, of answers delivered to a flow, and of credential change notifications. */
   calls: { submit: number; applied: number; credentialChanged: number };
-  /** Moves the current flow on and records it. */
+  /** Advances the current flow and records it. */
   moveFlow(id: string, change: Partial<FlowState>): Promise<Accepted>;
-  /** Changes the document in any way and records it. */
+  /** Changes the document and records it. */
   change(id: string, change: Partial<ConnectionDocument>, timeline?: TimelineEvent[]): Promise<Accepted>;
-  /** Every message fails with this until it is null again. */
+  /** The error of every message, until reset to null. */
   failWith: HoldfastError | null;
-  /** A check does not end while somebody waits for it. */
+  /** Keeps checks running for as long as callers wait. */
   checkIsSlow: boolean;
 }
 
-/** A pause that asks for a user and a password and offers three choices. */
+/** An interaction that asks for a username and a password and offers three choices. */
 export function loginInteraction(id: string = newId('int')): Interaction {
   return {
     interaction_id: id,
@@ -79,7 +79,7 @@ export function createFakeConnections(store: () => Store, clock: () => Date): Fa
     return state;
   }
 
-  /** Has the entity work on something, and records what came of it. */
+  /** Runs a change of the entity and records the result. */
   async function act(id: string, work: (state: ConnectionState) => void): Promise<Accepted> {
     const state = entityOf(id);
     try {

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { z } from 'zod';
 
-/** The part of JSON Schema that the document uses. */
+/** The subset of JSON Schema that the document uses. */
 const Schema = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
@@ -24,7 +24,7 @@ const Schema = z.looseObject({
 });
 type Schema = z.infer<typeof Schema>;
 
-/** Values that no schema expects, and some that a database, a parser or a clock may trip over. */
+/** Values outside any schema, including some that databases, parsers or clocks may fail on. */
 const STRAY: Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, '', ' ', 'a\0b', '\ud800', '%', '../..', -1, 2 ** 53, 1e308, 0.5, true, [], {}),
   fc.string({ unit: 'binary', maxLength: 50 }),
@@ -37,11 +37,11 @@ const FORMATS: Record<string, Arbitrary<string>> = {
     .date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
     .map((date) => date.toISOString()),
 };
-/** Deepest value; what lies below is cut off. */
+/** Maximum depth; deeper values are cut off. */
 const MOST_DEPTH = 6;
 const MOST_ITEMS = 4;
 
-/** Values that follow a schema nine times in ten at each of their parts, and stray from it else. */
+/** Values each of whose parts follows the schema nine times in ten, and deviates otherwise. */
 export function arbitraryOf(described: unknown, depth = 0): Arbitrary<unknown> {
   // `true` takes anything, and so does `{}`.
   if (depth > MOST_DEPTH || typeof described === 'boolean') return STRAY;
@@ -90,7 +90,7 @@ function textOf({ format = '', pattern, minLength = 0, maxLength = 300 }: Schema
   if (ofFormat !== undefined) return ofFormat;
   const free = fc.oneof(
     fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, minLength + 30) }),
-    // Words that mean something to one operation or another.
+    // Words that have a meaning in some operation.
     fc.constantFrom(
       'example.com',
       'https://example.com/',
@@ -103,7 +103,7 @@ function textOf({ format = '', pattern, minLength = 0, maxLength = 300 }: Schema
   try {
     return fc.oneof(fc.stringMatching(new RegExp(pattern)), free);
   } catch {
-    // Looking ahead is nothing that can be turned round.
+    // Patterns with lookahead cannot be generated from.
     return free;
   }
 }

@@ -6,14 +6,14 @@ import { signedIn } from './oauth/person.ts';
 import type { Credential } from './scope-lines.ts';
 import { API_KEY, type ServiceFixture } from './service-fixture.ts';
 
-/** What two projects of an organization are called by, and a connection of the first. */
+/** Ids of two projects of an organization, and of a connection of the first. */
 export interface Places {
   project: string;
   otherProject: string;
   connection: string;
 }
 
-/** The headers by which each kind of caller asks, and the id of the grant of the program among them. */
+/** The headers of each kind of caller, and the id of the grant of the OAuth client among them. */
 export async function makeCallers(
   fixture: ServiceFixture,
   { project, otherProject, connection }: Places,
@@ -69,7 +69,7 @@ export async function makeCallers(
   };
 }
 
-/** An access token as the authorization server signs it, for a grant. */
+/** An access token for a grant, signed as by the authorization server. */
 async function accessToken({ deps }: ServiceFixture, userId: string, grant: string): Promise<string> {
   const [key] = await createSigningKeys(deps).current();
   if (key === undefined) throw new Error('There is no key to sign with.');

@@ -1,4 +1,4 @@
-/** Who asks, in the matrix of scopes: the credentials that there are. */
+/** Callers in the scope matrix: every kind of credential. */
 export type Credential =
   | 'organization'
   | 'project'
@@ -7,15 +7,15 @@ export type Credential =
   | 'hosted page'
   | 'code token'
   | Person
-  /** A client that acts for an owner, in the project alone. */
+  /** An OAuth client that acts for an owner, limited to the project. */
   | 'program'
   | 'nobody'
   | 'stranger';
 
-/** People in the console, by their roles. */
+/** People in the console, by role. */
 export type Person = 'owner' | 'operator' | 'viewer';
 
-/** What a project of the matrix holds, by what a path calls it by. */
+/** Resources of a project in the matrix, by path parameter. */
 export type Held =
   | 'connection'
   | 'credential'
@@ -29,28 +29,28 @@ export type Held =
   | 'codeSource'
   | 'project';
 
-/** What belongs to the whole organization. */
+/** Resources of the whole organization. */
 export type OfOrganization = 'credentialProvider' | 'exportDestination' | 'oauthGrant' | 'member' | 'invitation';
 
-/** One line of the matrix: which kind of operation a route is, and what to send so that nothing but scope decides. */
+/** A line of the matrix: the kind of a route, and what to send so that only scope decides. */
 export type Line =
-  /** Answers everybody. */
+  /** Open to everyone. */
   | { kind: 'public' }
-  /** Names nothing that is there: every key may call it, and what it answers is of its scope alone. */
+  /** Names no existing resource: every key may call it, within its scope. */
   | { kind: 'own'; body?: object; query?: string }
-  /** Lists what a scope holds. */
+  /** Lists resources of a scope. */
   | { kind: 'list'; of: Held; query?: string }
-  /** Is about one thing of a project; `beside` also opens it to the token of its connection. */
+  /** Concerns one resource of a project; `beside` also allows the token of its connection. */
   | { kind: 'one'; of: Held; body?: object; beside?: 'hosted page' | 'code token'; wideOnly?: true }
-  /** For organization-wide keys: changes the organization, or something of it. */
+  /** For organization-wide keys: changes the organization or one of its resources. */
   | { kind: 'wide'; of?: OfOrganization; body?: object }
-  /** Is about one thing of the organization that each of its keys may know. */
+  /** Concerns one resource of the organization that all its keys may read. */
   | { kind: 'shared'; of: OfOrganization }
-  /** Is about the session of a person, for the console alone; `people` is what it answers them, whatever their role. */
+  /** Concerns a person's session, for the console only; `people` is the status for every role. */
   | { kind: 'session'; people: number; body?: object }
-  /** Begins a session, for pages of ours alone; `answers` is what they get for a body that proves nothing. */
+  /** Starts a session, for our own pages only; `answers` is the status for a body without proof of identity. */
   | { kind: 'sign-in'; answers: number; body?: object }
-  /** Grants of programs: a person's own, or all for an organization-wide key. */
+  /** Grants of OAuth clients: a person's own, or all for an organization-wide key. */
   | { kind: 'grants'; of?: OfOrganization };
 
 const own = (body?: object): Line => ({ kind: 'own', ...(body === undefined ? {} : { body }) });
@@ -83,7 +83,7 @@ const PUBLIC: Line = { kind: 'public' };
 const BUCKET = { prefix: '', region: 'eu-west-1', role_arn: 'arn:aws:iam::123456789012:role/x' };
 const DAYS = 'start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z';
 
-/** Every operation of the document but those on browser sessions and pools, which are passed on with their projects. */
+/** Every documented operation except those on browser sessions and pools, which are forwarded with their projects. */
 export const LINES: Record<string, Line> = {
   'GET /health': PUBLIC,
   'GET /auth/context': own(),
@@ -223,23 +223,23 @@ export const LINES: Record<string, Line> = {
   'DELETE /oauth/grants/{id}': { kind: 'grants', of: 'oauthGrant' },
 };
 
-/** Writes that take an owner. All others take an operator, but for a person's own grants. */
+/** Writes that require an owner. All others require an operator, except for a person's own grants. */
 const OWNED =
   /^(POST|PATCH|DELETE) (\/org\/(api_keys|credential_providers|projects|entitlements|limits|members|invitations)|\/audit-logs\/export\/destinations)/;
-/** Reads that take an operator: a secret is in their answers. All others take a viewer. */
+/** Reads that require an operator, since they return secrets. All others require a viewer. */
 const SECRET_READS = ['GET /credentials/{id_or_name}/totp-code', 'GET /profiles/{id_or_name}/download'];
 
-/** Reads whose answers let the reader into browsers. */
+/** Reads that return access to browsers. */
 const OPENING = ['GET /invocations/{id}/browsers'];
 
-/** The role that a person needs at least. */
+/** The minimum role of a person. */
 export function roleFor(route: string): Person {
   if (OWNED.test(route)) return 'owner';
   if (route.includes('/oauth/grants')) return 'viewer';
   return route.startsWith('GET ') && ![...SECRET_READS, ...OPENING].includes(route) ? 'viewer' : 'operator';
 }
 
-/** What a person must have proved for lately who they are, and no client may do for them. */
+/** Operations for which a person must have confirmed their identity recently, and which no OAuth client may call. */
 export const CONFIRMED: readonly string[] = [
   ...SECRET_READS,
   'PATCH /credentials/{id_or_name}',

@@ -10,16 +10,16 @@ import { createStore, type Store } from '../../store/store.ts';
 import { startDatabase } from '../store/databases.ts';
 import { createFakeConnections, type FakeConnections } from './fake-connections.ts';
 
-/** An organization-wide key, as an operator sets it by HOLDFAST_API_KEY. */
+/** An organization-wide key, as set by an operator with HOLDFAST_API_KEY. */
 export const API_KEY = 'an-operator-chosen-key-of-the-tests';
 
-/** The service over a real store, with workflows that the test moves by hand. */
+/** The service over a real store, with workflows that the test drives. */
 export interface ServiceFixture {
   app: ApiServer;
   deps: ApiDeps;
   store: Store;
   connections: FakeConnections;
-  /** The service's time is the real one plus this many milliseconds. */
+  /** Shifts the service's clock from real time, in milliseconds. */
   shiftClock: (milliseconds: number) => void;
   logged: { fields: LogFields; message: string }[];
   /** A request with the organization-wide key. */
@@ -31,7 +31,7 @@ export interface ServiceFixture {
   ) => Promise<LightMyRequestResponse>;
 }
 
-/** Brings the service up once for a test file. `fixture()` is ready within tests and hooks. */
+/** Starts the service once per test file. `fixture()` is ready within tests and hooks. */
 export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixture {
   let current: ServiceFixture | null = null;
   let stop: () => Promise<void> = async () => undefined;
@@ -56,13 +56,13 @@ export function useService(overrides: Partial<ApiDeps> = {}): () => ServiceFixtu
   };
 }
 
-/** The service on a port, for the public client: its URL, and a client by a key, the organization-wide one by default. */
+/** The service on a port: its URL, and public clients for a key, by default the organization-wide one. */
 export interface ListeningService {
   url: () => string;
   client: (options?: Pick<ClientOptions, 'apiKey' | 'defaultHeaders'>) => Kernel;
 }
 
-/** Has the service listen once for a test file. Both are ready within tests and in hooks that come after. */
+/** Makes the service listen once per test file. Both are ready within tests and in later hooks. */
 export function useListeningService(fixture: () => ServiceFixture): ListeningService {
   let api: RunningApi | null = null;
   beforeAll(async () => {
@@ -76,7 +76,7 @@ export function useListeningService(fixture: () => ServiceFixture): ListeningSer
   return { url, client: (options) => new Kernel({ apiKey: API_KEY, baseURL: url(), maxRetries: 0, ...options }) };
 }
 
-/** Programs that nobody builds or runs. */
+/** An apps client that neither builds nor runs programs. */
 const NO_APPS: ApiDeps['apps'] = {
   deploy: async () => undefined,
   invoke: async () => undefined,
