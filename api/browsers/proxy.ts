@@ -192,7 +192,7 @@ async function visibleProjects(request: FastifyRequest, { store }: ApiParts): Pr
   if (request.caller === null && hasBrowserToken(request.query)) {
     // A bearer token beside a browser token is dropped silently; here the caller may intend it for the site.
     if (request.headers.authorization !== undefined && /\/curl\/raw$/.test(request.routeOptions.url ?? '')) {
-      throw invalidField('authorization', 'is not forwarded; use `curl`, whose `headers` are sent to the site');
+      throw invalidField('authorization', 'is not forwarded; use `curl`, whose `headers` go to the site only');
     }
     return null;
   }
