@@ -3,7 +3,12 @@ import { ConnectionSubmit } from '../../contract/connections.ts';
 import { type FlowState, expireOverdue } from '../../contract/document.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Interaction } from '../../contract/interaction.ts';
-import { resolveAnswer, selectSubmitMode, type InteractionAnswer, type SubmitMode } from '../../contract/submit-mode.ts';
+import {
+  resolveAnswer,
+  selectSubmitMode,
+  type InteractionAnswer,
+  type SubmitMode,
+} from '../../contract/submit-mode.ts';
 import type { ConnectionRow } from '../../store/queries/connection-lookups.ts';
 import { IdParams, errorResponses } from '../response-schemas.ts';
 import { callerOf } from '../caller.ts';
@@ -54,7 +59,7 @@ export async function submitAnswer(parts: Parts, row: Row, body: ConnectionSubmi
   const pending = pendingInteraction(row.document.flow, parts.clock());
   const mode = selectSubmitMode(body, pending?.interaction_id ?? null);
   if (pending !== null && (body.interaction_id ?? pending.interaction_id) === pending.interaction_id) {
-    await deliver(parts, row, answerFor(mode, pending));
+    await deliver(parts, row, resolveAnswer(mode, pending));
     return;
   }
   // A client that lost the response to its first attempt retries, and the flow may have advanced since.

@@ -36,7 +36,9 @@ export async function presentSession({ store, settings }: ApiParts, session: Use
     passkeys: passkeys.length,
     has_oidc: settings.oidc !== undefined && (user?.hasOidcSubject ?? false),
     confirmed_until:
-      session.confirmedAt === null ? null : new Date(session.confirmedAt.getTime() + CONFIRMATION_LIFETIME_MS).toISOString(),
+      session.confirmedAt === null
+        ? null
+        : new Date(session.confirmedAt.getTime() + CONFIRMATION_LIFETIME_MS).toISOString(),
     expires_at: session.expiresAt.toISOString(),
   };
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { text } from 'node:stream/consumers';
 import { fromBufferPromise, type ZipFile } from 'yauzl';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
-import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
+import { MANIFEST, sanitizeManifest } from '../../contract/extensions.ts';
 import { ResourceName } from '../../contract/resource-name.ts';
 import { dropRest, rejectForm } from '../../http/bodies.ts';
 
@@ -71,7 +71,7 @@ async function checkArchive(archive: Buffer): Promise<void> {
   try {
     const zip = await fromBufferPromise(archive, { lazyEntries: true });
     try {
-      judgeManifest(await readManifest(zip), `file: ${MANIFEST}`);
+      sanitizeManifest(await readManifest(zip), `file: ${MANIFEST}`);
     } finally {
       zip.close();
     }
