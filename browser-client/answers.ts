@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import type { z } from 'zod';
-import { BrowserServiceError, unavailable, unusableAnswer } from './errors.ts';
+import { BrowserServiceError, unavailable, invalidResponse } from './errors.ts';
 
 /** What a call resolves to: without a schema, nothing. */
 export type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
@@ -20,7 +20,7 @@ export async function readWhole(answer: Readable, maxBytes: number): Promise<Buf
   } catch {
     throw unavailable('The answer of the browser service broke off; retry');
   }
-  if (size > maxBytes) throw unusableAnswer('The answer of the browser service is too large');
+  if (size > maxBytes) throw invalidResponse('The answer of the browser service is too large');
   return Buffer.concat(pieces);
 }
 
@@ -29,7 +29,7 @@ export function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, tex
 export function parseAnswer(schema: z.ZodType | null, text: string): unknown {
   if (schema === null) return null;
   const parsed = schema.safeParse(readJson(text));
-  if (!parsed.success) throw unusableAnswer('The browser service answered in an unknown shape; check its version');
+  if (!parsed.success) throw invalidResponse('The browser service answered in an unknown shape; check its version');
   return parsed.data;
 }
 

@@ -2,7 +2,7 @@
  * What went wrong: the session (or what was asked of it) no longer exists, the service is away or full and comes back, or
  * anything else.
  */
-export type BrowserServiceErrorCode = 'session_gone' | 'service_unavailable' | 'browser_error';
+type BrowserServiceErrorCode = 'session_gone' | 'service_unavailable' | 'browser_error';
 
 /**
  * A call of the browser service that failed. Its message holds nothing of what was sent or answered, for that may be a
@@ -30,7 +30,7 @@ export function unavailable(message: string, retryAfterSeconds?: number): Browse
 }
 
 /** The service answered what nobody can use: the same call would be answered alike. */
-export function unusableAnswer(message: string): BrowserServiceError {
+export function invalidResponse(message: string): BrowserServiceError {
   return new BrowserServiceError('browser_error', message, false);
 }
 
@@ -40,7 +40,7 @@ const DOWN = new Set([503, 504]);
 /**
  * The one reading of error statuses. Bodies are not read: they may lack a code, or quote what was sent.
  */
-export function errorOfStatus(status: number, retryAfter: string | string[] | undefined): BrowserServiceError {
+export function errorForStatus(status: number, retryAfter: string | string[] | undefined): BrowserServiceError {
   if (status === 404 || status === 410) {
     return new BrowserServiceError('session_gone', 'The browser session has ended; open another', false);
   }
@@ -52,5 +52,5 @@ export function errorOfStatus(status: number, retryAfter: string | string[] | un
   if (status >= 500) {
     return new BrowserServiceError('browser_error', `The browser service failed (${String(status)}); retry`, true);
   }
-  return unusableAnswer(`The browser service rejected the request (${String(status)}); check its version`);
+  return invalidResponse(`The browser service rejected the request (${String(status)}); check its version`);
 }

@@ -3,14 +3,14 @@ import { FormData } from 'undici';
 import { z } from 'zod';
 import { FileInfo } from '../contract/files.ts';
 import { parseAnswer } from './answers.ts';
-import { BrowserServiceError, errorOfStatus, unusableAnswer } from './errors.ts';
+import { BrowserServiceError, errorForStatus, invalidResponse } from './errors.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
 
 /** What is read of a listing; a peer may write times and modes in its own way. */
 const Listed = FileInfo.pick({ name: true, path: true, is_dir: true, size_bytes: true });
-export type Listed = z.infer<typeof Listed>;
+type Listed = z.infer<typeof Listed>;
 
 /** The entries of a folder (`fs/list_files`); null when there is no such folder. May be repeated. */
 export async function listFiles(
@@ -48,7 +48,7 @@ async function askOf(
     await retrieveSession(service, projectId, sessionId);
     return null;
   }
-  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorForStatus(answer.status, answer.retryAfter);
   return answer.text;
 }
 
@@ -76,7 +76,7 @@ export async function downloadFolder(
     signal?.throwIfAborted();
     if (!(error instanceof BrowserServiceError) || error.code !== 'session_gone') throw error;
     await retrieveSession(service, projectId, sessionId);
-    throw unusableAnswer('The folder does not exist in the browser session');
+    throw invalidResponse('The folder does not exist in the browser session');
   }
 }
 
@@ -103,7 +103,7 @@ export async function writeFile(
 }
 
 /** A file for a place in the session, held in memory. */
-export interface UploadedFile {
+interface UploadedFile {
   path: string;
   content: Buffer;
 }

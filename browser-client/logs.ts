@@ -6,7 +6,7 @@ import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
 
 /** Which log of which session is read; `follow` goes on with what is added. */
-export interface LogTarget extends SessionTarget {
+interface LogTarget extends SessionTarget {
   log: { path: string } | { part: SupervisedPart };
   follow: boolean;
 }

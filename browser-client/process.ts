@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ProcessSignal, ProcessSpawn } from '../contract/processes.ts';
 import { parseAnswer, readEvents } from './answers.ts';
-import { BrowserServiceError, errorOfStatus, unusableAnswer } from './errors.ts';
+import { BrowserServiceError, errorForStatus, invalidResponse } from './errors.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { retrieveSession, sessionPath } from './sessions.ts';
@@ -16,17 +16,16 @@ const Result = z.object({
 });
 
 /** What a command did. */
-export interface CommandResult {
+interface CommandResult {
   exitCode: number;
   stdout: Buffer;
   stderr: Buffer;
 }
 
 /** A request to run a program; only `command` is required. */
-export type CommandRequest = Pick<
-  Partial<ProcessSpawn>,
-  'args' | 'cwd' | 'env' | 'timeout_sec' | 'as_user' | 'as_root'
-> & { command: string };
+type CommandRequest = Pick<Partial<ProcessSpawn>, 'args' | 'cwd' | 'env' | 'timeout_sec' | 'as_user' | 'as_root'> & {
+  command: string;
+};
 
 /** How much longer than the command itself its answer may take, in milliseconds. */
 const ANSWER_MARGIN_MS = 30_000;
@@ -69,9 +68,9 @@ export async function execProcess(
     timeoutMs: timeoutMs + ANSWER_MARGIN_MS,
   });
   if (answer.status >= 500 && performance.now() - startedAt >= timeoutMs) {
-    throw unusableAnswer('The command did not end in its time; give it longer');
+    throw invalidResponse('The command did not end in its time; give it longer');
   }
-  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorForStatus(answer.status, answer.retryAfter);
   const result = parseAnswer(Result, answer.text);
   return {
     exitCode: result.exit_code,
@@ -94,10 +93,10 @@ export async function killProcess(
   const answer = await service.exchange({ method: 'POST', path, ...common(target, { signal }), schema: null });
   if (answer.status < 400) return true;
   if (answer.status !== 404 && answer.status !== 422 && answer.status !== 500) {
-    throw errorOfStatus(answer.status, answer.retryAfter);
+    throw errorForStatus(answer.status, answer.retryAfter);
   }
   // The same statuses may speak of the session, or of a fault: the process's own state tells.
-  if (await isRunning(service, target, processId)) throw errorOfStatus(500, answer.retryAfter);
+  if (await isRunning(service, target, processId)) throw errorForStatus(500, answer.retryAfter);
   return false;
 }
 
@@ -132,7 +131,7 @@ const OutputFrame = z.object({
 });
 
 /** What a process said, or its end. */
-export type ProcessOutput = { stream: 'stdout' | 'stderr'; data: Buffer } | { exitCode: number };
+type ProcessOutput = { stream: 'stdout' | 'stderr'; data: Buffer } | { exitCode: number };
 
 /** What a process says (`process/{id}/stdout/stream`), to its end. A stream that breaks off throws `browser_error`. */
 export async function* followOutput(
@@ -173,7 +172,7 @@ export async function isRunning(service: BrowserService, target: SessionTarget, 
     const { state, exit_code: exitCode } = parseAnswer(Status, answer.text);
     return state === 'running' && (exitCode ?? null) === null;
   }
-  if (answer.status !== 404 && answer.status !== 500) throw errorOfStatus(answer.status, answer.retryAfter);
+  if (answer.status !== 404 && answer.status !== 500) throw errorForStatus(answer.status, answer.retryAfter);
   await retrieveSession(service, projectId, target.sessionId);
   return false;
 }

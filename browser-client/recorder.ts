@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { downloadFolder, listFiles, readFile, writeFile } from './files.ts';
 import { isRunning, killProcess, spawnProcess } from './process.ts';
 import { readWhole } from './answers.ts';
-import { unusableAnswer } from './errors.ts';
+import { invalidResponse } from './errors.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 
@@ -34,7 +34,7 @@ const RECORD = [
 ].join(' ');
 
 /** A video that was fetched out of its session. */
-export interface FetchedRecording {
+interface FetchedRecording {
   id: string;
   video: Buffer;
 }
@@ -115,7 +115,7 @@ export async function fetchRecordings(service: BrowserService, target: SessionTa
       fetched.push({ id: name.slice(0, -VIDEO.length), video });
     }
   } catch {
-    throw unusableAnswer('The browser service answered something that is not a ZIP archive');
+    throw invalidResponse('The browser service answered something that is not a ZIP archive');
   }
   return fetched;
 }

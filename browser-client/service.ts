@@ -3,7 +3,7 @@ import { Agent, FormData, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
 import { parseAnswer } from './answers.ts';
-import { errorOfStatus, unavailable } from './errors.ts';
+import { errorForStatus, unavailable } from './errors.ts';
 
 /** Where the browser service is. `apiKey` is sent as a bearer token. */
 export interface BrowserServiceSettings {
@@ -31,7 +31,7 @@ export interface ServiceCall<Schema extends z.ZodType | null> {
 }
 
 /** An answer as it came, for callers to whom an error may say something. */
-export interface RawAnswer {
+interface RawAnswer {
   status: number;
   retryAfter: string | string[] | undefined;
   text: string;
@@ -68,7 +68,7 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
   return {
     async call(call) {
       const { status, retryAfter, text } = await exchange(call, call.schema !== null);
-      if (status >= 400) throw errorOfStatus(status, retryAfter);
+      if (status >= 400) throw errorForStatus(status, retryAfter);
       return parseAnswer(call.schema, text);
     },
     exchange: (call) => exchange(call, true),
@@ -76,7 +76,7 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
       const response = await send(call.endless === true ? streams : dispatcher, base, settings.apiKey, call);
       if (response.statusCode < 400) return response.body;
       await response.body.dump().catch(() => undefined);
-      throw errorOfStatus(response.statusCode, response.headers['retry-after']);
+      throw errorForStatus(response.statusCode, response.headers['retry-after']);
     },
     close: async () => {
       await Promise.all([dispatcher.close(), streams.close()]);

@@ -3,7 +3,7 @@ import type { BrowserCreate, BrowserUpdate } from '../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../contract/browsers.ts';
 import { ProxyFault } from '../contract/proxies.ts';
 import { parseAnswer } from './answers.ts';
-import { errorOfStatus } from './errors.ts';
+import { errorForStatus } from './errors.ts';
 import type { BrowserService } from './service.ts';
 
 /** What is read of a session; a peer may answer more. */
@@ -51,7 +51,7 @@ export async function createSession(
   if (mayBeUnknown && (await createProfile(service, projectId, profile, signal))) {
     return service.call({ ...call, schema: Session });
   }
-  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorForStatus(answer.status, answer.retryAfter);
   return parseAnswer(Session, answer.text);
 }
 

@@ -7,7 +7,7 @@ import { acceptEmptyJson } from '../http/bodies.ts';
 import { answerError, answerErrors } from '../http/errors.ts';
 import { sendAnswerHeaders } from '../http/headers.ts';
 import { answerBrokenRequest } from '../http/sockets.ts';
-import { createAdmission } from './http/authentication.ts';
+import { createAuthorizer } from './http/authentication.ts';
 import { createRouter } from './http/router.ts';
 import { poolRoutes } from './routes/browser-pools.ts';
 import { appProgramRoutes } from './routes/app-programs.ts';
@@ -68,7 +68,7 @@ export function createBrowserService(deps: BrowserDeps): FastifyInstance {
   sessionUsageRoute(app, deps);
   const { profileRecords } = deps;
   if (profileRecords !== null) {
-    const admit = createAdmission(deps);
+    const admit = createAuthorizer(deps);
     void app.register((guarded, _, done) => {
       guarded.addHook('onRequest', (request) => admit('key', request));
       profileRoutes(guarded, profileRecords);

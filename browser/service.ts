@@ -16,16 +16,16 @@ import type { WindowPolicy } from './chromium/display.ts';
 import { possibleWindows } from './chromium/display.ts';
 import { removeLeftovers } from './chromium/user-data.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
-import type { ExtensionStore } from './extensions/kept.ts';
+import type { ExtensionStore } from './extensions/stored-extensions.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import type { ProcessLimits } from './process/limits.ts';
 import { DEFAULT_LIMITS } from './process/limits.ts';
-import { chooseIsolation } from './process/probe.ts';
+import { chooseIsolation } from './process/choose-isolation.ts';
 import type { ProfileRecords, ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
 import { createPrograms, programsFolder } from './programs/programs.ts';
-import { removeUnbuilt } from './programs/received-archives.ts';
+import { removeStaleArchives } from './programs/received-archives.ts';
 import { findTools } from './programs/tools.ts';
 import { createReplayStore } from './replay/replay-store.ts';
 import { createReplays } from './replay/replays.ts';
@@ -164,7 +164,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     browsers: createPoolBrowsers({ lifecycle, registry, profiles: options.profiles }),
   });
   const replayStore = createReplayStore(path.join(workDir, 'replays'), options.replaysKeptMs);
-  await Promise.all([replayStore.tidy(Date.now()), removeUnbuilt(programsFolder(workDir))]);
+  await Promise.all([replayStore.tidy(Date.now()), removeStaleArchives(programsFolder(workDir))]);
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { isLoadedInto } from '../extensions/loaded.ts';
+import { isLoadedExtension } from '../extensions/loaded-extensions.ts';
 import type { Session } from '../session/session.ts';
 import type { GuardContext } from './guard.ts';
 
@@ -7,6 +7,6 @@ import type { GuardContext } from './guard.ts';
 export function guardContextOf({ chromium }: Session): GuardContext {
   return {
     downloadFolder: path.join(chromium.userDataDir, 'Downloads'),
-    hasExtension: (id) => isLoadedInto(chromium, id),
+    hasExtension: (id) => isLoadedExtension(chromium, id),
   };
 }

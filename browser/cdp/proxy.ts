@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
-import { describeLoaded } from '../extensions/loaded.ts';
+import { describeLoadedExtensions } from '../extensions/loaded-extensions.ts';
 import type { Session } from '../session/session.ts';
 import type { DisconnectReason } from '../telemetry/connection-watch.ts';
 import { watchConnection } from '../telemetry/connection-watch.ts';
@@ -108,7 +108,7 @@ function join(session: Session, client: WebSocket, browser: WebSocket): void {
   const flow = createFlow(client, browser);
   const context = guardContextOf(session);
   const answerExtensions = (command: ClientCommand): void => {
-    describeLoaded(session.chromium).then(
+    describeLoadedExtensions(session.chromium).then(
       (extensions) => flow.answer(answerCommand(command, { result: { extensions } })),
       (error: unknown) => {
         const message = error instanceof CdpError ? error.message : 'the browser does not answer';

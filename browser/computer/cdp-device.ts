@@ -60,7 +60,7 @@ export function createCdpDevice(session: InputSession, page: Page): InputDevice 
   };
 
   return {
-    keepsOrder: true,
+    isOrdered: true,
     move: ({ x, y }, modifiers) => {
       const { buttons } = session.input;
       const button = buttons === 0 ? 'none' : heldButton(buttons);

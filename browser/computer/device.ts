@@ -1,6 +1,6 @@
 import type { ClickMouse } from '../../contract/computer.ts';
 import type { Page } from '../chromium/pages.ts';
-import type { Point } from './curve.ts';
+import type { Point } from './mouse-path.ts';
 import type { KeyDefinition } from './keys.ts';
 import type { XInput } from './x-input.ts';
 
@@ -12,7 +12,7 @@ export type Button = ClickMouse['button'];
  */
 export interface InputDevice {
   /** Whether events arrive in their order although none waits for the one before. */
-  readonly keepsOrder: boolean;
+  readonly isOrdered: boolean;
   move(point: Point, modifiers: number): Promise<void>;
   /** `clickCount` is 2 for the second press of a double click. */
   press(button: Button, clickCount: number, modifiers: number): Promise<void>;

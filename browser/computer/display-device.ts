@@ -3,8 +3,8 @@ import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
-import type { Point } from './curve.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import type { Point } from './mouse-path.ts';
+import { evaluateInIsolatedWorld } from './isolated-world.ts';
 import type { Button, InputDevice } from './device.ts';
 import type { KeyDefinition } from './keys.ts';
 import { settleInput } from './settle.ts';
@@ -20,7 +20,7 @@ const LOOK = `[innerWidth, innerHeight, devicePixelRatio * visualViewport.scale,
 const Seen = z.tuple([z.number(), z.number(), z.number(), z.boolean(), z.boolean()]);
 
 /** Where a page is on the display of its browser. */
-export interface PagePlace {
+interface PagePlace {
   /** Its top left corner. */
   corner: Point;
   /** Whether keys of the display reach it, and not, say, the address bar. */
@@ -31,7 +31,7 @@ export interface PagePlace {
 async function pageOffsetOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePlace | null> {
   const [{ bounds }, answer] = await Promise.all([
     cdp.send('Browser.getWindowForTarget', { targetId: page.targetId }),
-    evaluateApart(cdp, page.sessionId, LOOK),
+    evaluateInIsolatedWorld(cdp, page.sessionId, LOOK),
   ]);
   const seen = Seen.safeParse(answer);
   if (!seen.success) return null;
@@ -79,7 +79,7 @@ export function createDisplayDevice(session: Session, page: Page): InputDevice {
 
   return {
     // Some go by the display, others by the protocol.
-    keepsOrder: false,
+    isOrdered: false,
     move: async (point, modifiers) => {
       await through(
         false,

@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { FocusedControl, PICKED_INPUTS, type Pick } from '../../contract/screencast.ts';
 import { inTime } from '../../contract/in-time.ts';
 import type { Session } from '../session/session.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import { evaluateInIsolatedWorld } from './isolated-world.ts';
 import { inputTarget } from './input.ts';
 
 /** Longest list that is told, and longest text of it. */
@@ -126,7 +126,7 @@ async function findHolder(session: Session): Promise<Holder | null> {
 /** Null where the document goes meanwhile, or does not answer. */
 function ask(session: Session, sessionId: string, expression: string): Promise<unknown> {
   return inTime(
-    evaluateApart(session.chromium.cdp, sessionId, expression).catch(() => null),
+    evaluateInIsolatedWorld(session.chromium.cdp, sessionId, expression).catch(() => null),
     ANSWER_WITHIN_MS,
     null,
   );

@@ -41,7 +41,7 @@ export async function typeText(session: Session, { text, delay }: TypeText): Pro
     }
     const { device } = target;
     const character = isControl(segment) ? undefined : keyOfCharacter(segment);
-    if (character !== undefined && delay === 0 && device.keepsOrder) {
+    if (character !== undefined && delay === 0 && device.isOrdered) {
       flight.push(typeCharacter(device, character));
       if (flight.length === FLIGHT) await land();
     } else {
@@ -73,7 +73,7 @@ async function typeCharacter(device: InputDevice, { definition, shift }: TypedCh
     () => device.keyUp(definition, modifiers),
     ...(shift ? [() => device.keyUp(SHIFT, 0)] : []),
   ];
-  if (device.keepsOrder) await Promise.all(events.map((event) => event()));
+  if (device.isOrdered) await Promise.all(events.map((event) => event()));
   else for (const event of events) await event();
 }
 

@@ -3,8 +3,8 @@ import type { ClickMouse, DragMouse, MoveMouse, Scroll } from '../../contract/co
 import { MAX_HOLD_MS } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
 import { BUTTON_BITS } from './cdp-device.ts';
-import type { Point } from './curve.ts';
-import { linearPath, moveDuration, smoothPath } from './curve.ts';
+import type { Point } from './mouse-path.ts';
+import { linearPath, moveDuration, smoothPath } from './mouse-path.ts';
 import type { Button } from './device.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget } from './input.ts';

@@ -10,7 +10,7 @@ import type { Session } from '../session/session.ts';
 const MAX_AT_ONCE = 6;
 
 /** What is asked for. A body may be any bytes. */
-export type WantedRequest = Pick<Curl, 'url' | 'method' | 'headers' | 'timeout_ms'> & {
+type WantedRequest = Pick<Curl, 'url' | 'method' | 'headers' | 'timeout_ms'> & {
   body?: string | Buffer | undefined;
 };
 
@@ -216,7 +216,7 @@ function isWhole(headers: Record<string, string[]>, body: Buffer): boolean {
 const WAIT_MS = 500;
 
 /** The `Set-Cookie` headers of answers to one page, which the browser keeps out of what it tells of an answer itself. */
-export interface SetCookies {
+interface SetCookies {
   /** Those of the latest answer, which had this status; empty when nothing is told of it. */
   of(status: number): Promise<string[]>;
   stop(): void;

@@ -30,7 +30,7 @@ interface TabTarget {
  * the targets of its tabs, as the session's CDP connection does. Its other methods say why they are refused. The permission
  * itself is not given: it would lead past the checks of that connection. Resolves when the browser is being watched for workers.
  */
-export async function giveTabTargets(chromium: Chromium, extensionId: string): Promise<void> {
+export async function provideTabTargets(chromium: Chromium, extensionId: string): Promise<void> {
   const { cdp } = chromium;
   const workers = new Set<string>();
   const give = async (targetId: string): Promise<void> => {

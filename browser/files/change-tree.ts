@@ -1,8 +1,8 @@
 import { chmod, lchown, lstat, mkdir, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { renameFaultField, withFaults } from './faults.ts';
-import type { Located } from './locate.ts';
-import { holdFolder, namesOf, placeOf } from './locate.ts';
+import { withFieldName, withFileErrors } from './file-errors.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import { openFolder, namesOf, procPath } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Deepest folder that is removed with what it holds: each level is held open meanwhile. */
@@ -12,7 +12,7 @@ const FOLDER_MODE = 0o755;
 
 /** Makes a folder, and those on the way to it; one that is there already is left as it is. A link to nowhere stays one. */
 export function createFolder(files: SessionFiles, sessionPath: string, mode = FOLDER_MODE): Promise<void> {
-  return withFaults(async () => {
+  return withFileErrors(async () => {
     const names = namesOf(sessionPath);
     for (let count = 1; count <= names.length; count++) {
       const isLast = count === names.length;
@@ -25,7 +25,7 @@ export function createFolder(files: SessionFiles, sessionPath: string, mode = FO
           throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
         }
         await mkdir(place.in(place.name), { mode: FOLDER_MODE }).catch(unlessThere);
-        await own(files, place.in(place.name));
+        await chownToOwner(files, place.in(place.name));
         if (isLast) await setMode(place.in(place.name), mode);
       });
     }
@@ -34,7 +34,7 @@ export function createFolder(files: SessionFiles, sessionPath: string, mode = FO
 
 /** Removes a file, a link or whatever is no folder. */
 export function deleteFile(files: SessionFiles, sessionPath: string): Promise<void> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.entry(sessionPath, async (place) => {
       place.self();
       if (place.stats?.isDirectory() === true) throw new HoldfastError('invalid_request', 'path: is a directory');
@@ -45,7 +45,7 @@ export function deleteFile(files: SessionFiles, sessionPath: string): Promise<vo
 
 /** Removes a folder with everything in it; a link to one is not a folder. */
 export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<void> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.entry(sessionPath, async (place) => {
       const folder = place.self();
       if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
@@ -57,22 +57,22 @@ export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<
 
 /** Gives something another name or place; what is there is replaced as rename(2) does it. */
 export function move(files: SessionFiles, from: string, to: string): Promise<void> {
-  return renameFaultField('src_path', () =>
+  return withFieldName('src_path', () =>
     files.entry(from, async (source) => {
       source.self();
       const name = source.in(nameOf(source));
-      await renameFaultField('dest_path', () => files.entry(to, (target) => rename(name, target.in(nameOf(target)))));
+      await withFieldName('dest_path', () => files.entry(to, (target) => rename(name, target.in(nameOf(target)))));
     }),
   );
 }
 
 /** Sets the permissions of what a path leads to. */
 export function setPermissions(files: SessionFiles, sessionPath: string, mode: number): Promise<void> {
-  return withFaults(() => files.at(sessionPath, (place) => chmod(place.self(), mode)));
+  return withFileErrors(() => files.at(sessionPath, (place) => chmod(place.self(), mode)));
 }
 
 /** Hands something new over to those who use the session's files; a link that took its place is handed over itself. */
-export async function own({ owner }: Pick<SessionFiles, 'owner'>, place: string): Promise<void> {
+export async function chownToOwner({ owner }: Pick<SessionFiles, 'owner'>, place: string): Promise<void> {
   if (owner !== null) await lchown(place, owner.uid, owner.gid);
 }
 
@@ -86,9 +86,9 @@ async function emptyFolder(folder: string, depth: number): Promise<void> {
   for await (const { name } of await opendir(`${folder}/`)) {
     const place = `${folder}/${name}`;
     if ((await lstat(place).catch(() => null))?.isDirectory() === true) {
-      const handle = await holdFolder(place);
+      const handle = await openFolder(place);
       try {
-        await emptyFolder(placeOf(handle), depth + 1);
+        await emptyFolder(procPath(handle), depth + 1);
       } finally {
         await handle.close();
       }
@@ -100,15 +100,15 @@ async function emptyFolder(folder: string, depth: number): Promise<void> {
 }
 
 async function setMode(place: string, mode: number): Promise<void> {
-  const handle = await holdFolder(place);
+  const handle = await openFolder(place);
   try {
-    await chmod(placeOf(handle), mode);
+    await chmod(procPath(handle), mode);
   } finally {
     await handle.close();
   }
 }
 
-function nameOf({ name }: Located): string {
+function nameOf({ name }: ResolvedPath): string {
   if (name !== null) return name;
   throw new HoldfastError('invalid_request', 'path: the root of a session cannot be moved or deleted');
 }

@@ -5,7 +5,7 @@ import { open, lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FileInfo } from '../../contract/files.ts';
-import { withFaults } from './faults.ts';
+import { withFileErrors } from './file-errors.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { SessionFiles } from './session-files.ts';
  * FIFO would wait for its writer, a device would do something.
  */
 export function openFile(files: SessionFiles, sessionPath: string): Promise<FileHandle> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.at(sessionPath, async (place) => {
       const self = place.self();
       if (place.stats?.isFile() !== true) throw new HoldfastError('invalid_request', 'path: not a file');
@@ -27,7 +27,7 @@ const MAX_ENTRIES = 100_000;
 
 /** The entries of a folder by name. Links are listed as links. Throws `not_found`, `invalid_request`, `forbidden`. */
 export function listFolder(files: SessionFiles, sessionPath: string): Promise<FileInfo[]> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.at(sessionPath, async (place) => {
       const folder = place.self();
       if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
@@ -47,8 +47,8 @@ export function listFolder(files: SessionFiles, sessionPath: string): Promise<Fi
 }
 
 /** What a path leads to. Throws `not_found`, `forbidden`. */
-export function infoOf(files: SessionFiles, sessionPath: string): Promise<FileInfo> {
-  return withFaults(() =>
+export function fileInfoAt(files: SessionFiles, sessionPath: string): Promise<FileInfo> {
+  return withFileErrors(() =>
     files.at(sessionPath, (place) => {
       place.self();
       if (place.stats === null) throw new Error('a place that is there has no state');

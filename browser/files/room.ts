@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from './faults.ts';
-import type { Located } from './locate.ts';
+import { withFileErrors } from './file-errors.ts';
+import type { ResolvedPath } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Tells of places whether something can be put there, without changing anything. */
@@ -29,12 +29,12 @@ export function createRoom(files: SessionFiles): Room {
   };
   const look = async (folder: string): Promise<boolean> => {
     if (folder !== '/' && !(await isThere(path.posix.dirname(folder)))) return false;
-    return withFaults(() => files.at(folder, (place) => Promise.resolve(isFolder(place))));
+    return withFileErrors(() => files.at(folder, (place) => Promise.resolve(isFolder(place))));
   };
   /** The last folder on a path that is there takes what is new. */
   const assertWritable = async (folder: string): Promise<void> => {
     if (!(await isThere(folder))) return assertWritable(path.posix.dirname(folder));
-    await withFaults(() => files.at(folder, (place) => access(place.self(), constants.W_OK | constants.X_OK)));
+    await withFileErrors(() => files.at(folder, (place) => access(place.self(), constants.W_OK | constants.X_OK)));
   };
 
   return {
@@ -44,20 +44,20 @@ export function createRoom(files: SessionFiles): Room {
     forFile: async (file) => {
       const folder = path.posix.dirname(file);
       await assertWritable(folder);
-      if (await isThere(folder)) await withFaults(() => files.at(file, assertNoFolder));
+      if (await isThere(folder)) await withFileErrors(() => files.at(file, assertNoFolder));
     },
   };
 }
 
 /** False when nothing is there. */
-function isFolder({ stats }: Located): boolean {
+function isFolder({ stats }: ResolvedPath): boolean {
   if (stats?.isDirectory() === false) {
     throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
   }
   return stats !== null;
 }
 
-function assertNoFolder({ name, stats }: Located): Promise<void> {
+function assertNoFolder({ name, stats }: ResolvedPath): Promise<void> {
   if (name !== null && stats?.isDirectory() !== true) return Promise.resolve();
   throw new HoldfastError('invalid_request', 'path: is a directory');
 }

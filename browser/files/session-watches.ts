@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from './faults.ts';
-import { holdFolder } from './locate.ts';
+import { withFileErrors } from './file-errors.ts';
+import { openFolder } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { WatchEvents } from './watch-events.ts';
 import { createWatchEvents } from './watch-events.ts';
@@ -33,12 +33,12 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
 
   const startNow = async (path: string, recursive: boolean): Promise<string> => {
     const events = createWatchEvents();
-    const watch = await withFaults(() =>
+    const watch = await withFileErrors(() =>
       files.at(path, async (place) => {
         const self = place.self();
         if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
         const skip = place.name === null ? systemFolders : new Set<string>();
-        return watchTree({ handle: await holdFolder(`${self}/.`), path: place.path, recursive, skip }, events);
+        return watchTree({ handle: await openFolder(`${self}/.`), path: place.path, recursive, skip }, events);
       }),
     );
     const id = randomUUID();

@@ -7,7 +7,7 @@ import { openPromise } from 'yauzl';
 import { HoldfastError } from '../../contract/errors.ts';
 import { assertUnpackable, isFolder, permissionsOf, UNPACKED } from './archive-check.ts';
 import { createFolder } from './change-tree.ts';
-import { renameFaultField } from './faults.ts';
+import { withFieldName } from './file-errors.ts';
 import { createRoom } from './room.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { ReceivedFile } from './write-file.ts';
@@ -43,7 +43,7 @@ export async function unzipInto(
         unpacked.push({ place, file, mode: permissionsOf(entry) });
       }
     });
-    await renameFaultField('dest_path', () => assertRoom(files, sessionPath, unpacked));
+    await withFieldName('dest_path', () => assertRoom(files, sessionPath, unpacked));
     await createFolder(files, sessionPath);
     for (const { place, file, mode } of unpacked) {
       await createFolder(files, file === null ? place : path.posix.dirname(place));

@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FileEvent } from '../../contract/files.ts';
-import { holdFolder } from './locate.ts';
+import { openFolder } from './resolve-path.ts';
 import type { WatchEvents } from './watch-events.ts';
 import type { NoticeKind, SeenEntry, WatchedFolder } from './watched-folder.ts';
-import { inFolder, look, namesIn, pathOf, SELF, untouched, watchFolder } from './watched-folder.ts';
+import { inFolder, look, namesIn, pathOf, SELF, emptyContent, watchFolder } from './watched-folder.ts';
 
 /** Most folders that one watch follows: each is held open. */
 const MAX_FOLDERS = 500;
@@ -24,7 +24,7 @@ export interface TreeWatch {
 }
 
 /** What is watched. */
-export interface WatchedTree {
+interface WatchedTree {
   /** Held open by the caller; the watch takes it over. */
   handle: FileHandle;
   /** Where it is in the session. */
@@ -126,7 +126,7 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
   ): Promise<void> => {
     if (folder.known.has(name)) forget(folder, name);
     // Content that was written before we looked is told by the notice of its writing, which comes next.
-    remember(folder, name, entry === null || wasThere ? entry : { ...entry, content: untouched(entry) });
+    remember(folder, name, entry === null || wasThere ? entry : { ...entry, content: emptyContent(entry) });
     tell('CREATE', folder, name, entry);
     if (entry?.isDir === true && tree.recursive) await enter(folder, name, true);
   };
@@ -147,7 +147,7 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
   const enter = async (parent: WatchedFolder, name: string, isNews: boolean): Promise<void> => {
     if (folders.size >= MAX_FOLDERS) throw new HoldfastError('operation_failed', TOO_LARGE);
     // Gone, or another thing by now: its own notice comes.
-    const handle = await holdFolder(inFolder(parent, name)).catch(() => null);
+    const handle = await openFolder(inFolder(parent, name)).catch(() => null);
     if (handle === null) return;
     const folder = await open(pathOf(parent, name), handle);
     parent.folders.set(name, folder);

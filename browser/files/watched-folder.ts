@@ -2,7 +2,7 @@ import type { BigIntStats, FSWatcher } from 'node:fs';
 import { watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, opendir } from 'node:fs/promises';
-import { placeOf } from './locate.ts';
+import { procPath } from './resolve-path.ts';
 
 /** One entry of a folder, as it was last seen. */
 export interface SeenEntry {
@@ -37,7 +37,7 @@ export function watchFolder(
   onNotice: (folder: WatchedFolder, kind: NoticeKind, name: string) => void,
 ): WatchedFolder {
   // The kernel watches what is held open, not what has its name by now.
-  const notices = watch(`${placeOf(handle)}/${SELF}`, { persistent: false });
+  const notices = watch(`${procPath(handle)}/${SELF}`, { persistent: false });
   const folder: WatchedFolder = { path, handle, notices, known: new Map(), folders: new Map() };
   notices.on('change', (kind, name) => {
     if (typeof name === 'string') onNotice(folder, kind === 'rename' ? 'rename' : 'change', name);
@@ -53,18 +53,18 @@ export async function look(folder: WatchedFolder, name: string): Promise<SeenEnt
 }
 
 /** Content of a file that nothing has been written to since it came. */
-export function untouched({ key }: SeenEntry): string {
+export function emptyContent({ key }: SeenEntry): string {
   return `0:${key.split(':')[2] ?? ''}`;
 }
 
 /** Names in a folder. */
 export async function* namesIn(folder: WatchedFolder): AsyncGenerator<string> {
-  for await (const { name } of await opendir(`${placeOf(folder.handle)}/`)) yield name;
+  for await (const { name } of await opendir(`${procPath(folder.handle)}/`)) yield name;
 }
 
 /** A name in a folder, as a path of this process. */
 export function inFolder(folder: WatchedFolder, name: string): string {
-  return `${placeOf(folder.handle)}/${name}`;
+  return `${procPath(folder.handle)}/${name}`;
 }
 
 /** Where a name in a folder is in the session. */

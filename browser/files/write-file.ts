@@ -6,8 +6,8 @@ import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { createFolder, own } from './change-tree.ts';
-import { fileFault, withFaults } from './faults.ts';
+import { createFolder, chownToOwner } from './change-tree.ts';
+import { toFileError, withFileErrors } from './file-errors.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Largest upload, in bytes. */
@@ -38,13 +38,13 @@ export async function receiveFile(
     await pipeline(content, atMost(maxBytes), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
     await discard();
-    throw fileFault(error);
+    throw toFileError(error);
   }
   return { file, discard, put: (sessionPath, mode) => put(files, file, sessionPath, mode ?? FILE_MODE) };
 }
 
 function put(files: SessionFiles, file: string, sessionPath: string, mode: number): Promise<void> {
-  return withFaults(async () => {
+  return withFileErrors(async () => {
     await createParents(files, sessionPath);
     await files.at(sessionPath, async (place) => {
       const { name, stats } = place;
@@ -52,7 +52,7 @@ function put(files: SessionFiles, file: string, sessionPath: string, mode: numbe
         throw new HoldfastError('invalid_request', 'path: is a directory');
       }
       await chmod(file, mode);
-      await own(files, file);
+      await chownToOwner(files, file);
       // Names are not followed by it: a link that takes the place meanwhile is replaced.
       await rename(file, place.in(name));
     });

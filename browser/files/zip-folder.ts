@@ -6,9 +6,9 @@ import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from './faults.ts';
-import type { Located } from './locate.ts';
-import { holdFolder, placeOf } from './locate.ts';
+import { withFileErrors } from './file-errors.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import { openFolder, procPath } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Most entries of one archive: each costs memory until the archive's end, where they are listed. */
@@ -31,7 +31,7 @@ interface Walk {
  */
 export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    withFaults(() =>
+    withFileErrors(() =>
       files.at(sessionPath, async (place) => {
         if (place.self() !== '' && place.stats?.isDirectory() !== true) {
           throw new HoldfastError('invalid_request', 'path: not a directory');
@@ -46,7 +46,7 @@ export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Rea
   });
 }
 
-async function archive(place: Located, out: PassThrough): Promise<void> {
+async function archive(place: ResolvedPath, out: PassThrough): Promise<void> {
   const zip = new ZipFile();
   const walk: Walk = { zip, out, entries: 0 };
   const fail = (error: unknown): void => void out.destroy(error instanceof Error ? error : undefined);
@@ -83,11 +83,11 @@ async function addFolder(walk: Walk, folder: string, prefix: string, depth: numb
 async function addEntry(walk: Walk, place: string, name: string, depth: number): Promise<void> {
   const stats = await lstat(place).catch(() => null);
   if (stats?.isDirectory() === true) {
-    const handle = await holdFolder(place).catch(() => null);
+    const handle = await openFolder(place).catch(() => null);
     if (handle === null) return;
     try {
       walk.zip.addEmptyDirectory(name, { mtime: stats.mtime, mode: stats.mode });
-      await addFolder(walk, placeOf(handle), `${name}/`, depth + 1);
+      await addFolder(walk, procPath(handle), `${name}/`, depth + 1);
     } finally {
       await handle.close();
     }

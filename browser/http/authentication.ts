@@ -15,7 +15,7 @@ declare module 'fastify' {
  * Who may call an operation, judged before anything of the request is read. Throws `unauthorized`, or `not_found` for the
  * token of a session that has ended. A token counts for the session in the path alone, by its id.
  */
-export function createAdmission({ apiKey, tokens, registry }: Pick<BrowserDeps, 'apiKey' | 'tokens' | 'registry'>) {
+export function createAuthorizer({ apiKey, tokens, registry }: Pick<BrowserDeps, 'apiKey' | 'tokens' | 'registry'>) {
   const checkBearer = createBearerCheck(apiKey);
   return async (opens: BrowserRoute['opens'], request: FastifyRequest): Promise<void> => {
     if (opens === 'link') return;

@@ -4,11 +4,11 @@ import type { BrowserRoute } from '../../contract/browser-routes.ts';
 import { readInput } from '../../http/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Session } from '../session/session.ts';
-import { createAdmission } from './authentication.ts';
+import { createAuthorizer } from './authentication.ts';
 import { projectsOf } from './caller.ts';
 
 /** A call as its handler gets it: everything that the contract names was checked. */
-export interface Call<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
+interface Call<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
   params: z.output<Params>;
   query: z.output<Query>;
   body: z.output<Body>;
@@ -40,7 +40,7 @@ export interface Router {
 
 /** The router of an application, or of a part of it that reads bodies in its own way. */
 export function createRouter(app: FastifyInstance, deps: BrowserDeps): Router {
-  const admit = createAdmission(deps);
+  const admit = createAuthorizer(deps);
   const route: Router['route'] = (contract, handler) => {
     const { method, url, params, query, body, answer, status, produces, opens } = contract;
     const isJson = produces === undefined && !(answer instanceof z.ZodVoid);

@@ -5,7 +5,7 @@ import { cutOffWhenStuck } from '../../http/readers.ts';
 import type { Session } from '../session/session.ts';
 
 /** What of a session a stream needs: its use keeps the session from being ended as idle. */
-export type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
+type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
 
 /**
  * Sends a stream; while it lasts the session is in use, and the session's end is its end. A reader that takes nothing for

@@ -62,12 +62,12 @@ export async function executePlaywright(
     let answer: Promise<Buffer | null> = Promise.resolve(Buffer.alloc(0));
     const running = await processes.start(
       {
-        command: processes.placeOf(shown.node),
+        command: processes.sandboxPath(shown.node),
         args: [
           `--max-old-space-size=${String(MAX_HEAP_MB)}`,
-          processes.placeOf(shown.runner),
-          `${processes.placeOf(shown.playwright)}/index.mjs`,
-          processes.placeOf(shown.program),
+          processes.sandboxPath(shown.runner),
+          `${processes.sandboxPath(shown.playwright)}/index.mjs`,
+          processes.sandboxPath(shown.program),
         ],
         env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: tab.targetId, HOLDFAST_RUN_TAB: tab.kind },
         timeout_sec,
@@ -133,7 +133,7 @@ function playwrightFolder(): string {
 }
 
 /** A caller's code as a module, or why it is none. */
-export type Program = { module: string } | { fault: string };
+type Program = { module: string } | { fault: string };
 
 /** Name of the code in messages. */
 const CODE_NAME = 'code';

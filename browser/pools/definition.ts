@@ -5,7 +5,7 @@ import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate, selectionView } from '../../contract/telemetry-selection.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { WindowPolicy } from '../chromium/display.ts';
-import { findKept, type ExtensionStore } from '../extensions/kept.ts';
+import { resolveExtensions, type ExtensionStore } from '../extensions/stored-extensions.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
 import { checkStart, refuseUnavailable } from '../session/check-start.ts';
 import { assertWindows } from '../session/new-record.ts';
@@ -19,7 +19,7 @@ export interface DefinitionReader {
 }
 
 /** What {@link createDefinitionReader} needs. */
-export interface DefinitionDeps {
+interface DefinitionDeps {
   policy: EgressPolicy;
   windows: WindowPolicy;
   profiles: Pick<ProfileStore, 'lookUp'>;
@@ -33,7 +33,7 @@ export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
     checkStart({ start_url: config.start_url, chrome_policy: config.chrome_policy }, deps.policy);
     assertWindows(config, deps.windows);
     await resolveProxy(deps.proxies, projectId, config);
-    const kept = await findKept(deps.extensions, projectId, config.extensions ?? []);
+    const kept = await resolveExtensions(deps.extensions, projectId, config.extensions ?? []);
     const profileId = await findProfile(projectId, config.profile);
     if (profileId === null && config.refresh_on_profile_update === true) {
       throw invalidField('refresh_on_profile_update', 'needs a `profile`');

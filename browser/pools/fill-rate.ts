@@ -1,11 +1,11 @@
 /** How fast a pool is filled with nobody waiting: `percent` of its size in a minute. */
-export interface FillRateSettings {
+interface FillRateSettings {
   size: number;
   percent: number;
 }
 
 /** Allows starts at a rate: a minute's worth at once, at least one, and then one after the other. */
-export interface FillRate {
+interface FillRate {
   /** Takes a start: 0 when it may be now (`now`: milliseconds since 1970), else in how many milliseconds; endless at no rate. */
   take(now: number): number;
   /** A minute's worth may be started at once again. */

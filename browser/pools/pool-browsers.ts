@@ -12,7 +12,7 @@ import type { Session } from '../session/session.ts';
 const ALIVE_WITHIN_MS = 5_000;
 
 /** What {@link createPoolBrowsers} needs. */
-export interface PoolBrowsersDeps {
+interface PoolBrowsersDeps {
   lifecycle: Pick<SessionLifecycle, 'create' | 'renew' | 'end'>;
   registry: Pick<SessionRegistry, 'assertNameFree'>;
   profiles: Pick<ProfileStore, 'lookUp'>;

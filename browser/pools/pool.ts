@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { createFillRate } from './fill-rate.ts';
 import type { StoredPool } from './pool-store.ts';
-import { createWaitingLine, type PoolLease, type Waiter } from './waiting-line.ts';
+import { createAcquireQueue, type PoolLease, type Waiter } from './acquire-queue.ts';
 
 /** Browsers of a pool that start at the same time with nobody waiting for them. */
 const STARTS_AHEAD = 1;
@@ -65,7 +65,7 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
   let refusal: HoldfastError | null = null;
   const members = new Map<string, Member>();
   const starting = new Set<Promise<void>>();
-  const line = createWaitingLine();
+  const line = createAcquireQueue();
   const fillRate = createFillRate(rateOf(stored));
 
   const waiting = (): Member[] => [...members.values()].filter(({ resume }) => resume !== null);

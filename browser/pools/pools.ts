@@ -9,7 +9,7 @@ import type { PoolStore, StoredPool } from './pool-store.ts';
 const LOOK_EVERY_MS = 10_000;
 
 /** Which pools a list shows. */
-export interface PoolFilter {
+interface PoolFilter {
   name?: string | undefined;
   /** A part of the name in any case, or the whole id. */
   query?: string | undefined;
@@ -32,7 +32,7 @@ export interface BrowserPools {
 }
 
 /** What {@link createBrowserPools} needs. */
-export interface PoolsDeps {
+interface PoolsDeps {
   store: PoolStore;
   registry: Pick<SessionRegistry, 'max' | 'maxPooled'>;
   definitions: DefinitionReader;

@@ -9,7 +9,7 @@ import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /**
  * How far a machine lets us go.
- * - `drop`: the service is root. bwrap makes the mounts as root, then the command becomes a user that owns nothing on the
+ * - `drop`: the service is root. bwrap makes the mounts as root, then the command dropPrivileges a user that owns nothing on the
  *   machine: no process of a session ever runs as the machine's root, not even without capabilities.
  * - `map`: the service is an ordinary user. The command runs in a user namespace, as that user under another id.
  */
@@ -25,7 +25,7 @@ export interface BwrapAbilities {
 }
 
 /** What {@link createBwrapIsolation} needs beside. */
-export interface BwrapOptions extends BwrapAbilities {
+interface BwrapOptions extends BwrapAbilities {
   /** Gives processes the machine's network, past the egress proxy: only where the operator asked for it by name. */
   network: boolean;
   limits: ProcessLimits;
@@ -36,7 +36,7 @@ const SESSION_ID = 61_000;
 /** User id inside a user namespace. */
 const MAPPED_ID = 1000;
 /** Where the service's own things are inside. */
-const INSIDE = '/run/holdfast';
+const SERVICE_DIR = '/run/holdfast';
 /** Signals that a caller or a terminal sends: the outer processes ignore them, so that the command decides. */
 const SENT_SIGNALS = 'INT TERM HUP QUIT TSTP TTIN TTOU';
 /** Entries of the machine's /etc that programs need to start, to draw text and to check certificates. No secrets. */
@@ -70,7 +70,7 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       TMPDIR: '/tmp',
       ...(display === null ? {} : { DISPLAY: display }),
     }),
-    placeOf: ({ name }) => `${INSIDE}/${name}`,
+    sandboxPath: ({ name }) => `${SERVICE_DIR}/${name}`,
     wrap: async (folder, command) => {
       const bwrapOptions = [
         ...namespaces(options, command.user),
@@ -80,8 +80,8 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       await writeFile(command.optionsFile, bwrapOptions.map((option) => `${option}\0`).join(''), { mode: 0o600 });
       if (owner !== null) await chown(command.envFile, owner.uid, owner.gid);
       return hostCommand(options.limits, folder, command, [
-        ...becomes(options, command.user),
-        ...startOf(options.limits, command),
+        ...dropPrivileges(options, command.user),
+        ...startCommand(options.limits, command),
       ]);
     },
   };
@@ -114,7 +114,7 @@ async function mounts(
   const etc = [...SHOWN_ETC, ...(options.network ? NETWORK_ETC : [])].map((name) => path.join('/etc', name));
   return [
     // Made open to all: what bwrap makes unasked is its own user's alone.
-    ...['/etc', '/etc/ssl', '/run', INSIDE].flatMap((place) => ['--perms', '0755', '--dir', place]),
+    ...['/etc', '/etc/ssl', '/run', SERVICE_DIR].flatMap((place) => ['--perms', '0755', '--dir', place]),
     ...['--ro-bind', '/usr', '/usr'],
     ...(await systemLinks()),
     ...(options.proc ? ['--proc', '/proc'] : []),
@@ -122,10 +122,10 @@ async function mounts(
     ...['--dev', '/dev', '--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--remount-ro', '/dev'],
     ...etc.flatMap((place) => ['--ro-bind-try', place, place]),
-    ...(await accounts(folder, id, !options.network)),
-    ...(await ownFolders(folder)),
-    ...['--ro-bind', command.envFile, `${INSIDE}/env`],
-    ...command.shown.flatMap(({ name, source }) => ['--ro-bind', source, `${INSIDE}/${name}`]),
+    ...(await accountFiles(folder, id, !options.network)),
+    ...(await sessionMounts(folder)),
+    ...['--ro-bind', command.envFile, `${SERVICE_DIR}/env`],
+    ...command.shown.flatMap(({ name, source }) => ['--ro-bind', source, `${SERVICE_DIR}/${name}`]),
     ...displaySocket(command.display),
     ...['--remount-ro', '/'],
   ];
@@ -144,8 +144,8 @@ async function systemLinks(): Promise<string[]> {
   return args.flat();
 }
 
-/** Names for the ids inside, and for the loopback of its own; the machine's own accounts and hosts are not shown. */
-async function accounts(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
+/** Names for the ids inside, and for the loopback of its own; the machine's own accountFiles and hosts are not shown. */
+async function accountFiles(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
   const files = {
     passwd: `root:x:0:0:root:/root:/bin/sh\nuser:x:${String(id)}:${String(id)}:user:/home/user:/bin/sh\n`,
     group: `root:x:0:\nuser:x:${String(id)}:\n`,
@@ -161,7 +161,7 @@ async function accounts(folder: SessionFolder, id: number, ownNetwork: boolean):
 }
 
 /** Everything at the top of the session's root. Processes cannot change these entries, only what is below them. */
-async function ownFolders(folder: SessionFolder): Promise<string[]> {
+async function sessionMounts(folder: SessionFolder): Promise<string[]> {
   const entries = await readdir(folder.root, { withFileTypes: true });
   return entries
     .filter((entry) => (entry.isDirectory() || entry.isFile()) && !SYSTEM_FOLDERS.has(entry.name))
@@ -177,7 +177,7 @@ function socketOf(display: string | null): string | null {
 /** The socket of the session's own display, out of the reach of its processes: nothing is mounted below a folder of theirs. */
 function displaySocket(display: string | null): string[] {
   const socket = socketOf(display);
-  return socket === null ? [] : ['--ro-bind-try', socket, `${INSIDE}/display`];
+  return socket === null ? [] : ['--ro-bind-try', socket, `${SERVICE_DIR}/display`];
 }
 
 /**
@@ -187,12 +187,12 @@ function displaySocket(display: string | null): string[] {
 function linkDisplay(display: string | null): string {
   const socket = socketOf(display);
   if (socket === null) return '';
-  const link = `mkdir -p ${path.dirname(socket)} && ln -sfn ${INSIDE}/display ${socket}`;
+  const link = `mkdir -p ${path.dirname(socket)} && ln -sfn ${SERVICE_DIR}/display ${socket}`;
   return `[ -S ${socket} ] || { ${link}; } 2>/dev/null; `;
 }
 
 /** Programs by their full names: a session's own folders are not searched for what still holds a capability. */
-function becomes({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
+function dropPrivileges({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
   if (mode === 'map') return [];
   const none = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'];
   const id = String(SESSION_ID);
@@ -204,10 +204,10 @@ function becomes({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
   return [...drop, '/usr/bin/unshare', '--user', mapped, '--', '/usr/bin/setpriv', ...none];
 }
 
-function startOf(limits: ProcessLimits, { command, args, cwd, display }: SessionCommand): string[] {
+function startCommand(limits: ProcessLimits, { command, args, cwd, display }: SessionCommand): string[] {
   const signals = `--default-signal=${SENT_SIGNALS.replaceAll(' ', ',')}`;
   const script = `${linkDisplay(display)}${processLimitLine(limits)}${START_SCRIPT}`;
-  return ['/usr/bin/env', signals, '/bin/sh', '-c', script, `${INSIDE}/env`, cwd, command, ...args];
+  return ['/usr/bin/env', signals, '/bin/sh', '-c', script, `${SERVICE_DIR}/env`, cwd, command, ...args];
 }
 
 /** The options travel in a file: what is on a command line, every user of the machine can read. */

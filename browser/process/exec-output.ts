@@ -5,7 +5,7 @@ import { open, rm } from 'node:fs/promises';
 /** How much of a stream is kept in memory, in bytes; what is more goes to a file. */
 const MEMORY_BYTES = 256 * 1024;
 /** How much of a stream is kept at all, in bytes; what is more is read and dropped, so that the command goes on. */
-export const EXEC_OUTPUT_BYTES = 64 * 1024 * 1024;
+const EXEC_OUTPUT_BYTES = 64 * 1024 * 1024;
 /** How much may wait for the disk, in bytes. */
 const PENDING_BYTES = 4 * 1024 * 1024;
 /** Divisible by three: base64 of pieces of this size can be joined. */

@@ -9,7 +9,7 @@ import type { FileOwner, SessionFolder } from './session-folder.ts';
 export type ProcessUser = 'user' | 'root';
 
 /** A file or folder of the machine that one command is shown, for reading. */
-export interface ShownFile {
+export interface MountedFile {
   /** A plain name, unlike any other that the command is shown. */
   name: string;
   source: string;
@@ -28,7 +28,7 @@ export interface SessionCommand {
   optionsFile: string;
   /** Display of the session's browser, for example `:99`; null without one. */
   display: string | null;
-  shown: readonly ShownFile[];
+  shown: readonly MountedFile[];
 }
 
 /** A program, its arguments and its environment, ready to be started on this machine. */
@@ -53,7 +53,7 @@ export interface Isolation {
   /** Environment that every process starts with. */
   environment(folder: SessionFolder, user: ProcessUser, display: string | null): Record<string, string>;
   /** Where a command finds what it is shown. */
-  placeOf(shown: ShownFile): string;
+  sandboxPath(shown: MountedFile): string;
   /** The command line that starts a command inside. Writes its options to `optionsFile`. */
   wrap(folder: SessionFolder, command: SessionCommand): Promise<HostCommand>;
 }
@@ -97,7 +97,7 @@ export function createUnisolated(limits: ProcessLimits): Isolation {
       TMPDIR: path.join(folder.root, 'tmp'),
       ...(display === null ? {} : { DISPLAY: display }),
     }),
-    placeOf: ({ source }) => source,
+    sandboxPath: ({ source }) => source,
     wrap: (folder, { command, args, cwd, envFile }) =>
       Promise.resolve({
         program: '/bin/sh',

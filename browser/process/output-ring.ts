@@ -2,7 +2,7 @@
 export type OutputStream = 'stdout' | 'stderr';
 
 /** One piece of output. */
-export interface OutputPiece {
+interface OutputPiece {
   stream: OutputStream;
   data: Buffer;
 }

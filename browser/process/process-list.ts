@@ -5,7 +5,7 @@ const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
 /** One process of the machine. */
-export interface ProcessEntry {
+interface ProcessEntry {
   pid: number;
   parent: number;
   group: number;

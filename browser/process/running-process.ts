@@ -33,7 +33,7 @@ export interface RunningProcess {
 }
 
 /** What {@link startProcess} starts. */
-export interface ProcessStart {
+interface ProcessStart {
   command: HostCommand;
   /** True when outer processes stand around it that hear no signals: bwrap's. */
   wrapped: boolean;
@@ -63,7 +63,7 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
     if (!start.wrapped) killGroup(child.pid, 'KILL');
     return exitCode;
   });
-  if (start.wrapped) await Promise.race([hearsSignals(child.pid, () => exitCode !== null), ended]);
+  if (start.wrapped) await Promise.race([waitUntilSignalable(child.pid, () => exitCode !== null), ended]);
 
   return {
     pid: child.pid,
@@ -128,7 +128,7 @@ function killGroup(group: number, signal: ProcessSignal): void {
  * its start: a signal sent before would be lost. Looks no more at one that has ended: most commands are shorter than the
  * longest wait, and each look takes the service's processor time.
  */
-async function hearsSignals(pid: number, hasEnded: () => boolean): Promise<void> {
+async function waitUntilSignalable(pid: number, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + HEARS_TIMEOUT_MS;
   while (!hasEnded() && Date.now() < deadline) {
     // bwrap on the machine, then bwrap as the first process of the namespace, then the command.

@@ -3,10 +3,10 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from '../files/faults.ts';
+import { withFileErrors } from '../files/file-errors.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
-import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
+import type { Isolation, ProcessUser, MountedFile } from './isolation.ts';
 import { killSessionProcesses } from './process-list.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
@@ -29,7 +29,7 @@ const SHELL = '/bin/sh';
 const DEFAULT_TERMINAL = { cols: 80, rows: 24 };
 
 /** Why processes are refused, for a caller who cannot change it and an operator who can. */
-export const PROCESSES_REFUSED =
+export const PROCESSES_UNAVAILABLE =
   'Processes are not run here: this machine has no sandbox for them. Its operator can install bubblewrap ' +
   '(apt-get install bubblewrap; containers need permission to make namespaces), or allow processes on the machine ' +
   'itself by BROWSER_ALLOW_UNSANDBOXED_PROCESSES=on';
@@ -60,10 +60,10 @@ export interface SessionProcesses {
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown?: readonly ShownFile[],
+    shown?: readonly MountedFile[],
   ): Promise<RunningProcess>;
   /** Where such a program finds what it is shown. */
-  placeOf(shown: ShownFile): string;
+  sandboxPath(shown: MountedFile): string;
   /** Throws `not_found`. */
   find(id: string): SpawnedProcess;
   /** Kills them all; resolves when all are gone. Nothing can be started after. */
@@ -71,7 +71,7 @@ export interface SessionProcesses {
 }
 
 /** What {@link createSessionProcesses} needs. */
-export interface SessionProcessesDeps {
+interface SessionProcessesDeps {
   isolation: Isolation;
   folder: SessionFolder;
   /** Display of the session's browser; null without one. */
@@ -91,7 +91,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown: readonly ShownFile[] = [],
+    shown: readonly MountedFile[] = [],
   ): Promise<RunningProcess> => {
     if (closed) return Promise.reject(new HoldfastError('not_found', 'The browser session has ended'));
     if (running.size + starting.size >= MAX_RUNNING) {
@@ -107,7 +107,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown: readonly ShownFile[],
+    shown: readonly MountedFile[],
   ): Promise<RunningProcess> => {
     const files = path.join(folder.work, randomUUID());
     const [envFile, optionsFile] = [`${files}.env`, `${files}.options`];
@@ -126,7 +126,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       const { command, args } = programOf(request);
       const { display } = deps;
       // A full disk is told as such.
-      const wrapped = await withFaults(async () => {
+      const wrapped = await withFileErrors(async () => {
         await writeFile(envFile, exportLines(environment), { mode: 0o600 });
         return isolation.wrap(folder, { command, args, cwd, user, envFile, optionsFile, display, shown });
       });
@@ -151,7 +151,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
 
   return {
     start,
-    placeOf: (shown) => isolation.placeOf(shown),
+    sandboxPath: (shown) => isolation.sandboxPath(shown),
     spawn: async (request) => {
       const output = createOutputRing(OUTPUT_BYTES);
       const process = await start(request, connectionOf(request), (stream, data) => {
@@ -262,5 +262,5 @@ function forgetOldest(spawned: Map<string, SpawnedProcess>): void {
 /** The processes of a session; throws `forbidden` where processes must not run. */
 export function processesOf(session: { space: { processes: SessionProcesses | null } }): SessionProcesses {
   if (session.space.processes !== null) return session.space.processes;
-  throw new HoldfastError('forbidden', PROCESSES_REFUSED);
+  throw new HoldfastError('forbidden', PROCESSES_UNAVAILABLE);
 }

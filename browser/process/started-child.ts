@@ -14,7 +14,7 @@ export interface TerminalSize {
 }
 
 /** Takes the service's end of a socket that a command has beside its streams. */
-export type ChannelListener = (end: Socket) => void;
+type ChannelListener = (end: Socket) => void;
 
 /**
  * How a command is connected. `channels`: sockets to the service, from descriptor 3 on; each end is handed over as the

@@ -10,9 +10,9 @@ import { BuiltApps, type ProgramEnd, type ProgramRun } from '../../contract/prog
 import { createFolder } from '../files/change-tree.ts';
 import { unzipInto } from '../files/unzip.ts';
 import { receiveFile } from '../files/write-file.ts';
-import type { ShownFile } from '../process/isolation.ts';
-import { PROCESSES_REFUSED } from '../process/session-processes.ts';
-import { openProgramRoom, type ProgramRoom, type RoomDeps, type RoomEnd } from './program-room.ts';
+import type { MountedFile } from '../process/isolation.ts';
+import { PROCESSES_UNAVAILABLE } from '../process/session-processes.ts';
+import { openProgramSandbox, type ProgramSandbox, type SandboxDeps, type ScriptResult } from './program-sandbox.ts';
 import { createReceivedArchives } from './received-archives.ts';
 
 /** Most runs at a time; each is a process of Node or Python with what it starts. */
@@ -36,7 +36,7 @@ export interface Programs {
 }
 
 /** Builds or runs a program. `onLog` is told what it says, line by line; `signal` kills it. */
-export type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
+type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
 
 /** Where programs are kept below the work folder. */
 export function programsFolder(workDir: string): string {
@@ -49,7 +49,7 @@ const Output = z.object({ output: z.string().nullable() });
 const Kept = Built.pick({ entry: true, language: true });
 
 /** Keeps programs below the work folder. */
-export function createPrograms(deps: RoomDeps): Programs {
+export function createPrograms(deps: SandboxDeps): Programs {
   const base = programsFolder(deps.workDir);
   const archives = createReceivedArchives(base);
   const { tools } = deps;
@@ -58,7 +58,7 @@ export function createPrograms(deps: RoomDeps): Programs {
   const build = async (id: string, run: ProgramRun, onLog: (line: string) => void, signal: AbortSignal) => {
     const source = archives.take(id);
     if (source === null) throw notFound();
-    const room = await openProgramRoom(deps, null);
+    const room = await openProgramSandbox(deps, null);
     try {
       const { files, folder } = room.space;
       const archive = await receiveFile(files, createReadStream(source));
@@ -73,21 +73,21 @@ export function createPrograms(deps: RoomDeps): Programs {
       }
       const inside = deps.isolation?.kind === 'none' ? path.join(folder.root, 'app') : '/app';
       const optional = [tools.npm, tools.esbuild, tools.typescript].filter((tool) => tool !== undefined);
-      const script = (name: string): string => `${room.placeOf(tools.inside)}/${name}`;
+      const script = (name: string): string => `${room.sandboxPath(tools.inside)}/${name}`;
       const end = await room.run({
         script: 'builder.mjs',
         input: {
           folder: inside,
           work: deps.isolation?.kind === 'none' ? path.join(folder.root, 'tmp') : '/tmp',
           entry: run.entrypoint,
-          node: room.placeOf(tools.node),
-          undici: room.placeOf(tools.undici),
+          node: room.sandboxPath(tools.node),
+          undici: room.sandboxPath(tools.undici),
           runner: script('runner.mjs'),
           pythonRunner: script('runner.py'),
           schemas: script('schemas.mjs'),
-          ...(tools.npm === undefined ? {} : { npm: `${room.placeOf(tools.npm)}/bin/npm-cli.js` }),
-          ...(tools.esbuild === undefined ? {} : { esbuild: room.placeOf(tools.esbuild) }),
-          ...(tools.typescript === undefined ? {} : { typescript: room.placeOf(tools.typescript) }),
+          ...(tools.npm === undefined ? {} : { npm: `${room.sandboxPath(tools.npm)}/bin/npm-cli.js` }),
+          ...(tools.esbuild === undefined ? {} : { esbuild: room.sandboxPath(tools.esbuild) }),
+          ...(tools.typescript === undefined ? {} : { typescript: room.sandboxPath(tools.typescript) }),
         },
         env: { ...run.env, ...room.environment },
         shown: optional,
@@ -117,17 +117,17 @@ export function createPrograms(deps: RoomDeps): Programs {
     const folder = path.join(base, id);
     const kept = await readKept(folder);
     if (kept === null) throw notFound();
-    const room: ProgramRoom = await openProgramRoom(deps, run.api_url);
+    const room: ProgramSandbox = await openProgramSandbox(deps, run.api_url);
     try {
-      const app: ShownFile = { name: 'app', source: path.join(folder, 'app') };
+      const app: MountedFile = { name: 'app', source: path.join(folder, 'app') };
       const isPython = kept.language === 'python';
       const end = await room.run({
         script: isPython ? 'runner.py' : 'runner.mjs',
         ...(isPython ? { command: 'python3' } : { nodeOptions: [`--max-old-space-size=${String(MAX_HEAP_MB)}`] }),
         input: {
-          folder: room.placeOf(app),
+          folder: room.sandboxPath(app),
           entry: kept.entry,
-          undici: room.placeOf(tools.undici),
+          undici: room.sandboxPath(tools.undici),
           app: run.app,
           action: run.action,
           invocation_id: run.invocation_id,
@@ -152,7 +152,7 @@ export function createPrograms(deps: RoomDeps): Programs {
   return {
     receive: (id, archive) => archives.receive(id, archive),
     prepare: async (id, run) => {
-      if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_REFUSED);
+      if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_UNAVAILABLE);
       const isHere = run.kind === 'build' ? archives.has(id) : await isThere(path.join(base, id, 'kept.json'));
       if (!isHere) throw notFound();
       if (running.size >= MAX_RUNS) throw full();
@@ -170,7 +170,7 @@ export function createPrograms(deps: RoomDeps): Programs {
 }
 
 /** What a script said that is not what was asked of it. */
-function endOf(end: RoomEnd): ProgramEnd {
+function endOf(end: ScriptResult): ProgramEnd {
   if ('end' in end) return end.end;
   const fault = Failed.safeParse(end.answer);
   return failed(fault.success ? fault.data.failed.slice(0, 4096) : 'The program gave an answer that is none');

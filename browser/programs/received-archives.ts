@@ -14,7 +14,7 @@ const WAITS_MS = 10 * 60_000;
  * Archives that wait for their build, unsealed. Each sending is a file of its own, and each build takes one of them: of two
  * workers that build the same program at once, neither changes nor removes what the other has sent.
  */
-export interface ReceivedArchives {
+interface ReceivedArchives {
   /** Throws `payload_too_large`. */
   receive(id: string, content: Readable): Promise<void>;
   has(id: string): boolean;
@@ -22,7 +22,7 @@ export interface ReceivedArchives {
   take(id: string): string | null;
 }
 
-/** Keeps them as files in a folder that {@link removeUnbuilt} has seen. */
+/** Keeps them as files in a folder that {@link removeStaleArchives} has seen. */
 export function createReceivedArchives(folder: string): ReceivedArchives {
   const waiting = new Map<string, string[]>();
   const take = (id: string, wanted?: string): string | null => {
@@ -59,7 +59,7 @@ export function createReceivedArchives(folder: string): ReceivedArchives {
  * Removes what a service that was killed has left in the folder of programs: archives, whole or cut off, and programs that had
  * not got their place. Their builds send them again. Built programs stay.
  */
-export async function removeUnbuilt(folder: string): Promise<void> {
+export async function removeStaleArchives(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const unbuilt = names.filter((name) => name.includes('.'));
   await Promise.all(unbuilt.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));

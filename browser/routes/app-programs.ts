@@ -6,7 +6,7 @@ import { givableBody } from '../../http/bodies.ts';
 import { readInput } from '../../http/errors.ts';
 import { eventFrame, openEventStream } from '../../http/event-stream.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { createAdmission } from '../http/authentication.ts';
+import { createAuthorizer } from '../http/authentication.ts';
 import { projectOf, websocketBaseOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
 import { browserView } from '../session/view.ts';
@@ -19,7 +19,7 @@ const Invocation = z.object({ id: z.string().min(1).max(255) });
  * API alone. A run is answered as a stream of events, and ends with its reader.
  */
 export function appProgramRoutes(app: FastifyInstance, deps: BrowserDeps): void {
-  const admit = createAdmission(deps);
+  const admit = createAuthorizer(deps);
   void app.register((guarded, _, done) => {
     guarded.addHook('onRequest', (request) => admit('key', request));
     guarded.addContentTypeParser('application/octet-stream', (_request, body, parsed) => {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { CaptchaSolve } from '../../contract/captcha-solves.ts';
 import { readInput } from '../../http/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { createAdmission } from '../http/authentication.ts';
+import { createAuthorizer } from '../http/authentication.ts';
 import { projectsOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
 import { createCaptchaSolves, type CaptchaSolves } from '../telemetry/captcha-solves.ts';
@@ -12,7 +12,7 @@ const Params = z.object({ id: z.string().min(1).max(255) });
 
 /** `POST /captcha_solves/{session id}`: what a solver makes of a session's captcha, told by workers alone. Not below /browsers, which callers reach. */
 export function captchaSolveRoutes(app: FastifyInstance, deps: BrowserDeps): void {
-  const admit = createAdmission(deps);
+  const admit = createAuthorizer(deps);
   const bySession = new WeakMap<Session, CaptchaSolves>();
   const solvesOf = (session: Session): CaptchaSolves => {
     const known = bySession.get(session);

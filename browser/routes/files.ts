@@ -7,7 +7,7 @@ import type { SetFilePermissions } from '../../contract/files.ts';
 import { openEventStream } from '../../http/event-stream.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { createFolder, deleteFile, deleteFolder, move, setPermissions } from '../files/change-tree.ts';
-import { infoOf, listFolder, openFile } from '../files/read.ts';
+import { fileInfoAt, listFolder, openFile } from '../files/read.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { WatchEvents } from '../files/watch-events.ts';
 import { zipFolder } from '../files/zip-folder.ts';
@@ -18,7 +18,7 @@ import { sendStream } from '../http/send-stream.ts';
 /** `/browsers/{id}/fs/…`: the files of a session. Contents come by uploads.ts. */
 export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   inSession(BROWSER_ROUTES.listFiles, ({ space }, { query }) => listFolder(space.files, query.path));
-  inSession(BROWSER_ROUTES.fileInfo, ({ space }, { query }) => infoOf(space.files, query.path));
+  inSession(BROWSER_ROUTES.fileInfo, ({ space }, { query }) => fileInfoAt(space.files, query.path));
   inSession(BROWSER_ROUTES.readFile, async (session, { query, reply }) => {
     const file = await openFile(session.space.files, query.path);
     return sendStream(reply.type('application/octet-stream'), session, file.createReadStream());

@@ -8,8 +8,8 @@ import { givableBody } from '../../http/bodies.ts';
 import { CdpError } from '../cdp/connection.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { loadExtensions } from '../extensions/load.ts';
-import { fileFault, renameFaultField } from '../files/faults.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { toFileError, withFieldName } from '../files/file-errors.ts';
 import { unzipInto } from '../files/unzip.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from '../files/write-file.ts';
 import { createRouter } from '../http/router.ts';
@@ -55,7 +55,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     const { inSession } = createRouter(forms, deps);
     inSession(BROWSER_ROUTES.upload, ({ space }, { request }) =>
       withUploadForm(request, space.files, async (form) => {
-        for (const { file, field, path } of filesWithPaths(form)) await renameFaultField(field, () => file.put(path));
+        for (const { file, field, path } of filesWithPaths(form)) await withFieldName(field, () => file.put(path));
       }),
     );
     inSession(BROWSER_ROUTES.uploadZip, ({ space }, { request }) =>
@@ -74,7 +74,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
         await session
           .exclusively(() => loadExtensions(session, sent))
           .catch((error: unknown) => {
-            throw error instanceof CdpError ? toHoldfastError(error) : fileFault(error);
+            throw error instanceof CdpError ? toHoldfastError(error) : toFileError(error);
           });
       }),
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linearPath, smoothPath } from '../../browser/computer/curve.ts';
+import { linearPath, smoothPath } from '../../browser/computer/mouse-path.ts';
 import { keyOfCharacter, keyOfName, parseCombination } from '../../browser/computer/keys.ts';
 import fc from 'fast-check';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createUnisolated } from '../../browser/process/isolation.ts';
 import { DEFAULT_LIMITS } from '../../browser/process/limits.ts';
 import { createPrograms, programsFolder } from '../../browser/programs/programs.ts';
-import { removeUnbuilt } from '../../browser/programs/received-archives.ts';
+import { removeStaleArchives } from '../../browser/programs/received-archives.ts';
 import { findTools } from '../../browser/programs/tools.ts';
 import type { ProgramRun } from '../../contract/programs.ts';
 import { programArchive } from '../e2e/program-archive.ts';
@@ -93,6 +93,6 @@ it('leaves of a service that was killed what was built, and no archive', async (
   await mkdir(path.join(folder, ID, 'app'), { recursive: true });
   await mkdir(path.join(folder, `${ID}.new`, 'app'), { recursive: true });
   await writeFile(path.join(folder, `${ID}.zip`), 'PK: half of a program');
-  await removeUnbuilt(folder);
+  await removeStaleArchives(folder);
   expect(await readdir(folder)).toEqual([ID]);
 });

@@ -89,7 +89,7 @@ describe('processes that nothing isolates', () => {
        first.on('data', (data) => { second.end('heard ' + data); first.destroy(); });`,
     );
     const shown = { name: 'program.mjs', source: file };
-    const request = ProcessExec.parse({ command: process.execPath, args: [processes.placeOf(shown)] });
+    const request = ProcessExec.parse({ command: process.execPath, args: [processes.sandboxPath(shown)] });
     let heard = Promise.resolve('');
     const channels = [(end: Socket) => void end.write('a word'), (end: Socket) => (heard = text(end))];
     const running = await processes.start(request, { kind: 'pipes', stdin: false, channels }, () => undefined, [shown]);

@@ -17,7 +17,7 @@ export interface Waiter {
 }
 
 /** Callers who wait for a browser, served in the order in which they came. */
-export interface WaitingLine {
+interface AcquireQueue {
   length(): number;
   /** Resolves to null after so many milliseconds, and when the caller has gone. */
   wait(request: PoolLease, milliseconds: number, gone: AbortSignal): Promise<Session | null>;
@@ -26,7 +26,7 @@ export interface WaitingLine {
   rejectAll(error: unknown): void;
 }
 
-export function createWaitingLine(): WaitingLine {
+export function createAcquireQueue(): AcquireQueue {
   const entries: Waiter[] = [];
   const leave = (entry: Waiter): boolean => {
     const place = entries.indexOf(entry);

@@ -10,7 +10,7 @@ const O_PATH = 0o10000000;
 const MAX_LINKS = 40;
 
 /** A place in a session's root. Held open until it is disposed of: what it leads to cannot be exchanged meanwhile. */
-export interface Located {
+export interface ResolvedPath {
   /** Of the folder that holds it, as a path of this process; names in it are reached by `in`. */
   in(name: string): string;
   /** Its name there; null for the root itself, which nothing may replace. */
@@ -25,7 +25,7 @@ export interface Located {
 }
 
 /** How a path is followed. */
-export interface LocateOptions {
+interface ResolveOptions {
   root: string;
   /** Names at the top that belong to the machine. */
   systemFolders: ReadonlySet<string>;
@@ -47,7 +47,7 @@ interface Step {
  * operations thus need no process of their own, work where no sandbox does, and stream without a copy in between.
  * (A process in the sandbox for each operation would be as safe, and cost 30 ms and a program inside.)
  */
-export async function locate(sessionPath: string, options: LocateOptions): Promise<Located> {
+export async function resolvePath(sessionPath: string, options: ResolveOptions): Promise<ResolvedPath> {
   const { systemFolders, followLast } = options;
   const steps: Step[] = [{ handle: await openPath(options.root), name: '' }];
   let pending = namesOf(sessionPath);
@@ -69,7 +69,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
         if (isMissing(error) && pending.length === 0) return null;
         throw error;
       });
-      if (opened === null) return located(steps, name, null, null);
+      if (opened === null) return toResolvedPath(steps, name, null, null);
       const stats = await opened.stat();
       if (stats.isSymbolicLink() && (followLast || pending.length > 0)) {
         await opened.close();
@@ -81,7 +81,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
       } else if (stats.isDirectory()) {
         steps.push({ handle: opened, name });
       } else if (pending.length === 0) {
-        return located(steps, name, opened, stats);
+        return toResolvedPath(steps, name, opened, stats);
       } else {
         await opened.close();
         throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
@@ -89,16 +89,21 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
     }
     const self = top(steps);
     const stats = await self.handle.stat();
-    if (steps.length === 1) return located(steps, null, self.handle, stats);
+    if (steps.length === 1) return toResolvedPath(steps, null, self.handle, stats);
     steps.pop();
-    return located(steps, self.name, self.handle, stats);
+    return toResolvedPath(steps, self.name, self.handle, stats);
   } catch (error) {
     await closeAll(steps);
     throw error;
   }
 }
 
-function located(steps: Step[], name: string | null, self: FileHandle | null, stats: Stats | null): Located {
+function toResolvedPath(
+  steps: Step[],
+  name: string | null,
+  self: FileHandle | null,
+  stats: Stats | null,
+): ResolvedPath {
   const folder = top(steps).handle;
   const path = [...steps.map((step) => step.name), ...(name === null ? [] : [name])].join('/');
   const handles = new Set([...steps.map((step) => step.handle), ...(self === null ? [] : [self])]);
@@ -109,7 +114,7 @@ function located(steps: Step[], name: string | null, self: FileHandle | null, st
     stats,
     self: () => {
       if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
-      return placeOf(self);
+      return procPath(self);
     },
     close: async () => {
       await Promise.all([...handles].map((handle) => handle.close()));
@@ -118,7 +123,7 @@ function located(steps: Step[], name: string | null, self: FileHandle | null, st
 }
 
 /** Holds a folder open by its name in one that is held open already. Rejects when it is something else by now. */
-export function holdFolder(place: string): Promise<FileHandle> {
+export function openFolder(place: string): Promise<FileHandle> {
   return open(place, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
 }
 
@@ -127,11 +132,11 @@ function openPath(place: string): Promise<FileHandle> {
 }
 
 function inFolder(folder: FileHandle, name: string): string {
-  return `${placeOf(folder)}/${name}`;
+  return `${procPath(folder)}/${name}`;
 }
 
 /** What is held open, whatever its name leads to by now, as a path of this process. */
-export function placeOf(handle: FileHandle): string {
+export function procPath(handle: FileHandle): string {
   return `/proc/self/fd/${String(handle.fd)}`;
 }
 

@@ -6,7 +6,7 @@ import type { ProgramEnd } from '../../contract/programs.ts';
 import type { EgressProxy } from '../../egress/proxy.ts';
 import { removeUserData, sessionsFolder, temporaryFolderOf } from '../chromium/user-data.ts';
 import { readAnswer } from '../playwright/channel.ts';
-import type { Isolation, ShownFile } from '../process/isolation.ts';
+import type { Isolation, MountedFile } from '../process/isolation.ts';
 import { processesOf } from '../process/session-processes.ts';
 import { openSessionSpace, type SessionSpace } from '../session/space.ts';
 import { type Bridge, openBridge } from './bridge.ts';
@@ -22,7 +22,7 @@ const TIMED_OUT_CODE = 124;
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT;
 
 /** What a room is made of. */
-export interface RoomDeps {
+export interface SandboxDeps {
   isolation: Isolation | null;
   workDir: string;
   tools: Tools;
@@ -30,38 +30,38 @@ export interface RoomDeps {
 }
 
 /** A sandbox for one run of a program: files, processes and a guarded way to the network, gone when it is closed. */
-export interface ProgramRoom {
+export interface ProgramSandbox {
   space: SessionSpace;
   /** What a program is told of its surroundings: where the API is, and by which proxy the rest of the world. */
   environment: Record<string, string>;
   /** Where something that the sandbox is shown is found inside. */
-  placeOf(shown: ShownFile): string;
+  sandboxPath(shown: MountedFile): string;
   /**
    * Runs a script of ours (`inside/`), with an input of its own; `wrap` sees what the script answered. `command`: what runs
    * it, Node when left out.
    */
-  run(request: RoomRun): Promise<RoomEnd>;
+  run(request: ScriptRun): Promise<ScriptResult>;
   close(): Promise<void>;
 }
 
 /** One run of a script. */
-export interface RoomRun {
+interface ScriptRun {
   script: string;
   command?: string;
   nodeOptions?: string[];
   input: Record<string, unknown>;
   env: Record<string, string>;
-  shown: ShownFile[];
+  shown: MountedFile[];
   timeoutSec: number;
   onLog: (line: string) => void;
   signal: AbortSignal;
 }
 
 /** What came of it: the answer as it was written, or how it ended without. */
-export type RoomEnd = { answer: unknown } | { end: ProgramEnd };
+export type ScriptResult = { answer: unknown } | { end: ProgramEnd };
 
 /** Opens a room; `apiUrl` null gives a program no API. Throws `forbidden` where processes must not run. */
-export async function openProgramRoom(deps: RoomDeps, apiUrl: string | null): Promise<ProgramRoom> {
+export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | null): Promise<ProgramSandbox> {
   const { isolation, tools } = deps;
   const place = path.join(sessionsFolder(deps.workDir), `program-${randomUUID()}`);
   await mkdir(place, { recursive: true, mode: 0o700 });
@@ -75,28 +75,28 @@ export async function openProgramRoom(deps: RoomDeps, apiUrl: string | null): Pr
     const processes = processesOf({ space });
     const bridges =
       isolation?.ownNetwork === true ? await openWays(deps, temporaryFolderOf(place), apiUrl, opened) : [];
-    const sockets = bridges.map(({ name, bridge }): ShownFile => ({ name, source: bridge.file }));
-    const inside = (script: string): string => `${processes.placeOf(tools.inside)}/${script}`;
+    const sockets = bridges.map(({ name, bridge }): MountedFile => ({ name, source: bridge.file }));
+    const inside = (script: string): string => `${processes.sandboxPath(tools.inside)}/${script}`;
     const ways = bridges.map(({ port }, index) => {
       const socket = sockets[index];
-      return socket === undefined ? '' : `${String(port)}=${processes.placeOf(socket)}`;
+      return socket === undefined ? '' : `${String(port)}=${processes.sandboxPath(socket)}`;
     });
 
     return {
       space,
       close,
-      placeOf: (shown) => processes.placeOf(shown),
+      sandboxPath: (shown) => processes.sandboxPath(shown),
       environment: environmentOf(isolation?.ownNetwork === true, apiUrl),
       run: async ({ script, command, nodeOptions = [], input, env, shown, timeoutSec, onLog, signal }) => {
         const file = path.join(space.folder.work, `${randomUUID()}.json`);
         await writeFile(file, JSON.stringify(input), { mode: 0o600 });
         // Read by another user inside; its folder is closed to all others.
         await chmod(file, 0o644);
-        const given: ShownFile = { name: 'input.json', source: file };
-        const node = processes.placeOf(tools.node);
+        const given: MountedFile = { name: 'input.json', source: file };
+        const node = processes.sandboxPath(tools.node);
         const wanted = [
           ...(command === undefined ? [node, ...nodeOptions] : [command]),
-          ...[inside(script), processes.placeOf(given)],
+          ...[inside(script), processes.sandboxPath(given)],
         ];
         const [program = '', ...args] =
           ways.length === 0 ? wanted : [node, inside('launcher.mjs'), ...ways, '--', ...wanted];
@@ -128,7 +128,7 @@ export async function openProgramRoom(deps: RoomDeps, apiUrl: string | null): Pr
 
 /** The ways out of a sandbox without a network: socket files, each of which leads to one address. */
 async function openWays(
-  { openEgress }: RoomDeps,
+  { openEgress }: SandboxDeps,
   folder: string,
   apiUrl: string | null,
   opened: (() => Promise<void>)[],
@@ -160,7 +160,7 @@ function environmentOf(ownNetwork: boolean, apiUrl: string | null): Record<strin
   };
 }
 
-function judge(answer: Buffer | null, exitCode: number): RoomEnd {
+function judge(answer: Buffer | null, exitCode: number): ScriptResult {
   if (answer === null || answer.length > MAX_ANSWER_BYTES) return { end: { outcome: 'too_large' } };
   if (exitCode === TIMED_OUT_CODE) return { end: { outcome: 'timed_out' } };
   try {

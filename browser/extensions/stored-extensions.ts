@@ -3,15 +3,15 @@ import type { BrowserCreate } from '../../contract/browsers.ts';
 import { invalidField } from '../../contract/errors.ts';
 import { receiveFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
-import { loadExtensions } from './load.ts';
+import { loadExtensions } from './load-extensions.ts';
 
 /** Extensions that the store keeps, as sessions need them. */
 export interface ExtensionStore {
   /** The ZIP archive of an extension of the project, its use noted; null when there is none such. */
-  use(projectId: string, ref: { id: string } | { name: string }): Promise<KeptExtension | null>;
+  use(projectId: string, ref: { id: string } | { name: string }): Promise<StoredExtension | null>;
 }
 
-interface KeptExtension {
+interface StoredExtension {
   id: string;
   archive: Buffer;
 }
@@ -20,12 +20,12 @@ interface KeptExtension {
  * Finds the extensions that a session is to start with, before its browser starts. Throws `invalid_input` for one that the
  * project does not have, naming its place in the list.
  */
-export async function findKept(
+export async function resolveExtensions(
   store: ExtensionStore,
   projectId: string,
   refs: NonNullable<BrowserCreate['extensions']>,
-): Promise<KeptExtension[]> {
-  const found: KeptExtension[] = [];
+): Promise<StoredExtension[]> {
+  const found: StoredExtension[] = [];
   for (const [index, { id, name }] of refs.entries()) {
     const field = `extensions[${index}]`;
     const ref = id === undefined ? (name === undefined ? null : { name }) : { id };
@@ -39,7 +39,7 @@ export async function findKept(
 }
 
 /** Loads kept extensions into a browser that has just started, each under its id. All or none. */
-export async function loadKept(session: Session, kept: readonly KeptExtension[]): Promise<void> {
+export async function loadStoredExtensions(session: Session, kept: readonly StoredExtension[]): Promise<void> {
   if (kept.length === 0) return;
   const { files } = session.space;
   const received = [];

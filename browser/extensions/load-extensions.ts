@@ -8,14 +8,14 @@ import { unzipInto } from '../files/unzip.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
 import { judgeManifest, MANIFEST } from '../../contract/extension-manifest.ts';
-import { loadedInto } from './loaded.ts';
-import { giveTabTargets } from './tab-targets.ts';
+import { loadedExtensions } from './loaded-extensions.ts';
+import { provideTabTargets } from './tab-targets.ts';
 
 /** What one extension may unpack to. */
 const UNPACKED = { entries: 10_000, bytes: 256 * 1024 * 1024 };
 
 /** An extension as it was sent. */
-export interface UploadedExtension {
+interface UploadedExtension {
   name: string;
   archive: ReceivedFile;
 }
@@ -28,7 +28,7 @@ export interface UploadedExtension {
 export async function loadExtensions(session: Session, sent: UploadedExtension[]): Promise<void> {
   const { chromium, space, record } = session;
   if (record.managedAuth) throw new HoldfastError('invalid_request', 'extensions: the session of a login takes none');
-  const known = loadedInto(chromium);
+  const known = loadedExtensions(chromium);
   assertRoom(known, sent);
   const root = extensionsFolderOf(chromium.userDataDir);
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -43,7 +43,7 @@ export async function loadExtensions(session: Session, sent: UploadedExtension[]
       if (await replaceManifest(path.join(root, number), name)) asking.add(name);
     }
     for (const { name, number } of numbered) ids.set(name, await load(session, path.join(root, number), name));
-    for (const [name, id] of ids) if (asking.has(name)) await giveTabTargets(chromium, id);
+    for (const [name, id] of ids) if (asking.has(name)) await provideTabTargets(chromium, id);
     for (const [name, id] of ids) known.set(name, id);
   } catch (error) {
     const undone = [...ids.values()].map((id) => chromium.cdp.send('Extensions.uninstall', { id }));

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const TRY_TIMEOUT_MS = 10_000;
 
 /** What the operator decides. */
-export interface IsolationChoices {
+interface IsolationChoices {
   /** Folder that the browser service may write to. */
   workDir: string;
   /** Where nothing can isolate them: run processes on the machine itself (BROWSER_ALLOW_UNSANDBOXED_PROCESSES). */

@@ -27,16 +27,16 @@ const FAULTS: Record<string, readonly [ErrorCode, string]> = {
 };
 
 /** Runs an operation on files; what the system refuses becomes an error of the interface. */
-export async function withFaults<T>(operation: () => Promise<T>): Promise<T> {
+export async function withFileErrors<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {
-    throw fileFault(error);
+    throw toFileError(error);
   }
 }
 
 /** An error of the system as one of the interface; others as they are. */
-export function fileFault(error: unknown): unknown {
+export function toFileError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof HoldfastError) return error;
   const code = String(error.code);
   const fault = FAULTS[code];
@@ -46,11 +46,11 @@ export function fileFault(error: unknown): unknown {
 }
 
 /** Runs an operation on a path that the request calls by another name than `path`: errors name it so. */
-export async function renameFaultField<T>(field: string, operation: () => Promise<T>): Promise<T> {
+export async function withFieldName<T>(field: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {
-    const fault = fileFault(error);
+    const fault = toFileError(error);
     if (!(fault instanceof HoldfastError) || !fault.message.startsWith('path: ')) throw fault;
     const { innerError } = fault;
     const cause = innerError === undefined ? {} : { innerError };
