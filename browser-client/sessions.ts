@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../contract/browsers.ts';
+import type { CaptchaSolve } from '../contract/captcha-solves.ts';
 import { ProxyFault } from '../contract/proxies.ts';
 import { parseAnswer } from './answers.ts';
 import { errorForStatus } from './errors.ts';
@@ -100,4 +101,35 @@ export async function deleteSession(service: BrowserService, projectId: string, 
 /** Path of a session; the id is a peer's word and may hold anything. */
 export function sessionPath(id: string): string {
   return `/browsers/${encodeURIComponent(id)}`;
+}
+
+/** The part of a recording that is read; other implementations may send more. */
+const Replay = z.object({ replay_id: z.string().min(1), finished_at: z.string().nullish() });
+type Replay = z.infer<typeof Replay>;
+
+/** Timeout of replay calls, in milliseconds: a login waits for the recorder to start. */
+const START_TIMEOUT_MS = 10_000;
+
+/** Starts a recording (`POST /browsers/{id}/replays`), which ends with its session. Rejected while another one runs. */
+export function startReplay(service: BrowserService, target: SessionTarget, signal?: AbortSignal): Promise<Replay> {
+  return service.call({ method: 'POST', ...replaysCall(target), schema: Replay, signal });
+}
+
+/** Lists the recordings of a session (`GET /browsers/{id}/replays`), running or ended. */
+export function listReplays(service: BrowserService, target: SessionTarget, signal?: AbortSignal): Promise<Replay[]> {
+  return service.call({ method: 'GET', ...replaysCall(target), schema: z.array(Replay), signal });
+}
+
+function replaysCall({ projectId, sessionId }: SessionTarget): { path: string; projectId: string; timeoutMs: number } {
+  return { path: `${sessionPath(sessionId)}/replays`, projectId, timeoutMs: START_TIMEOUT_MS };
+}
+
+/** Reports a solver's work on a captcha to the session's telemetry. Fails if the service does not support that. */
+export async function noteCaptchaSolve(
+  service: BrowserService,
+  { projectId, sessionId }: SessionTarget,
+  body: CaptchaSolve,
+): Promise<void> {
+  const path = `/captcha_solves/${encodeURIComponent(sessionId)}`;
+  await service.call({ method: 'POST', path, projectId, body, schema: null });
 }

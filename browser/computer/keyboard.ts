@@ -3,7 +3,6 @@ import type { PressKey, TypeText } from '../../contract/computer.ts';
 import { invalidField } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import type { InputDevice } from './device.ts';
-import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget, isStillActive } from './input.ts';
 import type { KeyDefinition, TypedCharacter } from './keys.ts';
@@ -93,6 +92,20 @@ export async function pressKeys(session: Session, { keys, duration, hold_keys }:
       await pressTogether(inputTarget(session), combination, modifiers, 0);
     }
   });
+}
+
+/**
+ * Lets Enter and Space accept, and Escape dismiss, the dialog (alert, confirm, prompt, "leave page?") that blocks the active
+ * page. False when no dialog is open or the keys mean nothing to it.
+ */
+async function answerDialog(session: Session, keys: TypedCharacter[]): Promise<boolean> {
+  const page = session.chromium.pages.active();
+  const key = keys.length === 1 ? keys[0]?.definition.key : undefined;
+  if (page === undefined || page.dialog === null || key === undefined) return false;
+  const accept = key === 'Enter' || key === ' ';
+  if (!accept && key !== 'Escape') return false;
+  await session.chromium.cdp.send('Page.handleJavaScriptDialog', { accept }, page.sessionId);
+  return true;
 }
 
 /** Runs an action while keys are held down; they are let go when it fails, too. Gives it their modifier bits. */

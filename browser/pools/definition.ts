@@ -10,7 +10,21 @@ import type { ProfileStore } from '../profile/profile-store.ts';
 import { checkStart, refuseUnavailable } from '../session/check-start.ts';
 import { assertWindows } from '../session/new-record.ts';
 import { resolveProxy, type ProxyStore } from '../session/session-proxy.ts';
-import type { PoolDefinition, StoredPool } from './pool-store.ts';
+
+/** A pool's settings, with the names in its configuration resolved to ids, which survive renames. */
+export interface PoolDefinition {
+  name: string | null;
+  config: BrowserPoolConfig;
+  profileId: string | null;
+  extensionIds: string[];
+}
+
+/** A persisted pool. */
+export interface StoredPool extends PoolDefinition {
+  id: string;
+  projectId: string;
+  createdAt: Date;
+}
 
 /** Reads what a pool is to be from requests. Throws what its browsers could not be started with, by the field. */
 export interface DefinitionReader {

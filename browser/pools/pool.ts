@@ -2,7 +2,7 @@ import { ACQUIRE_WAIT_MAX_S, FILL_RATE_DEFAULT } from '../../contract/browser-po
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { createFillRate } from './fill-rate.ts';
-import type { StoredPool } from './pool-store.ts';
+import type { StoredPool } from './definition.ts';
 import { createAcquireQueue, type PoolLease, type Waiter } from './acquire-queue.ts';
 
 /** Browsers of a pool that start at the same time with nobody waiting for them. */

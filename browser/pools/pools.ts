@@ -1,14 +1,23 @@
 import type { BrowserPoolCreate, BrowserPoolUpdate } from '../../contract/browser-pools.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import type { SessionRegistry } from '../session/registry.ts';
-import type { DefinitionReader } from './definition.ts';
+import type { DefinitionReader, PoolDefinition, StoredPool } from './definition.ts';
 import { createBrowserPool, type BrowserPool, type PoolBrowsers } from './pool.ts';
-import type { PoolStore, StoredPool } from './pool-store.ts';
 
 /** How often pools look whether their profile has changed, in milliseconds. */
 const LOOK_EVERY_MS = 10_000;
 
-/** Which pools a list shows. */
+/** Where pools are persisted. This service is the only writer. */
+export interface PoolStore {
+  all(): Promise<StoredPool[]>;
+  /** Rejects with `already_exists` if the project has a pool of that name. */
+  create(projectId: string, definition: PoolDefinition): Promise<StoredPool>;
+  /** Rejects like `create`, and with `not_found` if there is no such pool. */
+  update(projectId: string, id: string, definition: PoolDefinition): Promise<StoredPool>;
+  remove(projectId: string, id: string): Promise<void>;
+}
+
+/** Filters of a pool list. */
 interface PoolFilter {
   name?: string | undefined;
   /** A part of the name in any case, or the whole id. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
 import { MAX_OUTPUT } from '../../contract/apps.ts';
 import type { ProgramEnd } from '../../contract/programs.ts';
 import type { EgressProxy } from '../../egress/proxy.ts';
@@ -10,7 +11,6 @@ import type { Isolation, MountedFile } from '../process/isolation.ts';
 import { processesOf } from '../process/session-processes.ts';
 import { openSessionSpace, type SessionSpace } from '../session/space.ts';
 import { type Bridge, openBridge } from './bridge.ts';
-import { createLogLines } from './log-lines.ts';
 import type { Tools } from './tools.ts';
 
 /** Ports inside a sandbox without a network that lead to the API and to the egress proxy. */
@@ -20,6 +20,9 @@ const PROXY_PORT = 8081;
 const TIMED_OUT_CODE = 124;
 /** A program that answers more has it refused; a build's answer, with its schemas, is smaller by far. */
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT;
+
+/** Longest log line that is passed on in one piece, in characters. */
+const MAX_LINE = 16_384;
 
 /** What a room is made of. */
 export interface SandboxDeps {
@@ -169,4 +172,37 @@ function judge(answer: Buffer | null, exitCode: number): ScriptResult {
   } catch {
     return { end: { outcome: 'exited', exit_code: exitCode } };
   }
+}
+
+/**
+ * Splits a program's output into lines, per stream; `flush` passes on an unterminated last line. NUL is removed: Postgres
+ * does not store it.
+ */
+function createLogLines(onLine: (line: string) => void) {
+  const streams = { stdout: openStream(), stderr: openStream() };
+  return {
+    push: (stream: 'stdout' | 'stderr', data: Buffer): void => {
+      const held = streams[stream];
+      held.rest += held.decoder.write(data);
+      const lines = held.rest.split(/\r?\n/);
+      held.rest = lines.pop() ?? '';
+      for (const line of lines) emit(line, onLine);
+      if (held.rest.length >= MAX_LINE) {
+        emit(held.rest, onLine);
+        held.rest = '';
+      }
+    },
+    flush: (): void => {
+      for (const held of Object.values(streams)) if (held.rest !== '') emit(held.rest, onLine);
+    },
+  };
+}
+
+function openStream(): { decoder: StringDecoder; rest: string } {
+  return { decoder: new StringDecoder('utf8'), rest: '' };
+}
+
+function emit(line: string, onLine: (line: string) => void): void {
+  const text = line.replaceAll('\0', '');
+  for (let at = 0; at === 0 || at < text.length; at += MAX_LINE) onLine(text.slice(at, at + MAX_LINE));
 }

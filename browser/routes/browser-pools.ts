@@ -6,7 +6,7 @@ import { checkUserUrl } from '../../egress/guard.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { sendPage } from '../http/page-headers.ts';
+import { sendPage } from '../http/replies.ts';
 import type { BrowserPool } from '../pools/pool.ts';
 import { refuseUnavailable } from '../session/check-start.ts';
 import { browserView } from '../session/view.ts';

@@ -13,7 +13,7 @@ import type { WatchEvents } from '../files/watch-events.ts';
 import { zipFolder } from '../files/zip-folder.ts';
 import { projectsOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { sendStream } from '../http/send-stream.ts';
+import { sendStream } from '../http/replies.ts';
 
 /** `/browsers/{id}/fs/…`: the files of a session. Contents come by uploads.ts. */
 export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): void {

@@ -5,7 +5,7 @@ import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-select
 import { checkUserUrl } from '../../egress/guard.ts';
 import { assertResizable, resizeViewport } from '../chromium/viewport.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { sendPage } from '../http/page-headers.ts';
+import { sendPage } from '../http/replies.ts';
 import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import { noteForSession } from '../logs/part-log.ts';

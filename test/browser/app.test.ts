@@ -7,12 +7,12 @@ import { createBrowserService } from '../../browser/app.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
 import { createReplayStore } from '../../browser/replay/replay-store.ts';
 import { createSessionRegistry } from '../../browser/session/registry.ts';
-import { NO_POOLS } from '../../browser/pools/pool-store.ts';
 import { createBrowserPools } from '../../browser/pools/pools.ts';
 import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
+import { memoryPools } from './memory-pools.ts';
 
 const KEY = 'key-of-a-service-without-browsers';
 const refused = (): Promise<never> =>
@@ -32,7 +32,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
       forgetTelemetryBefore: () => undefined,
     },
     pools: createBrowserPools({
-      store: NO_POOLS,
+      store: memoryPools(),
       registry: { max: 1, maxPooled: 0 },
       definitions: { onCreate: refused, onUpdate: refused },
       browsers: { start: refused, renew: refused, isAlive: refused, isFresh: refused, lease: refused, end: refused },

@@ -1,7 +1,7 @@
 import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
-import { NO_POOLS } from '../../browser/pools/pool-store.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
+import { memoryPools } from './memory-pools.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
 /** What such a service has to be told. */
@@ -18,7 +18,7 @@ export function startQuietService(options: Needed & Partial<BrowserServiceOption
     profiles: memoryProfiles(),
     proxies: { open: async () => ({ outcome: 'none' }) },
     extensions: { use: async () => null },
-    pools: NO_POOLS,
+    pools: memoryPools(),
     logger: { info: quiet, warn: quiet, error: quiet },
     ...options,
   });

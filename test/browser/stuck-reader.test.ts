@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEventStream } from '../../http/event-stream.ts';
-import { sendStream } from '../../browser/http/send-stream.ts';
+import { sendStream } from '../../browser/http/replies.ts';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import { eventually } from './service-under-test.ts';
 

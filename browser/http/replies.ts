@@ -28,3 +28,15 @@ export function sendStream(
   cutOffWhenStuck(reply.raw, stuckAfterMs);
   return reply.send(stream);
 }
+
+/** Cuts one page out of a complete list and sets the pagination headers. */
+export function sendPage<Item>(
+  reply: FastifyReply,
+  { limit, offset }: { limit: number; offset: number },
+  items: readonly Item[],
+): Item[] {
+  const hasMore = offset + limit < items.length;
+  reply.header('x-has-more', String(hasMore));
+  reply.header('x-next-offset', String(hasMore ? offset + limit : 0));
+  return items.slice(offset, offset + limit);
+}
