@@ -197,7 +197,7 @@ async function projectsOf(request: FastifyRequest, { store }: ApiParts): Promise
   if (request.caller === null && hasBrowserToken(request.query)) {
     // It would be dropped without a word, as every bearer beside a token; here a caller may mean it for the site.
     if (request.headers.authorization !== undefined && /\/curl\/raw$/.test(request.routeOptions.url ?? '')) {
-      throw invalidField('authorization', 'is not passed on; use `curl`, whose `headers` are for the site alone');
+      throw invalidField('authorization', 'is not forwarded; use `curl`, whose `headers` go to the site only');
     }
     return null;
   }

@@ -33,7 +33,7 @@ export interface InputState {
   buttons: number;
   cursorHidden: boolean;
   /** Target id of the one page that the action under way is meant for; null when it is for whichever is in front. */
-  only: string | null;
+  requiredPageId: string | null;
   /** Mouse and keyboard of its display, once they were used; null where they cannot be. */
   display: Promise<XInput | null> | null;
   /** The page that input of the display is on its way to. */
@@ -42,5 +42,5 @@ export interface InputState {
 
 /** A mouse that has not moved yet. */
 export function createInputState(): InputState {
-  return { x: 0, y: 0, buttons: 0, cursorHidden: false, only: null, display: null, unsettled: null };
+  return { x: 0, y: 0, buttons: 0, cursorHidden: false, requiredPageId: null, display: null, unsettled: null };
 }

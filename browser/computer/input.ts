@@ -37,7 +37,7 @@ export function isStillActive(session: Session, page: Page): boolean {
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page; open one first');
-  if (session.input.only !== null && session.input.only !== page.targetId)
+  if (session.input.requiredPageId !== null && session.input.requiredPageId !== page.targetId)
     throw new HoldfastError('operation_failed', 'Another page is in front of the one that this input is for');
   if (page.crashed) throw pageCrashed();
   if (page.dialog !== null) {

@@ -4,13 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import type { Session } from '../session/session.ts';
 
-/** What of a session a stream needs: its use keeps the session from being ended as idle. */
 type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
 
-/**
- * Sends a stream; while it lasts the session is in use, and the session's end is its end. A reader that takes nothing for
- * a minute is cut off.
- */
+/** Sends a stream that keeps the session active and ends with it. A reader that stalls for a minute is disconnected. */
 export function sendStream(
   reply: FastifyReply,
   session: StreamedSession,

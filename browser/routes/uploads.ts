@@ -17,7 +17,7 @@ import type { UploadForm } from '../http/upload-form.ts';
 import { filesWithPaths, pairsOf, pathField, withUploadForm } from '../http/upload-form.ts';
 import { octal } from './files.ts';
 
-/** Most files of one upload: each has a field that says where it belongs. */
+/** Most files per upload. Each has a field with its path. */
 const MAX_FILES = 1000;
 const FILES = {
   fileSize: MAX_UPLOAD_BYTES,
@@ -27,12 +27,12 @@ const FILES = {
   parts: 2 * MAX_FILES,
 };
 const EXTENSIONS = { fileSize: MAX_EXTENSION_BYTES, files: 10, fields: 20, fieldSize: 1024, parts: 30 };
-/** A plain name of a folder; browsers keep names that begin with an underscore for themselves. */
+/** A plain folder name; browsers reserve names with a leading underscore. */
 const EXTENSION_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** `…/fs/write_file`, `upload`, `upload_zip` and `extensions`: contents, which are never held in memory. */
+/** `…/fs/write_file`, `upload`, `upload_zip` and `extensions`: content is streamed, never held in memory. */
 export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
-  // Parsers of their own: these bodies are streams, whatever their size and type.
+  // Own parsers: these bodies are streams, whatever their size and type.
   void app.register((raw, _, done) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', (_request, body, parsed) => {
