@@ -5,12 +5,12 @@ import type { ResolvedPath } from './resolve-path.ts';
 import { openFolder, namesOf, procPath } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 
-/** Deepest folder that is removed with what it holds: each level is held open meanwhile. */
+/** Greatest depth of a folder to delete; each level is held open. */
 const MAX_DEPTH = 512;
-/** Permissions of a folder for which none are given. */
+/** Default permissions of a folder. */
 const FOLDER_MODE = 0o755;
 
-/** Makes a folder, and those on the way to it; one that is there already is left as it is. A link to nowhere stays one. */
+/** Creates a folder and its parents; existing ones are left unchanged. Throws `not_found` at a dangling link. */
 export function createFolder(files: SessionFiles, sessionPath: string, mode = FOLDER_MODE): Promise<void> {
   return withFileErrors(async () => {
     const names = namesOf(sessionPath);
@@ -20,11 +20,11 @@ export function createFolder(files: SessionFiles, sessionPath: string, mode = FO
       const isLink = await files.entry(part, ({ stats }) => Promise.resolve(stats?.isSymbolicLink() === true));
       await files.at(part, async (place) => {
         if (place.stats?.isDirectory() === true) return;
-        if (place.stats === null && isLink) throw new HoldfastError('not_found', 'path: a link on it leads nowhere');
+        if (place.stats === null && isLink) throw new HoldfastError('not_found', 'path: contains a dangling link');
         if (place.stats !== null || place.name === null) {
           throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
         }
-        await mkdir(place.in(place.name), { mode: FOLDER_MODE }).catch(unlessThere);
+        await mkdir(place.in(place.name), { mode: FOLDER_MODE }).catch(ignoreExisting);
         await chownToOwner(files, place.in(place.name));
         if (isLast) await setMode(place.in(place.name), mode);
       });
@@ -32,7 +32,7 @@ export function createFolder(files: SessionFiles, sessionPath: string, mode = FO
   });
 }
 
-/** Removes a file, a link or whatever is no folder. */
+/** Deletes a file, link or anything else but a folder. */
 export function deleteFile(files: SessionFiles, sessionPath: string): Promise<void> {
   return withFileErrors(() =>
     files.entry(sessionPath, async (place) => {
@@ -43,7 +43,7 @@ export function deleteFile(files: SessionFiles, sessionPath: string): Promise<vo
   );
 }
 
-/** Removes a folder with everything in it; a link to one is not a folder. */
+/** Deletes a folder with its contents; a link to one does not count as a folder. */
 export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<void> {
   return withFileErrors(() =>
     files.entry(sessionPath, async (place) => {
@@ -55,7 +55,7 @@ export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<
   );
 }
 
-/** Gives something another name or place; what is there is replaced as rename(2) does it. */
+/** Renames or moves an entry, replacing the target like rename(2). */
 export function move(files: SessionFiles, from: string, to: string): Promise<void> {
   return withFieldName('src_path', () =>
     files.entry(from, async (source) => {
@@ -66,23 +66,21 @@ export function move(files: SessionFiles, from: string, to: string): Promise<voi
   );
 }
 
-/** Sets the permissions of what a path leads to. */
+/** Sets permissions, following links. */
 export function setPermissions(files: SessionFiles, sessionPath: string, mode: number): Promise<void> {
   return withFileErrors(() => files.at(sessionPath, (place) => chmod(place.self(), mode)));
 }
 
-/** Hands something new over to those who use the session's files; a link that took its place is handed over itself. */
+/** Makes the session's user the owner of a new entry; never follows a link that replaced it. */
 export async function chownToOwner({ owner }: Pick<SessionFiles, 'owner'>, place: string): Promise<void> {
   if (owner !== null) await lchown(place, owner.uid, owner.gid);
 }
 
-/** The walk holds each folder open, so that a link which takes its place meanwhile is removed, not followed. */
+/** Holds each folder open, so that a link that replaces it is deleted, not followed. */
 async function emptyFolder(folder: string, depth: number): Promise<void> {
-  if (depth > MAX_DEPTH)
-    throw new HoldfastError(
-      'operation_failed',
-      'The directory is nested too deeply to delete at once; delete its parts first',
-    );
+  if (depth > MAX_DEPTH) {
+    throw new HoldfastError('operation_failed', 'The directory is nested too deeply; delete its subdirectories first');
+  }
   for await (const { name } of await opendir(`${folder}/`)) {
     const place = `${folder}/${name}`;
     if ((await lstat(place).catch(() => null))?.isDirectory() === true) {
@@ -113,6 +111,6 @@ function nameOf({ name }: ResolvedPath): string {
   throw new HoldfastError('invalid_request', 'path: the root of a session cannot be moved or deleted');
 }
 
-function unlessThere(error: unknown): void {
+function ignoreExisting(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
 }

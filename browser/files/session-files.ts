@@ -5,19 +5,18 @@ import { resolvePath } from './resolve-path.ts';
 
 /** The files of a session. Paths are absolute, as its processes see them. */
 export interface SessionFiles {
-  /** Whom new files belong to, so that processes can use them; null when that is the service's own user. */
+  /** Owner of new files, so that processes can use them; null for the service's own user. */
   owner: FileOwner | null;
-  /** Private folder on the same disk, for what is not complete yet. */
+  /** Private folder on the same disk, for incomplete files. */
   workFolder: string;
-  /** Folder whose log files belong to the parts of the session. */
+  /** Log files of the session's components. */
   logsFolder: string;
-  /** Works on a place, which is held open as long. Links are followed, at the end of the path too. */
+  /** Acts on a path, which is held open meanwhile. Follows links, including the last segment. */
   at<T>(sessionPath: string, action: (place: ResolvedPath) => Promise<T>): Promise<T>;
-  /** The same for a place whose last name is meant as such: to make, replace, move or remove it. */
+  /** Acts on the entry itself, without following a link: to create, replace, move or delete it. */
   entry<T>(sessionPath: string, action: (place: ResolvedPath) => Promise<T>): Promise<T>;
 }
 
-/** What {@link createSessionFiles} needs. */
 interface SessionFilesDeps {
   root: string;
   workFolder: string;

@@ -8,21 +8,18 @@ import { createWatchEvents } from './watch-events.ts';
 import type { TreeWatch } from './watch-tree.ts';
 import { watchTree } from './watch-tree.ts';
 
-/** Watches that one session has at a time. */
+/** Most watches of a session. */
 const MAX_WATCHES = 16;
 
 /** The watches of one session. */
 export interface SessionWatches {
-  /**
-   * Starts to watch a folder and gives the watch's id; whatever changes from then on is told. Throws `not_found`,
-   * `forbidden`, `invalid_request`, and `operation_failed` for what is too much.
-   */
+  /** Watches a folder and returns the watch's id. Throws `not_found`, `forbidden`, `invalid_request`, `operation_failed`. */
   start(path: string, recursive: boolean): Promise<string>;
   /** Throws `not_found`. */
   events(id: string): WatchEvents;
   /** Throws `not_found`. */
   stop(id: string): Promise<void>;
-  /** Ends them all, and their readers. None can be started after. */
+  /** Ends all watches and their readers. None can be started afterwards. */
   close(): Promise<void>;
 }
 
@@ -59,9 +56,9 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
 
   return {
     start: async (path, recursive) => {
-      // One that ended by itself is kept for its reader as long as there is room.
-      const over = [...watches].find(([, { events }]) => events.hasEnded());
-      if (watches.size + starting >= MAX_WATCHES && over !== undefined) watches.delete(over[0]);
+      // Watches that ended by themselves are kept for their readers while there is room.
+      const ended = [...watches].find(([, { events }]) => events.hasEnded());
+      if (watches.size + starting >= MAX_WATCHES && ended !== undefined) watches.delete(ended[0]);
       if (watches.size + starting >= MAX_WATCHES) {
         throw new HoldfastError(
           'operation_failed',

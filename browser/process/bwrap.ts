@@ -8,9 +8,8 @@ import { SESSION_ROOT_VARIABLE } from './process-list.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /**
- * How far a machine lets us go.
- * - `drop`: the service is root. bwrap makes the mounts as root, then the command dropPrivileges a user that owns nothing on the
- *   machine: no process of a session ever runs as the machine's root, not even without capabilities.
+ * - `drop`: the service is root. bwrap mounts as root, then the command becomes a user that owns nothing on the machine: no
+ *   process of a session ever runs as the machine's root, not even without capabilities.
  * - `map`: the service is an ordinary user. The command runs in a user namespace, as that user under another id.
  */
 export type BwrapMode = 'drop' | 'map';
@@ -143,7 +142,7 @@ async function systemLinks(): Promise<string[]> {
   return args.flat();
 }
 
-/** Names for the ids inside, and for the loopback of its own; the machine's own accountFiles and hosts are not shown. */
+/** Generated passwd, group and hosts files; the machine's own are not exposed. */
 async function accountFiles(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
   const files = {
     passwd: `root:x:0:0:root:/root:/bin/sh\nuser:x:${String(id)}:${String(id)}:user:/home/user:/bin/sh\n`,
