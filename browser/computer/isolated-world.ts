@@ -1,10 +1,7 @@
 import { INTERNAL_WORLD } from '../cdp/messages.ts';
 import type { Chromium } from '../chromium/launch.ts';
 
-/**
- * What an expression comes to in the document of a page or frame, in a world of our own: what the page has made of its globals
- * is not seen there. Rejects when the document goes meanwhile.
- */
+/** Evaluates an expression in an isolated world of a page or frame, unaffected by its scripts. Rejects if the document goes away. */
 export async function evaluateInIsolatedWorld(
   cdp: Chromium['cdp'],
   sessionId: string,

@@ -1,11 +1,11 @@
-/** How one key of a US keyboard shows itself to a page. */
+/** One key of a US keyboard, as pages see it. */
 export interface KeyDefinition {
   /** `KeyboardEvent.key` without Shift. */
   key: string;
   /** `KeyboardEvent.code`. */
   code: string;
   keyCode: number;
-  /** What it types; absent for keys that type nothing. */
+  /** The text it types, if any. */
   text?: string;
   /** 0 standard, 1 left, 2 right, 3 numeric pad. */
   location?: 0 | 1 | 2 | 3;
@@ -13,7 +13,7 @@ export interface KeyDefinition {
   modifier?: 1 | 2 | 4 | 8;
 }
 
-/** A character that the keyboard has: its key, and whether Shift is held for it. */
+/** A key, and whether Shift is held for it. */
 export interface TypedCharacter {
   definition: KeyDefinition;
   shift: boolean;
@@ -26,7 +26,7 @@ const named = (key: string, code: string, keyCode: number, more: Partial<KeyDefi
   ...more,
 });
 
-/** Rows of keys by the characters they type: plain, shifted, code, key code. */
+/** Printable keys: plain character, shifted character, code, key code. */
 const PRINTABLE: readonly (readonly [string, string, string, number])[] = [
   ['`', '~', 'Backquote', 192],
   ['-', '_', 'Minus', 189],
@@ -72,7 +72,7 @@ const DELETE = named('Delete', 'Delete', 46);
 const PAGE_UP = named('PageUp', 'PageUp', 33);
 const PAGE_DOWN = named('PageDown', 'PageDown', 34);
 
-/** Names of keys in lower case without `_` and `-`: those of X11 (keysyms), of the DOM, and the usual short ones. */
+/** Keys by name, in lower case without `_` and `-`: names of X11 (keysyms), the DOM, and common abbreviations. */
 const NAMED: ReadonlyMap<string, KeyDefinition> = new Map<string, KeyDefinition>([
   ['return', ENTER],
   ['enter', ENTER],
@@ -127,7 +127,7 @@ const NAMED: ReadonlyMap<string, KeyDefinition> = new Map<string, KeyDefinition>
   ['space', named(' ', 'Space', 32, { text: ' ' })],
 ]);
 
-/** X11's names of characters (`exclam`, `at`, …): a combination can only be written with names. */
+/** X11's names of characters, for combinations. */
 const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     exclam: '!',
@@ -165,12 +165,12 @@ const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The key that types a character on a US keyboard, or undefined when there is none. */
+/** The key that types a character on a US keyboard, if any. */
 export function keyOfCharacter(character: string): TypedCharacter | undefined {
   return CHARACTERS.get(character);
 }
 
-/** A key by its name or by the one character it types; undefined when the name is unknown. */
+/** A key by its name or the character it types; undefined if unknown. */
 export function keyOfName(name: string): TypedCharacter | undefined {
   const character = CHARACTERS.get(name) ?? CHARACTERS.get(KEYSYM_CHARACTERS.get(name.toLowerCase()) ?? '');
   if (character !== undefined) return character;
@@ -178,9 +178,9 @@ export function keyOfName(name: string): TypedCharacter | undefined {
   return definition === undefined ? undefined : { definition, shift: false };
 }
 
-/** Keys of a combination such as `Ctrl+Shift+Tab`, in order. Null names the first part that is no key. */
+/** Parses a combination such as `Ctrl+Shift+Tab`; `unknown` is the first part that is not a key. */
 export function parseCombination(text: string): { keys: TypedCharacter[] } | { unknown: string } {
-  // A plus sign is a key too: alone, or as the last part (`Ctrl++`).
+  // A plus sign can be a key: alone, or as the last part (`Ctrl++`).
   const parts = text === '+' ? ['+'] : text.endsWith('++') ? [...text.slice(0, -2).split('+'), '+'] : text.split('+');
   const keys: TypedCharacter[] = [];
   for (const part of parts) {

@@ -49,7 +49,7 @@ const KEYSYMS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The X server's name of a key; undefined for one that its keyboard does not have. */
+/** The X server's name of a key; undefined if its keyboard lacks it. */
 export function keysymOf(code: string): string | undefined {
   const simple = /^(?:Key([A-Z])|Digit(\d)|(F\d{1,2}))$/.exec(code);
   return simple === null ? KEYSYMS.get(code) : (simple[1]?.toLowerCase() ?? simple[2] ?? simple[3]);
@@ -57,12 +57,12 @@ export function keysymOf(code: string): string | undefined {
 
 /** Mouse and keyboard of one X display. */
 export interface XInput {
-  /** Runs commands of xdotool in order; resolves when the X server has handled them. Rejects when it is gone. */
+  /** Runs xdotool commands in order; resolves when the X server has handled them, rejects if it has exited. */
   run(commands: string): Promise<void>;
   close(): void;
 }
 
-/** Starts the program that speaks to a display; it runs until it is closed, or The display has exited. */
+/** Starts xdotool for a display; it runs until it is closed or the display exits. */
 export async function openXInput(display: string): Promise<XInput> {
   const child = spawn('xdotool', ['-'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -76,9 +76,9 @@ export async function openXInput(display: string): Promise<XInput> {
   };
   child.once('error', end);
   child.once('exit', end);
-  // A broken pipe is told by the end of the program.
+  // A broken pipe is handled by the exit of the program.
   child.stdin.on('error', () => undefined);
-  // Each answer says where the pointer is: what was asked before has been handled by then.
+  // `getmouselocation` prints a line once the commands before it are done.
   createInterface(child.stdout).on('line', () => waiting.shift()?.resolve());
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

@@ -1,32 +1,32 @@
 import type { Chromium } from '../chromium/launch.ts';
 
-/** An extension as `Extensions.getExtensions` tells of it. */
+/** An extension, as in `Extensions.getExtensions`. */
 interface DescribedExtension {
   id: string;
   /** By its manifest. */
   name: string;
   version: string;
-  /** The name that it was loaded by: where it lies on this machine is nobody's business. */
+  /** The name it was loaded under, instead of its path on this machine. */
   path: string;
   enabled: boolean;
 }
 
-/** Ids by the names that extensions were loaded by; a browser of a pool keeps them from session to session. */
+/** Ids by name. A pooled browser keeps its extensions across sessions. */
 const loaded = new WeakMap<Chromium, Map<string, string>>();
 
-/** Extensions that were loaded into a browser: id by name. Loading one notes it here. */
+/** The extensions loaded into a browser, ids by name. Loading adds to this map. */
 export function loadedExtensions(chromium: Chromium): Map<string, string> {
   const known = loaded.get(chromium) ?? new Map<string, string>();
   loaded.set(chromium, known);
   return known;
 }
 
-/** True for the id of an extension that was loaded into the browser for its session. */
+/** Whether an extension was loaded into the browser for its session. */
 export function isLoadedExtension(chromium: Chromium, id: string): boolean {
   return [...loadedExtensions(chromium).values()].includes(id);
 }
 
-/** What was loaded, as the browser tells it. Rejects with a `CdpError` where the browser does not know the command. */
+/** Describes the loaded extensions. Rejects with a `CdpError` if the browser does not support the command. */
 export async function describeLoadedExtensions(chromium: Chromium): Promise<DescribedExtension[]> {
   const nameOf = new Map([...loadedExtensions(chromium)].map(([name, id]) => [id, name]));
   if (nameOf.size === 0) return [];

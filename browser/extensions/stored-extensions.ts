@@ -5,9 +5,9 @@ import { receiveFile } from '../files/write-file.ts';
 import type { Session } from '../session/session.ts';
 import { loadExtensions } from './load-extensions.ts';
 
-/** Extensions that the store keeps, as sessions need them. */
+/** Stored extensions, for use in sessions. */
 export interface ExtensionStore {
-  /** The ZIP archive of an extension of the project, its use noted; null when there is none such. */
+  /** Returns the ZIP archive of a project's extension and records its use; null if it does not exist. */
   use(projectId: string, ref: { id: string } | { name: string }): Promise<StoredExtension | null>;
 }
 
@@ -16,10 +16,7 @@ interface StoredExtension {
   archive: Buffer;
 }
 
-/**
- * Finds the extensions that a session is to start with, before its browser starts. Throws `invalid_input` for one that the
- * project does not have, naming its place in the list.
- */
+/** Finds the extensions that a session starts with. Throws `invalid_input`, with its index, for one that does not exist. */
 export async function resolveExtensions(
   store: ExtensionStore,
   projectId: string,
@@ -31,14 +28,15 @@ export async function resolveExtensions(
     const ref = id === undefined ? (name === undefined ? null : { name }) : { id };
     if (ref === null) throw invalidField(field, 'send its `id` or its `name`');
     const kept = await store.use(projectId, ref);
-    if (kept === null) throw invalidField(field, 'not found; list /extensions for the ones there are', 'not_found');
-    if (found.some((other) => other.id === kept.id)) throw invalidField(field, 'is in the list already');
+    if (kept === null) throw invalidField(field, 'not found; list /extensions for the available ones', 'not_found');
+    if (found.some((other) => other.id === kept.id))
+      throw invalidField(field, 'is a duplicate; list each extension once');
     found.push(kept);
   }
   return found;
 }
 
-/** Loads kept extensions into a browser that has just started, each under its id. All or none. */
+/** Loads stored extensions into a new browser, each under its id. All or none. */
 export async function loadStoredExtensions(session: Session, kept: readonly StoredExtension[]): Promise<void> {
   if (kept.length === 0) return;
   const { files } = session.space;

@@ -186,7 +186,7 @@ describe('a browser pool', () => {
     const before = await startService({ pools, maxSessions: 2 });
     const { id } = await before.kernel.browserPools.create({ ...PLAIN, size: 1 });
     const two = before.kernel.browserPools.update(id, { size: 2 });
-    await expect(two).rejects.toThrow('size: pools may have 1 more browsers here (1 of 2 places are kept for logins');
+    await expect(two).rejects.toThrow('size: pools may have 1 more browsers (1 of 2 sessions are reserved for logins');
     await before.stop();
     const after = await startService({
       pools,
