@@ -8,23 +8,21 @@ import type { EgressProxy } from '../../egress/proxy.ts';
 import { removeUserData, sessionsFolder, temporaryFolderOf } from '../chromium/user-data.ts';
 import { readAnswer } from '../playwright/channel.ts';
 import type { Isolation, MountedFile } from '../process/isolation.ts';
+import { endOrKill, TIMED_OUT_CODE } from '../process/running-process.ts';
 import { processesOf } from '../process/session-processes.ts';
 import { openSessionSpace, type SessionSpace } from '../session/space.ts';
 import { type Bridge, openBridge } from './bridge.ts';
 import type { Tools } from './tools.ts';
 
-/** Ports inside a sandbox without a network that lead to the API and to the egress proxy. */
+/** Ports inside a sandbox without a network that forward to the API and the egress proxy. */
 const API_PORT = 8080;
 const PROXY_PORT = 8081;
-/** Exit code of a process whose time was over. */
-const TIMED_OUT_CODE = 124;
-/** A program that answers more has it refused; a build's answer, with its schemas, is smaller by far. */
+/** Largest answer of a script; that of a build is much smaller. */
 const MAX_ANSWER_BYTES = 4 * MAX_OUTPUT;
 
 /** Longest log line that is passed on in one piece, in characters. */
 const MAX_LINE = 16_384;
 
-/** What a room is made of. */
 export interface SandboxDeps {
   isolation: Isolation | null;
   workDir: string;
@@ -32,55 +30,52 @@ export interface SandboxDeps {
   openEgress: () => Promise<EgressProxy>;
 }
 
-/** A sandbox for one run of a program: files, processes and a guarded way to the network, gone when it is closed. */
+/** A sandbox for one run of a program: files, processes and guarded network access. Deleted on close. */
 export interface ProgramSandbox {
   space: SessionSpace;
-  /** What a program is told of its surroundings: where the API is, and by which proxy the rest of the world. */
+  /** Environment variables with the API's address and the egress proxy. */
   environment: Record<string, string>;
-  /** Where something that the sandbox is shown is found inside. */
-  sandboxPath(shown: MountedFile): string;
-  /**
-   * Runs a script of ours (`inside/`), with an input of its own; `wrap` sees what the script answered. `command`: what runs
-   * it, Node when left out.
-   */
+  /** Path of a mounted file inside the sandbox. */
+  sandboxPath(file: MountedFile): string;
+  /** Runs one of the scripts in `inside/`. */
   run(request: ScriptRun): Promise<ScriptResult>;
   close(): Promise<void>;
 }
 
-/** One run of a script. */
 interface ScriptRun {
   script: string;
+  /** Interpreter; Node by default. */
   command?: string;
   nodeOptions?: string[];
   input: Record<string, unknown>;
   env: Record<string, string>;
-  shown: MountedFile[];
+  mounts: MountedFile[];
   timeoutSec: number;
   onLog: (line: string) => void;
   signal: AbortSignal;
 }
 
-/** What came of it: the answer as it was written, or how it ended without. */
+/** A script's answer, or how it ended without one. */
 export type ScriptResult = { answer: unknown } | { end: ProgramEnd };
 
-/** Opens a room; `apiUrl` null gives a program no API. Throws `forbidden` where processes must not run. */
+/** Opens a sandbox, without API access if `apiUrl` is null. Throws `forbidden` if processes are disabled. */
 export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | null): Promise<ProgramSandbox> {
   const { isolation, tools } = deps;
   const place = path.join(sessionsFolder(deps.workDir), `program-${randomUUID()}`);
   await mkdir(place, { recursive: true, mode: 0o700 });
-  const opened: (() => Promise<void>)[] = [() => removeUserData(place)];
+  const cleanups: (() => Promise<void>)[] = [() => removeUserData(place)];
   const close = async (): Promise<void> => {
-    for (const end of opened.splice(0).reverse()) await end();
+    for (const end of cleanups.splice(0).reverse()) await end();
   };
   try {
     const space = await openSessionSpace(isolation, { userDataDir: place, display: null });
-    opened.push(() => space.close());
+    cleanups.push(() => space.close());
     const processes = processesOf({ space });
     const bridges =
-      isolation?.ownNetwork === true ? await openWays(deps, temporaryFolderOf(place), apiUrl, opened) : [];
+      isolation?.ownNetwork === true ? await openBridges(deps, temporaryFolderOf(place), apiUrl, cleanups) : [];
     const sockets = bridges.map(({ name, bridge }): MountedFile => ({ name, source: bridge.file }));
     const inside = (script: string): string => `${processes.sandboxPath(tools.inside)}/${script}`;
-    const ways = bridges.map(({ port }, index) => {
+    const forwards = bridges.map(({ port }, index) => {
       const socket = sockets[index];
       return socket === undefined ? '' : `${String(port)}=${processes.sandboxPath(socket)}`;
     });
@@ -88,21 +83,21 @@ export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | nul
     return {
       space,
       close,
-      sandboxPath: (shown) => processes.sandboxPath(shown),
+      sandboxPath: (file) => processes.sandboxPath(file),
       environment: environmentOf(isolation?.ownNetwork === true, apiUrl),
-      run: async ({ script, command, nodeOptions = [], input, env, shown, timeoutSec, onLog, signal }) => {
+      run: async ({ script, command, nodeOptions = [], input, env, mounts, timeoutSec, onLog, signal }) => {
         const file = path.join(space.folder.work, `${randomUUID()}.json`);
         await writeFile(file, JSON.stringify(input), { mode: 0o600 });
-        // Read by another user inside; its folder is closed to all others.
+        // The user in the sandbox is another one; the file's folder is private.
         await chmod(file, 0o644);
-        const given: MountedFile = { name: 'input.json', source: file };
+        const inputFile: MountedFile = { name: 'input.json', source: file };
         const node = processes.sandboxPath(tools.node);
-        const wanted = [
+        const scriptCommand = [
           ...(command === undefined ? [node, ...nodeOptions] : [command]),
-          ...[inside(script), processes.sandboxPath(given)],
+          ...[inside(script), processes.sandboxPath(inputFile)],
         ];
         const [program = '', ...args] =
-          ways.length === 0 ? wanted : [node, inside('launcher.mjs'), ...ways, '--', ...wanted];
+          forwards.length === 0 ? scriptCommand : [node, inside('launcher.mjs'), ...forwards, '--', ...scriptCommand];
         const lines = createLogLines(onLog);
         let answer: Promise<Buffer | null> = Promise.resolve(null);
         const running = await processes.start(
@@ -112,15 +107,11 @@ export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | nul
             lines.push(stream, data);
             return undefined;
           },
-          [tools.node, tools.inside, tools.undici, given, ...sockets, ...shown],
+          [tools.node, tools.inside, tools.undici, inputFile, ...sockets, ...mounts],
         );
-        const stop = (): void => void running.signal('KILL');
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop);
-        const exitCode = await running.ended;
-        signal.removeEventListener('abort', stop);
+        const exitCode = await endOrKill(running, signal);
         lines.flush();
-        return judge(await answer, exitCode);
+        return resultOf(await answer, exitCode);
       },
     };
   } catch (error) {
@@ -129,26 +120,26 @@ export async function openProgramSandbox(deps: SandboxDeps, apiUrl: string | nul
   }
 }
 
-/** The ways out of a sandbox without a network: socket files, each of which leads to one address. */
-async function openWays(
+/** Opens the bridges from a sandbox without a network to the egress proxy and the API. */
+async function openBridges(
   { openEgress }: SandboxDeps,
   folder: string,
   apiUrl: string | null,
-  opened: (() => Promise<void>)[],
+  cleanups: (() => Promise<void>)[],
 ): Promise<{ name: string; port: number; bridge: Bridge }[]> {
   const egress = await openEgress();
-  opened.push(() => egress.close());
+  cleanups.push(() => egress.close());
   const targets = [
     { name: 'egress', port: PROXY_PORT, url: egress.url },
     ...(apiUrl === null ? [] : [{ name: 'api', port: API_PORT, url: apiUrl }]),
   ];
-  const ways = [];
+  const opened = [];
   for (const { name, port, url } of targets) {
     const bridge = await openBridge(folder, name, new URL(url));
-    opened.push(() => bridge.close());
-    ways.push({ name, port, bridge });
+    cleanups.push(() => bridge.close());
+    opened.push({ name, port, bridge });
   }
-  return ways;
+  return opened;
 }
 
 function environmentOf(ownNetwork: boolean, apiUrl: string | null): Record<string, string> {
@@ -163,7 +154,7 @@ function environmentOf(ownNetwork: boolean, apiUrl: string | null): Record<strin
   };
 }
 
-function judge(answer: Buffer | null, exitCode: number): ScriptResult {
+function resultOf(answer: Buffer | null, exitCode: number): ScriptResult {
   if (answer === null || answer.length > MAX_ANSWER_BYTES) return { end: { outcome: 'too_large' } };
   if (exitCode === TIMED_OUT_CODE) return { end: { outcome: 'timed_out' } };
   try {
