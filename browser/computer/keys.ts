@@ -63,69 +63,48 @@ const CHARACTERS: ReadonlyMap<string, TypedCharacter> = new Map(
 export const ENTER = named('Enter', 'Enter', 13, { text: '\r' });
 export const TAB = named('Tab', 'Tab', 9);
 export const SHIFT = named('Shift', 'ShiftLeft', 16, { location: 1, modifier: 8 });
-const CONTROL = named('Control', 'ControlLeft', 17, { location: 1, modifier: 2 });
-const ALT = named('Alt', 'AltLeft', 18, { location: 1, modifier: 1 });
-const META = named('Meta', 'MetaLeft', 91, { location: 1, modifier: 4 });
-const BACKSPACE = named('Backspace', 'Backspace', 8);
-const ESCAPE = named('Escape', 'Escape', 27);
-const DELETE = named('Delete', 'Delete', 46);
-const PAGE_UP = named('PageUp', 'PageUp', 33);
-const PAGE_DOWN = named('PageDown', 'PageDown', 34);
 
 /** Keys by name, in lower case without `_` and `-`: names of X11 (keysyms), the DOM, and common abbreviations. */
-const NAMED: ReadonlyMap<string, KeyDefinition> = new Map<string, KeyDefinition>([
-  ['return', ENTER],
-  ['enter', ENTER],
-  ['kpenter', named('Enter', 'NumpadEnter', 13, { text: '\r', location: 3 })],
-  ['tab', TAB],
-  ['backspace', BACKSPACE],
-  ['escape', ESCAPE],
-  ['esc', ESCAPE],
-  ['delete', DELETE],
-  ['del', DELETE],
-  ['insert', named('Insert', 'Insert', 45)],
-  ['home', named('Home', 'Home', 36)],
-  ['end', named('End', 'End', 35)],
-  ['pageup', PAGE_UP],
-  ['prior', PAGE_UP],
-  ['pagedown', PAGE_DOWN],
-  ['next', PAGE_DOWN],
-  ...(['Left', 'Up', 'Right', 'Down'] as const).flatMap((direction, index): [string, KeyDefinition][] => {
-    const definition = named(`Arrow${direction}`, `Arrow${direction}`, 37 + index);
-    return [
-      [direction.toLowerCase(), definition],
-      [`arrow${direction.toLowerCase()}`, definition],
-    ];
-  }),
-  ...Array.from({ length: 12 }, (_, index): [string, KeyDefinition] => {
+const NAMED_KEYS: readonly (readonly [string[], KeyDefinition])[] = [
+  [['return', 'enter'], ENTER],
+  [['kpenter'], named('Enter', 'NumpadEnter', 13, { text: '\r', location: 3 })],
+  [['tab'], TAB],
+  [['backspace'], named('Backspace', 'Backspace', 8)],
+  [['escape', 'esc'], named('Escape', 'Escape', 27)],
+  [['delete', 'del'], named('Delete', 'Delete', 46)],
+  [['insert'], named('Insert', 'Insert', 45)],
+  [['home'], named('Home', 'Home', 36)],
+  [['end'], named('End', 'End', 35)],
+  [['pageup', 'prior'], named('PageUp', 'PageUp', 33)],
+  [['pagedown', 'next'], named('PageDown', 'PageDown', 34)],
+  [['left', 'arrowleft'], named('ArrowLeft', 'ArrowLeft', 37)],
+  [['up', 'arrowup'], named('ArrowUp', 'ArrowUp', 38)],
+  [['right', 'arrowright'], named('ArrowRight', 'ArrowRight', 39)],
+  [['down', 'arrowdown'], named('ArrowDown', 'ArrowDown', 40)],
+  ...Array.from({ length: 12 }, (_, index): [string[], KeyDefinition] => {
     const name = `F${String(index + 1)}`;
-    return [name.toLowerCase(), named(name, name, 112 + index)];
+    return [[name.toLowerCase()], named(name, name, 112 + index)];
   }),
-  ['shift', SHIFT],
-  ['shiftl', SHIFT],
-  ['shiftr', named('Shift', 'ShiftRight', 16, { location: 2, modifier: 8 })],
-  ['ctrl', CONTROL],
-  ['control', CONTROL],
-  ['controll', CONTROL],
-  ['controlr', named('Control', 'ControlRight', 17, { location: 2, modifier: 2 })],
-  ['alt', ALT],
-  ['altl', ALT],
-  ['option', ALT],
-  ['altr', named('Alt', 'AltRight', 18, { location: 2, modifier: 1 })],
-  ['meta', META],
-  ['metal', META],
-  ['super', META],
-  ['superl', META],
-  ['superr', named('Meta', 'MetaRight', 92, { location: 2, modifier: 4 })],
-  ['cmd', META],
-  ['command', META],
-  ['win', META],
-  ['capslock', named('CapsLock', 'CapsLock', 20)],
-  ['menu', named('ContextMenu', 'ContextMenu', 93)],
-  ['pause', named('Pause', 'Pause', 19)],
-  ['print', named('PrintScreen', 'PrintScreen', 44)],
-  ['space', named(' ', 'Space', 32, { text: ' ' })],
-]);
+  [['shift', 'shiftl'], SHIFT],
+  [['shiftr'], named('Shift', 'ShiftRight', 16, { location: 2, modifier: 8 })],
+  [['ctrl', 'control', 'controll'], named('Control', 'ControlLeft', 17, { location: 1, modifier: 2 })],
+  [['controlr'], named('Control', 'ControlRight', 17, { location: 2, modifier: 2 })],
+  [['alt', 'altl', 'option'], named('Alt', 'AltLeft', 18, { location: 1, modifier: 1 })],
+  [['altr'], named('Alt', 'AltRight', 18, { location: 2, modifier: 1 })],
+  [
+    ['meta', 'metal', 'super', 'superl', 'cmd', 'command', 'win'],
+    named('Meta', 'MetaLeft', 91, { location: 1, modifier: 4 }),
+  ],
+  [['superr'], named('Meta', 'MetaRight', 92, { location: 2, modifier: 4 })],
+  [['capslock'], named('CapsLock', 'CapsLock', 20)],
+  [['menu'], named('ContextMenu', 'ContextMenu', 93)],
+  [['pause'], named('Pause', 'Pause', 19)],
+  [['print'], named('PrintScreen', 'PrintScreen', 44)],
+  [['space'], named(' ', 'Space', 32, { text: ' ' })],
+];
+const NAMED: ReadonlyMap<string, KeyDefinition> = new Map(
+  NAMED_KEYS.flatMap(([names, definition]) => names.map((name) => [name, definition] as const)),
+);
 
 /** X11's names of characters, for combinations. */
 const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
