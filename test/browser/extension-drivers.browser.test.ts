@@ -79,8 +79,8 @@ async function end({ id, client }: Driver): Promise<void> {
   await service.kernel.browsers.deleteByID(id);
 }
 
-describe('an extension that asks for the permission `debugger`', () => {
-  it('is told the targets of its tabs, and has nothing else of it', async () => {
+describe('an extension with the `debugger` permission', () => {
+  it('can list the targets of its tabs, but nothing else', async () => {
     const driver = await openDriver();
     const { client, run } = driver;
     await client.call('Target.createTarget', { url: 'data:text/html,<title>second</title>' });
@@ -99,7 +99,7 @@ describe('an extension that asks for the permission `debugger`', () => {
     await end(driver);
   });
 
-  it('may not ask for it later', async () => {
+  it('cannot request it later', async () => {
     const { session_id: id } = await service.kernel.browsers.create({ headless: true });
     const sent = { name: 'driver', zip_file: await extension({ permissions: [], optional_permissions: ['debugger'] }) };
     const loading = service.kernel.browsers.loadExtensions(id, { extensions: [sent] });
@@ -107,7 +107,7 @@ describe('an extension that asks for the permission `debugger`', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('does not come into the session of a login', async () => {
+  it('is not allowed in the session of a login', async () => {
     const headers = { [MANAGED_AUTH_HEADER]: 'true' };
     const { session_id: id } = await service.kernel.browsers.create({ headless: true }, { headers });
     const sent = { name: 'driver', zip_file: await extension() };
@@ -118,7 +118,7 @@ describe('an extension that asks for the permission `debugger`', () => {
 });
 
 describe('a CDP client', () => {
-  it('is told the extensions of the session, not where they lie, and opens their pages alone', async () => {
+  it('sees the session’s extensions without their paths, and can open their pages only', async () => {
     const driver = await openDriver();
     const { client, extensionId } = driver;
     const { result } = await client.call('Extensions.getExtensions');
@@ -140,7 +140,7 @@ describe('a CDP client', () => {
   });
 });
 
-describe('from within its browser', () => {
+describe('from inside its browser', () => {
   /** What a websocket at that address says to `Browser.getVersion`, or that it was not opened. */
   const versionBy = (url: string): string => `new Promise((resolve) => {
     const socket = new WebSocket(${JSON.stringify(url)});
@@ -149,7 +149,7 @@ describe('from within its browser', () => {
     socket.onerror = () => resolve('closed');
   })`;
 
-  it('a session is reached by its own URL, judged like any client, and nothing else is', async () => {
+  it('a client reaches its own session only, guarded like any other', async () => {
     const driver = await openDriver();
     const other = await service.kernel.browsers.create({ headless: true });
     const { run, url, id } = driver;

@@ -44,7 +44,7 @@ export function testManySessions({ first, more }: ManySessions): void {
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });
 
-  it(`${String(more)} sessions, one after the other, leave nothing`, { timeout: 600_000 }, async () => {
+  it(`${String(more)} consecutive sessions leave nothing behind`, { timeout: 600_000 }, async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-many-'));
     const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
     await mkdir(temporary);

@@ -20,6 +20,9 @@ it.each([
   expect(operationOf(method, `/browsers/:id/${path}`)).toEqual({ id, event });
 });
 
-it.each(['/browsers', '/browsers/:id', '/browsers/:id/telemetry/stream', '/health', ''])('%s is not told', (route) => {
-  expect(operationOf('GET', route)).toBeNull();
-});
+it.each(['/browsers', '/browsers/:id', '/browsers/:id/telemetry/stream', '/health', ''])(
+  '%s is not reported',
+  (route) => {
+    expect(operationOf('GET', route)).toBeNull();
+  },
+);

@@ -42,7 +42,7 @@ export function testRandomRequests(requests: number): void {
     return answer.statusCode;
   }
 
-  it(`answers ${String(requests)} random requests without a fault of its own`, { timeout: 900_000 }, async () => {
+  it(`answers ${String(requests)} random requests without an internal error`, { timeout: 900_000 }, async () => {
     const seed = Number(process.env.FUZZ_SEED ?? SEED);
     process.stdout.write(`seed of the random requests: ${String(seed)} (FUZZ_SEED)\n`);
     const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // oxfmt-ignore

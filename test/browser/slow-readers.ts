@@ -36,7 +36,7 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
     await service.stop();
   });
 
-  describe('a client that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+  describe('a client that stops reading blocks nobody, and the service buffers little for it:', () => {
     it('of CDP, flooded with events', { timeout: 300_000 }, async () => {
       const { session, reader, page } = await service.begin();
       const stuck = await service.connect(session.cdp_ws_url);
@@ -46,7 +46,7 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
       expect(reader.bytes()).toBeGreaterThan(floodMb * MB);
     });
 
-    it('of CDP, that says what the service answers itself', { timeout: 300_000 }, async () => {
+    it('of CDP, with commands that the service itself handles', { timeout: 300_000 }, async () => {
       const { session, reader } = await service.begin();
       const stuck = await upgrade(session.cdp_ws_url, service);
       stuck.pause();
