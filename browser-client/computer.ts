@@ -27,32 +27,39 @@ export interface InputTarget extends SessionTarget {
   pageId?: string | undefined;
 }
 
+type Action<Schema extends z.ZodType> = (
+  service: BrowserService,
+  target: InputTarget,
+  body: z.input<Schema>,
+) => Promise<null>;
+
 /** Clicks at a point of the viewport, in CSS pixels. */
-export const clickMouse = action<z.input<typeof ClickMouse>>('click_mouse');
+export const clickMouse: Action<typeof ClickMouse> = action('click_mouse');
 
 /** Moves the pointer, along a human-like path unless asked otherwise. */
-export const moveMouse = action<z.input<typeof MoveMouse>>('move_mouse');
+export const moveMouse: Action<typeof MoveMouse> = action('move_mouse');
 
 /** Drags along a path. Not retried: the drag may have arrived. */
-export const dragMouse = action<z.input<typeof DragMouse>>('drag_mouse');
+export const dragMouse: Action<typeof DragMouse> = action('drag_mouse');
 
 /** Scrolls at a point; deltas are notches of a wheel. */
-export const scroll = action<z.input<typeof Scroll>>('scroll');
+export const scroll: Action<typeof Scroll> = action('scroll');
 
 /** Types text into the focused element. The text is sent in the request body only. */
-export const typeText = action<z.input<typeof TypeText>>('type');
+export const typeText: Action<typeof TypeText> = action('type');
 
 /** Presses keys or key combinations. */
-export const pressKey = action<z.input<typeof PressKey>>('press_key');
+export const pressKey: Action<typeof PressKey> = action('press_key');
 
 /** Hides or shows the pointer. */
-export const setCursor = action<z.input<typeof SetCursor>>('cursor');
+export const setCursor: Action<typeof SetCursor> = action('cursor');
 
 /** Runs up to 100 actions in order, until one fails. Not retried: some may have been carried out. */
-export const batch = action<z.input<typeof Batch>>('batch');
+export const batch: Action<typeof Batch> = action('batch');
 
 /** Chooses in the focused list or picker. Fails with `browser_error` if the value fits neither. */
-export const pickInFocusedControl = action<Pick>('pick');
+export const pickInFocusedControl: (service: BrowserService, target: InputTarget, body: Pick) => Promise<null> =
+  action('pick');
 
 /** Returns the pointer's position, in CSS pixels of the viewport. */
 export function mousePosition(service: BrowserService, target: SessionTarget): Promise<MousePosition> {
@@ -86,8 +93,8 @@ export function focusedControl(service: BrowserService, target: SessionTarget): 
   return service.call({ ...callOf(target, 'get_focused_control', {}), schema: FocusedControl });
 }
 
-function action<Body>(name: string) {
-  return (service: BrowserService, target: InputTarget, body: Body): Promise<null> => {
+function action(name: string) {
+  return (service: BrowserService, target: InputTarget, body: unknown): Promise<null> => {
     const headers = target.pageId === undefined ? {} : { [PAGE_HEADER]: target.pageId };
     return service.call({ ...callOf(target, name, body), headers });
   };

@@ -79,7 +79,7 @@ describe('code run in a session', () => {
       success: false,
       error: 'Error: late',
     });
-    expect(await run('return "x".repeat(9_000_000)')).toMatchObject({ success: false, error: containing('too long') });
+    expect(await run('return "x".repeat(9_000_000)')).toMatchObject({ success: false, error: containing('too large') });
     const loud = await run('for (let i = 0; i < 40; i++) console.log("y".repeat(100_000)); return 1');
     expect([loud.result, loud.stdout?.length]).toEqual([1, 1024 * 1024]);
     await expect(run('')).rejects.toMatchObject({ status: 400, message: containing('code') });
