@@ -4,10 +4,10 @@ import { PUBLIC_ONLY } from '../../egress/policy.ts';
 import { memoryPools } from './memory-pools.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
-/** What such a service has to be told. */
+/** Required options. */
 type Needed = Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir' | 'warmBrowsers'> & { maxSessions: number };
 
-/** Starts a service on a free port that has no store and logs nothing, unless told otherwise. */
+/** Starts a service on a free port, by default without a store or logs. */
 export function startQuietService(options: Needed & Partial<BrowserServiceOptions>): Promise<BrowserServiceHandle> {
   const quiet = (): void => undefined;
   return startBrowserService({
