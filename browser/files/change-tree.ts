@@ -47,8 +47,7 @@ export function deleteFile(files: SessionFiles, sessionPath: string): Promise<vo
 export function deleteFolder(files: SessionFiles, sessionPath: string): Promise<void> {
   return withFileErrors(() =>
     files.entry(sessionPath, async (place) => {
-      const folder = place.self();
-      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+      const folder = place.folder();
       await emptyFolder(folder, 0);
       await rmdir(place.in(nameOf(place)));
     }),

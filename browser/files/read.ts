@@ -29,8 +29,7 @@ const MAX_ENTRIES = 100_000;
 export function listFolder(files: SessionFiles, sessionPath: string): Promise<FileInfo[]> {
   return withFileErrors(() =>
     files.at(sessionPath, async (place) => {
-      const folder = place.self();
-      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+      const folder = place.folder();
       const entries: FileInfo[] = [];
       for await (const { name } of await opendir(`${folder}/`)) {
         // Deleted meanwhile, or the name is not valid text.

@@ -21,6 +21,8 @@ export interface ResolvedPath {
   stats: Stats | null;
   /** Path, for this process, of the entry itself, whatever its name refers to by now. Throws `not_found`. */
   self(): string;
+  /** The same for a folder. Throws `not_found`, or `invalid_request` for anything else. */
+  folder(): string;
   close(): Promise<void>;
 }
 
@@ -102,14 +104,20 @@ function toResolvedPath(
   const folder = top(steps).handle;
   const path = [...steps.map((step) => step.name), ...(name === null ? [] : [name])].join('/');
   const handles = new Set([...steps.map((step) => step.handle), ...(self === null ? [] : [self])]);
+  const existing = (): string => {
+    if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
+    return procPath(self);
+  };
   return {
     in: (entry) => inFolder(folder, entry),
     name,
     path: path === '' ? '/' : path,
     stats,
-    self: () => {
-      if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
-      return procPath(self);
+    self: existing,
+    folder: () => {
+      const folderPath = existing();
+      if (stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+      return folderPath;
     },
     close: async () => {
       await Promise.all([...handles].map((handle) => handle.close()));

@@ -32,10 +32,9 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
     const events = createWatchEvents();
     const watch = await withFileErrors(() =>
       files.at(path, async (place) => {
-        const self = place.self();
-        if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+        const folder = place.folder();
         const skip = place.name === null ? systemFolders : new Set<string>();
-        return watchTree({ handle: await openFolder(`${self}/.`), path: place.path, recursive, skip }, events);
+        return watchTree({ handle: await openFolder(`${folder}/.`), path: place.path, recursive, skip }, events);
       }),
     );
     const id = randomUUID();

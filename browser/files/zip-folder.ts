@@ -32,9 +32,7 @@ export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Rea
   return new Promise((resolve, reject) => {
     withFileErrors(() =>
       files.at(sessionPath, async (place) => {
-        if (place.self() !== '' && place.stats?.isDirectory() !== true) {
-          throw new HoldfastError('invalid_request', 'path: not a directory');
-        }
+        place.folder();
         const out = new PassThrough();
         resolve(out);
         await archive(place, out);
