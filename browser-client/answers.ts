@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream';
 import { createParser } from 'eventsource-parser';
 import type { z } from 'zod';
-import { BrowserServiceError, unavailable, unusableAnswer } from './errors.ts';
+import { BrowserServiceError, unavailable, invalidResponse } from './errors.ts';
 
-/** What a call resolves to: without a schema, nothing. */
+/** What a call resolves to; null without a schema. */
 export type Answer<Schema> = Schema extends z.ZodType ? z.infer<Schema> : null;
 
-/** An answer that comes in pieces as one, when it is no longer than what is expected of it. */
+/** Reads a streamed response into memory. Throws if it is longer than `maxBytes`. */
 export async function readWhole(answer: Readable, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
@@ -18,27 +18,27 @@ export async function readWhole(answer: Readable, maxBytes: number): Promise<Buf
       pieces.push(data);
     }
   } catch {
-    throw unavailable('The answer of the browser service broke off; retry');
+    throw unavailable('The browser service’s response broke off; retry');
   }
-  if (size > maxBytes) throw unusableAnswer('The answer of the browser service is too large');
+  if (size > maxBytes) throw invalidResponse('The browser service’s response is too large');
   return Buffer.concat(pieces);
 }
 
-/** Peers answer an empty 200 where nothing is to be said; only what was asked for must have its shape. */
+/** Parses a response. Without a schema any body is fine: other implementations send an empty 200. */
 export function parseAnswer<Schema extends z.ZodType | null>(schema: Schema, text: string): Answer<Schema>;
 export function parseAnswer(schema: z.ZodType | null, text: string): unknown {
   if (schema === null) return null;
   const parsed = schema.safeParse(readJson(text));
-  if (!parsed.success) throw unusableAnswer('The browser service answered in an unknown shape; check its version');
+  if (!parsed.success) throw invalidResponse('The browser service sent an unexpected response; check its version');
   return parsed.data;
 }
 
-/** Largest event that is taken from a peer, in characters. */
+/** Largest event that is accepted, in characters. */
 const MAX_EVENT = 16 * 1024 * 1024;
 
 /**
- * The events of a server-sent stream, each parsed. Peers send signs of life and things of their own among them: what has
- * not the expected shape is left out; an `error` event and a stream that breaks off throw `browser_error`.
+ * Yields the parsed events of a server-sent stream and ignores those of any other shape, such as heartbeats. Throws
+ * `browser_error` for an `error` event and when the stream breaks off.
  */
 export async function* readEvents<Schema extends z.ZodType>(
   stream: Readable,
@@ -66,15 +66,13 @@ export async function* readEvents<Schema extends z.ZodType>(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw error instanceof BrowserServiceError
-      ? error
-      : brokenStream('The stream of the browser service broke off; retry');
+    throw error instanceof BrowserServiceError ? error : brokenStream('The browser service’s stream broke off; retry');
   } finally {
     stream.destroy();
   }
 }
 
-/** Null for what is no JSON. */
+/** Null for invalid JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -18,77 +18,55 @@ import type { BrowserService, ServiceCall } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
 
-/** Largest picture that is taken from a peer, in bytes. */
+/** Largest screenshot that is accepted, in bytes. */
 const MAX_PICTURE_BYTES = 64 * 1024 * 1024;
 
-/** A session, or one page of it: input for that page is refused while another one is in front. */
+/** A session, or one page of it: input for that page is rejected while another one is in front. */
 export interface InputTarget extends SessionTarget {
   /** Target id of the page. */
   pageId?: string | undefined;
 }
 
-/** Clicks at a point of the viewport, in CSS pixels. */
-export function clickMouse(
+type Action<Schema extends z.ZodType> = (
   service: BrowserService,
   target: InputTarget,
-  body: z.input<typeof ClickMouse>,
-): Promise<null> {
-  return act(service, target, 'click_mouse', body);
-}
+  body: z.input<Schema>,
+) => Promise<null>;
 
-/** Moves the pointer, by a human-like way unless asked otherwise. */
-export function moveMouse(
-  service: BrowserService,
-  target: SessionTarget,
-  body: z.input<typeof MoveMouse>,
-): Promise<null> {
-  return act(service, target, 'move_mouse', body);
-}
+/** Clicks at a point of the viewport, in CSS pixels. */
+export const clickMouse: Action<typeof ClickMouse> = action('click_mouse');
 
-/** Drags along a path. Not retried by itself: what was dragged may have arrived. */
-export function dragMouse(
-  service: BrowserService,
-  target: SessionTarget,
-  body: z.input<typeof DragMouse>,
-): Promise<null> {
-  return act(service, target, 'drag_mouse', body);
-}
+/** Moves the pointer, along a human-like path unless asked otherwise. */
+export const moveMouse: Action<typeof MoveMouse> = action('move_mouse');
 
-/** Turns the wheel at a point; deltas are notches. */
-export function scroll(service: BrowserService, target: SessionTarget, body: z.input<typeof Scroll>): Promise<null> {
-  return act(service, target, 'scroll', body);
-}
+/** Drags along a path. Not retried: the drag may have arrived. */
+export const dragMouse: Action<typeof DragMouse> = action('drag_mouse');
 
-/** Types text into what has the focus. The text goes nowhere but into the request's body. */
-export function typeText(service: BrowserService, target: InputTarget, body: z.input<typeof TypeText>): Promise<null> {
-  return act(service, target, 'type', body);
-}
+/** Scrolls at a point; deltas are notches of a wheel. */
+export const scroll: Action<typeof Scroll> = action('scroll');
 
-/** Presses keys or combinations of keys. */
-export function pressKey(service: BrowserService, target: InputTarget, body: z.input<typeof PressKey>): Promise<null> {
-  return act(service, target, 'press_key', body);
-}
+/** Types text into the focused element. The text is sent in the request body only. */
+export const typeText: Action<typeof TypeText> = action('type');
+
+/** Presses keys or key combinations. */
+export const pressKey: Action<typeof PressKey> = action('press_key');
 
 /** Hides or shows the pointer. */
-export function setCursor(
-  service: BrowserService,
-  target: SessionTarget,
-  body: z.input<typeof SetCursor>,
-): Promise<null> {
-  return act(service, target, 'cursor', body);
-}
+export const setCursor: Action<typeof SetCursor> = action('cursor');
 
-/** Runs up to 100 actions in order, to the first that fails. Not retried by itself: some may have been done. */
-export function batch(service: BrowserService, target: SessionTarget, body: z.input<typeof Batch>): Promise<null> {
-  return act(service, target, 'batch', body);
-}
+/** Runs up to 100 actions in order, until one fails. Not retried: some may have been carried out. */
+export const batch: Action<typeof Batch> = action('batch');
 
-/** Where the pointer is, in CSS pixels of the viewport. */
+/** Chooses in the focused list or picker. Fails with `browser_error` if the value fits neither. */
+export const pickInFocusedControl: (service: BrowserService, target: InputTarget, body: PickedValue) => Promise<null> =
+  action('pick');
+
+/** Returns the pointer's position, in CSS pixels of the viewport. */
 export function mousePosition(service: BrowserService, target: SessionTarget): Promise<MousePosition> {
   return service.call({ ...callOf(target, 'get_mouse_position', {}), schema: MousePosition });
 }
 
-/** A picture of the viewport, or of a part of it: a PNG. */
+/** Takes a screenshot of the viewport or a region of it, as PNG. */
 export async function screenshot(
   service: BrowserService,
   target: SessionTarget,
@@ -98,8 +76,8 @@ export async function screenshot(
 }
 
 /**
- * The page as pictures, an event stream that sends one (`ScreencastFrame`) whenever the page has changed, until the session or
- * `signal` ends it. Whoever takes it reads or destroys it.
+ * Opens an event stream with a `ScreencastFrame` for each change of the page, until the session ends or `signal` aborts. The
+ * caller reads or destroys it.
  */
 export function openScreencast(
   service: BrowserService,
@@ -110,21 +88,18 @@ export function openScreencast(
   return service.open({ method: 'GET', path, projectId, schema: null, signal, endless: true });
 }
 
-/** What has the keyboard in the page in use. */
+/** Describes the focused form control of the active page. */
 export function focusedControl(service: BrowserService, target: SessionTarget): Promise<FocusedControl> {
   return service.call({ ...callOf(target, 'get_focused_control', {}), schema: FocusedControl });
 }
 
-/** Chooses in the list or picker that has the keyboard. Fails with `browser_error` where the value fits none. */
-export function pickInFocusedControl(service: BrowserService, target: SessionTarget, body: PickedValue): Promise<null> {
-  return act(service, target, 'pick', body);
+function action(name: string) {
+  return (service: BrowserService, target: InputTarget, body: unknown): Promise<null> => {
+    const headers = target.pageId === undefined ? {} : { [PAGE_HEADER]: target.pageId };
+    return service.call({ ...callOf(target, name, body), headers });
+  };
 }
 
-function act(service: BrowserService, target: InputTarget, action: string, body: unknown): Promise<null> {
-  const headers = target.pageId === undefined ? {} : { [PAGE_HEADER]: target.pageId };
-  return service.call({ ...callOf(target, action, body), headers });
-}
-
-function callOf({ projectId, sessionId }: SessionTarget, action: string, body: unknown): ServiceCall<null> {
-  return { method: 'POST', path: `${sessionPath(sessionId)}/computer/${action}`, projectId, body, schema: null };
+function callOf({ projectId, sessionId }: SessionTarget, name: string, body: unknown): ServiceCall<null> {
+  return { method: 'POST', path: `${sessionPath(sessionId)}/computer/${name}`, projectId, body, schema: null };
 }

@@ -1,19 +1,13 @@
-/**
- * What went wrong: the session (or what was asked of it) no longer exists, the service is away or full and comes back, or
- * anything else.
- */
-export type BrowserServiceErrorCode = 'session_gone' | 'service_unavailable' | 'browser_error';
+/** The session (or what was asked of it) is gone; the service is down or full and will be back; anything else. */
+type BrowserServiceErrorCode = 'session_gone' | 'service_unavailable' | 'browser_error';
 
-/**
- * A call of the browser service that failed. Its message holds nothing of what was sent or answered, for that may be a
- * secret or a page's words.
- */
+/** A failed call of the browser service. The message quotes neither request nor response: they may hold secrets. */
 export class BrowserServiceError extends Error {
   override readonly name = 'BrowserServiceError';
   readonly code: BrowserServiceErrorCode;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** How long the service asks to be left alone, in seconds. */
+  /** The service's `Retry-After`, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: BrowserServiceErrorCode, message: string, retryable: boolean, retryAfterSeconds?: number) {
@@ -24,23 +18,21 @@ export class BrowserServiceError extends Error {
   }
 }
 
-/** The service is away, or went away in the middle of an answer: the call may be repeated. */
+/** The service is down, or went down while it responded. Retryable. */
 export function unavailable(message: string, retryAfterSeconds?: number): BrowserServiceError {
   return new BrowserServiceError('service_unavailable', message, true, retryAfterSeconds);
 }
 
-/** The service answered what nobody can use: the same call would be answered alike. */
-export function unusableAnswer(message: string): BrowserServiceError {
+/** The service's response is unusable. Not retryable: it would be the same again. */
+export function invalidResponse(message: string): BrowserServiceError {
   return new BrowserServiceError('browser_error', message, false);
 }
 
-/** Statuses of a service that is not there now. Not 502: with it a service that is there says that no browser starts. */
+/** Statuses of a service that is down. Not 502: the service itself uses it when a browser fails to start. */
 const DOWN = new Set([503, 504]);
 
-/**
- * The one reading of error statuses. Bodies are not read: they may lack a code, or quote what was sent.
- */
-export function errorOfStatus(status: number, retryAfter: string | string[] | undefined): BrowserServiceError {
+/** Maps an error status to an error. Bodies are ignored: they may lack a code, or quote the request. */
+export function errorForStatus(status: number, retryAfter: string | string[] | undefined): BrowserServiceError {
   if (status === 404 || status === 410) {
     return new BrowserServiceError('session_gone', 'The browser session has ended; open another', false);
   }
@@ -52,5 +44,5 @@ export function errorOfStatus(status: number, retryAfter: string | string[] | un
   if (status >= 500) {
     return new BrowserServiceError('browser_error', `The browser service failed (${String(status)}); retry`, true);
   }
-  return unusableAnswer(`The browser service rejected the request (${String(status)}); check its version`);
+  return invalidResponse(`The browser service rejected the request (${String(status)}); check its version`);
 }

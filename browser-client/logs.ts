@@ -5,19 +5,16 @@ import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 import { sessionPath } from './sessions.ts';
 
-/** Which log of which session is read; `follow` goes on with what is added. */
-export interface LogTarget extends SessionTarget {
+/** A log of a session; `follow` keeps reading as lines are added. */
+interface LogTarget extends SessionTarget {
   log: { path: string } | { part: SupervisedPart };
   follow: boolean;
 }
 
-/** What is read of a line; peers leave out `event`, and write times in their own way. */
+/** The part of a line that is read; other implementations omit `event`. */
 const Line = z.object({ event: z.literal('log').nullish(), message: z.string() });
 
-/**
- * The lines of a log (`logs/stream`). Throws `session_gone` where there is no such log as well: peers do not tell them
- * apart, and whoever reads a log looks at the session anyway.
- */
+/** Reads the lines of a log (`logs/stream`). Throws `session_gone` if the session or the log does not exist. */
 export async function* readLog(
   service: BrowserService,
   { projectId, sessionId, log, follow }: LogTarget,

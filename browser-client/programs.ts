@@ -4,7 +4,7 @@ import { readEvents } from './answers.ts';
 import { BrowserServiceError } from './errors.ts';
 import type { BrowserService } from './service.ts';
 
-/** Sends the archive of a program (`PUT /programs/{id}`). False where programs are not run: it has no sandbox. */
+/** Uploads a program's archive (`PUT /programs/{id}`). False if the service has no sandbox to run programs in. */
 export async function sendProgram(
   service: BrowserService,
   projectId: string,
@@ -13,21 +13,18 @@ export async function sendProgram(
   signal: AbortSignal,
 ): Promise<boolean> {
   const path = `/programs/${id}`;
-  // Not as one chunk: what refuses it does so before it has come.
+  // Streamed, so that a rejection is read before the upload completes.
   const content = Readable.from([archive]);
   const { status } = await service.exchange({ method: 'PUT', path, projectId, content, schema: null, signal });
   if (status < 300) return true;
   if (status === 403) return false;
-  throw new BrowserServiceError(
-    'browser_error',
-    `The browser service rejected a program (${String(status)})`,
-    status >= 500,
-  );
+  const message = `The browser service rejected a program (${String(status)})`;
+  throw new BrowserServiceError('browser_error', message, status >= 500);
 }
 
 /**
- * Builds or runs a program (`POST /programs/{id}/runs`), which ends with the signal. Rejects with `session_gone` when the service
- * does not have it, with `service_unavailable` when nothing has begun, with `browser_error` when it broke off.
+ * Builds or runs a program (`POST /programs/{id}/runs`); the signal ends it. Rejects with `session_gone` if the service does not
+ * have the program, `service_unavailable` if the run did not start, and `browser_error` if the stream broke off.
  */
 export async function runProgram(
   service: BrowserService,
@@ -43,7 +40,7 @@ export async function runProgram(
     if (event.event === 'end') return event.end;
     onLog(event);
   }
-  throw new BrowserServiceError('browser_error', 'The run of a program broke off', true);
+  throw new BrowserServiceError('browser_error', 'The stream of the program run broke off', true);
 }
 
 /** Ends the browser sessions of an invocation (`DELETE /invocations/{id}/browsers`). */

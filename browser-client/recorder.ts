@@ -3,28 +3,28 @@ import { z } from 'zod';
 import { downloadFolder, listFiles, readFile, writeFile } from './files.ts';
 import { isRunning, killProcess, spawnProcess } from './process.ts';
 import { readWhole } from './answers.ts';
-import { unusableAnswer } from './errors.ts';
+import { invalidResponse } from './errors.ts';
 import type { BrowserService } from './service.ts';
 import type { SessionTarget } from './sessions.ts';
 
-/** Where a recorder writes, in its session: the video, and beside it what is needed to end it. */
+/** Folder in the session for videos, each with a note that identifies its recorder. */
 const FOLDER = '/tmp/recording';
 const VIDEO = '.mp4';
 const NOTE = '.json';
 const Note = z.object({ process_id: z.string(), started_at: z.iso.datetime() });
-/** Pictures a second: what happens in a login is slow. */
+/** Frames per second; logins are slow. */
 const FRAMERATE = 5;
-/** Largest video, in bytes; ffmpeg ends there. */
+/** Largest video, in bytes; ffmpeg stops there. */
 const MAX_VIDEO_BYTES = 48 * 1024 * 1024;
-/** How long a recorder may take to begin, and to write the end of its video, in milliseconds: on a busy machine many seconds. */
-const BEGIN_WITHIN_MS = 20_000;
-const END_WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 100;
+/** How long a recorder may take to start, and to finish its video, in milliseconds; many seconds on a busy machine. */
+const START_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 20_000;
+const POLL_MS = 100;
 const MAX_NOTE_BYTES = 1024;
 
 /**
- * Records the session's display: `$0` is the video, `$1` the seconds. Written in pieces that can be played as they are, so that
- * a recorder that is killed loses seconds, not the video. A display has a number in every build of the interface; 1 is usual.
+ * Records the session's display; `$0` is the video file, `$1` the seconds. The video is fragmented, so that a killed recorder
+ * loses seconds only. Display :1 is the usual default.
  */
 const RECORD = [
   'mkdir -p "${0%/*}" && exec ffmpeg -nostdin -loglevel error -f x11grab -framerate',
@@ -33,16 +33,13 @@ const RECORD = [
   `-g ${String(2 * FRAMERATE)} -movflags +frag_keyframe+empty_moov+default_base_moof -f mp4 -n "$0"`,
 ].join(' ');
 
-/** A video that was fetched out of its session. */
-export interface FetchedRecording {
+/** A video downloaded from its session. */
+interface FetchedRecording {
   id: string;
   video: Buffer;
 }
 
-/**
- * Starts a recorder inside a session with a window (`process/spawn`), for a video of that id. False when it does not run:
- * the service has no ffmpeg, the session no display.
- */
+/** Starts a recorder in a session with a window (`process/spawn`). False without ffmpeg or a display. */
 export async function startRecorder(
   service: BrowserService,
   target: SessionTarget,
@@ -54,7 +51,7 @@ export async function startRecorder(
   const startedAt = new Date();
   const args = ['-c', RECORD, file, String(maxSeconds)];
   const { processId } = await spawnProcess(service, target, { command: 'sh', args, timeout_sec: maxSeconds + 60 });
-  for (const end = Date.now() + BEGIN_WITHIN_MS; Date.now() < end;) {
+  for (const end = Date.now() + START_TIMEOUT_MS; Date.now() < end;) {
     signal.throwIfAborted();
     if ((await recordedIn(service, target)).includes(id)) {
       const note: z.infer<typeof Note> = { process_id: processId, started_at: startedAt.toISOString() };
@@ -68,15 +65,15 @@ export async function startRecorder(
   return false;
 }
 
-/** Ids of the videos that recorders have begun in a session (`fs/list_files`). */
+/** Ids of the videos in a session, finished or not (`fs/list_files`). */
 export async function recordedIn(service: BrowserService, target: SessionTarget): Promise<string[]> {
   const names = ((await listFiles(service, target, FOLDER)) ?? []).map(({ name }) => name);
   return names.filter((name) => name.endsWith(VIDEO)).map((name) => name.slice(0, -VIDEO.length));
 }
 
 /**
- * Asks a recorder for the end of its video (INT) and waits for it; answers when it was started. One that hangs is left: its
- * video can be played as it is. Null when it is not known which process it was.
+ * Interrupts a recorder, waits for it to finish its video and returns when it was started. A recorder that hangs is left alone:
+ * its video is playable. Null if its process is unknown.
  */
 export async function stopRecorder(service: BrowserService, target: SessionTarget, id: string): Promise<Date | null> {
   const note = await readNote(service, target, id);
@@ -84,16 +81,12 @@ export async function stopRecorder(service: BrowserService, target: SessionTarge
   const { process_id: processId, started_at: startedAt } = note;
   const hasEnded = async (): Promise<boolean> => !(await isRunning(service, target, processId));
   if (!(await killProcess(service, target, processId, 'INT'))) return new Date(startedAt);
-  for (const end = Date.now() + END_WITHIN_MS; Date.now() < end && !(await hasEnded());) await pause();
+  for (const end = Date.now() + STOP_TIMEOUT_MS; Date.now() < end && !(await hasEnded());) await pause();
   return new Date(startedAt);
 }
 
-/** A worker that was lost may have started a recorder and left no note. */
-async function readNote(
-  service: BrowserService,
-  target: SessionTarget,
-  id: string,
-): Promise<z.infer<typeof Note> | null> {
+/** Null if the worker died between starting the recorder and writing its note. */
+async function readNote(service: BrowserService, target: SessionTarget, id: string) {
   try {
     const text = await readWhole(await readFile(service, target, `${FOLDER}/${id}${NOTE}`), MAX_NOTE_BYTES);
     return Note.parse(JSON.parse(text.toString()));
@@ -102,7 +95,7 @@ async function readNote(
   }
 }
 
-/** The videos of a session, all at once (`fs/download_dir_zip`). */
+/** Downloads the videos of a session (`fs/download_dir_zip`). */
 export async function fetchRecordings(service: BrowserService, target: SessionTarget): Promise<FetchedRecording[]> {
   const archive = await readWhole(await downloadFolder(service, target, FOLDER), 2 * MAX_VIDEO_BYTES);
   const fetched: FetchedRecording[] = [];
@@ -115,11 +108,11 @@ export async function fetchRecordings(service: BrowserService, target: SessionTa
       fetched.push({ id: name.slice(0, -VIDEO.length), video });
     }
   } catch {
-    throw unusableAnswer('The browser service answered something that is not a ZIP archive');
+    throw invalidResponse('The browser service did not send a valid ZIP archive');
   }
   return fetched;
 }
 
 function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  return new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }

@@ -3,72 +3,72 @@ import { Agent, FormData, request, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Answer } from './answers.ts';
 import { parseAnswer } from './answers.ts';
-import { errorOfStatus, unavailable } from './errors.ts';
+import { errorForStatus, unavailable } from './errors.ts';
 
-/** Where the browser service is. `apiKey` is sent as a bearer token. */
+/** Address and API key of the browser service. */
 export interface BrowserServiceSettings {
   baseUrl: string;
   apiKey: string;
 }
 
-/** One call of the browser service. Without `schema` the answer's body is dropped. */
+/** One call of the browser service. Without `schema` the response body is discarded. */
 export interface ServiceCall<Schema extends z.ZodType | null> {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   projectId: string;
   /** Sent as JSON. */
   body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   content?: Buffer | Readable | FormData;
-  /** Beside those that every call has. */
+  /** In addition to the standard headers. */
   headers?: Record<string, string>;
   schema: Schema;
   signal?: AbortSignal | undefined;
-  /** Longest that the answer may take, in milliseconds, where {@link CALL_TIMEOUT_MS} is not right. */
+  /** Overrides {@link CALL_TIMEOUT_MS}, in milliseconds. */
   timeoutMs?: number;
-  /** True for streams that follow something: they may be silent for as long as they last. */
+  /** True for streams that may be silent indefinitely. */
   endless?: boolean;
 }
 
-/** An answer as it came, for callers to whom an error may say something. */
-export interface RawAnswer {
+/** An unparsed response, for callers that handle error statuses themselves. */
+interface RawAnswer {
   status: number;
   retryAfter: string | string[] | undefined;
   text: string;
 }
 
-/** A thin, typed caller of the browser service: one request a call, no retries of its own (Temporal retries). */
+/** A thin, typed client of the browser service: one request per call, no retries (Temporal retries). */
 export interface BrowserService {
   call<Schema extends z.ZodType | null>(call: ServiceCall<Schema>): Promise<Answer<Schema>>;
-  /** The same without a judgement on the answer; rejects only when there is none. */
+  /** Like `call`, but resolves for any status; rejects only without a response. */
   exchange(call: ServiceCall<null>): Promise<RawAnswer>;
-  /** The answer's body as it comes, for what is too large to be held. Whoever takes it reads or destroys it. */
+  /** Streams a response too large for memory. The caller reads or destroys the stream. */
   open(call: ServiceCall<null>): Promise<Readable>;
   close(): Promise<void>;
 }
 
-/** Longest that one call may take, in milliseconds: a smooth drag or a save of a large profile fits. */
+/** Timeout of one call, in milliseconds; enough for a smooth drag, or saving a large profile. */
 const CALL_TIMEOUT_MS = 60_000;
 
-/** Makes the caller. It keeps connections open between calls; close it when the worker ends. */
+/** Creates the client. It keeps connections open between calls; close it when the worker shuts down. */
 export function createBrowserService(settings: BrowserServiceSettings): BrowserService {
   const dispatcher = new Agent({ connections: 64, headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: CALL_TIMEOUT_MS });
-  // A stream holds its connection for as long as it lasts: those would be missing for calls.
+  // Streams hold their connections, which would otherwise be missing for calls.
   const streams = new Agent({ headersTimeout: CALL_TIMEOUT_MS, bodyTimeout: 0 });
   const base = settings.baseUrl.replace(/\/+$/, '');
-  /** `isRead`: an answer that breaks off is none. Where only the status counts, what was asked for has been done by then. */
+  // A response that breaks off only matters if its body is read: by the status, the operation is done.
   const exchange = async (call: ServiceCall<z.ZodType | null>, isRead: boolean): Promise<RawAnswer> => {
     const { statusCode: status, headers, body } = await send(dispatcher, base, settings.apiKey, call);
     const text = await body.text().catch(() => null);
     if (text === null && isRead && status < 400) {
-      throw unavailable('The answer of the browser service broke off; retry');
+      throw unavailable('The browser service’s response broke off; retry');
     }
     return { status, retryAfter: headers['retry-after'], text: text ?? '' };
   };
   return {
     async call(call) {
       const { status, retryAfter, text } = await exchange(call, call.schema !== null);
-      if (status >= 400) throw errorOfStatus(status, retryAfter);
+      if (status >= 400) throw errorForStatus(status, retryAfter);
       return parseAnswer(call.schema, text);
     },
     exchange: (call) => exchange(call, true),
@@ -76,7 +76,7 @@ export function createBrowserService(settings: BrowserServiceSettings): BrowserS
       const response = await send(call.endless === true ? streams : dispatcher, base, settings.apiKey, call);
       if (response.statusCode < 400) return response.body;
       await response.body.dump().catch(() => undefined);
-      throw errorOfStatus(response.statusCode, response.headers['retry-after']);
+      throw errorForStatus(response.statusCode, response.headers['retry-after']);
     },
     close: async () => {
       await Promise.all([dispatcher.close(), streams.close()]);
@@ -98,7 +98,7 @@ async function send(
         authorization: `Bearer ${apiKey}`,
         'x-kernel-project-id': call.projectId,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
-        // A form has a type of its own, with the boundary of its parts.
+        // A form has its own content type, with the boundary of its parts.
         ...(call.content === undefined || call.content instanceof FormData
           ? {}
           : { 'content-type': 'application/octet-stream' }),
@@ -110,8 +110,8 @@ async function send(
       ...(call.timeoutMs === undefined ? {} : { headersTimeout: call.timeoutMs, bodyTimeout: call.timeoutMs }),
     });
   } catch {
-    // What was thrown may quote the request; only its kind goes on.
+    // The original error may quote the request.
     call.signal?.throwIfAborted();
-    throw unavailable('The browser service cannot be reached; check that it runs');
+    throw unavailable('The browser service cannot be reached; check that it is running');
   }
 }

@@ -1,25 +1,26 @@
 import { z } from 'zod';
 import type { BrowserCreate, BrowserUpdate } from '../contract/browsers.ts';
 import { MANAGED_AUTH_HEADER } from '../contract/browsers.ts';
+import type { CaptchaSolve } from '../contract/captcha-solves.ts';
 import { ProxyFault } from '../contract/proxies.ts';
 import { parseAnswer } from './answers.ts';
-import { errorOfStatus } from './errors.ts';
+import { errorForStatus } from './errors.ts';
 import type { BrowserService } from './service.ts';
 
-/** What is read of a session; a peer may answer more. */
+/** The part of a session that is read. */
 export const Session = z.object({
   session_id: z.string(),
   cdp_ws_url: z.string(),
   name: z.string().nullish(),
   browser_live_view_url: z.string().nullish(),
-  /** True where the service keeps what is typed out of telemetry; a peer that does not know of that says nothing. */
+  /** True if the service keeps typed text out of telemetry; absent in other implementations. */
   managed_auth: z.boolean().nullish().catch(null),
-  /** What failed last on the way to the session's proxy; a peer that does not know of that says nothing. */
+  /** The last failure to reach the session's proxy; absent in other implementations. */
   proxy: z
     .object({ last_fault: ProxyFault.optional().catch(undefined) })
     .nullish()
     .catch(null),
-  /** What is captured, category by category. */
+  /** What is captured, by category. */
   telemetry: z
     .object({ browser: z.record(z.string(), z.object({ enabled: z.boolean().optional() })).optional() })
     .nullish()
@@ -27,15 +28,15 @@ export const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
-/** Names a session of a project, for whatever is done with it. */
+/** Identifies a session. */
 export interface SessionTarget {
   projectId: string;
   sessionId: string;
 }
 
 /**
- * Opens a session (`POST /browsers`) that secrets will be typed into. A call whose answer is lost leaves one behind: it
- * ends by its time-out. A service that keeps profiles of its own does not know a new connection's: it is made there.
+ * Opens a session (`POST /browsers`) that secrets will be typed into. If the response is lost, the session stays until its
+ * timeout. A service that stores profiles itself does not know a new connection's profile yet, so it is created there first.
  */
 export async function createSession(
   service: BrowserService,
@@ -51,11 +52,11 @@ export async function createSession(
   if (mayBeUnknown && (await createProfile(service, projectId, profile, signal))) {
     return service.call({ ...call, schema: Session });
   }
-  if (answer.status >= 400) throw errorOfStatus(answer.status, answer.retryAfter);
+  if (answer.status >= 400) throw errorForStatus(answer.status, answer.retryAfter);
   return parseAnswer(Session, answer.text);
 }
 
-/** Makes a profile (`POST /profiles`); false where that is refused: it is there already, or the service serves none itself. */
+/** Creates a profile (`POST /profiles`); false if it exists already, or the service stores none itself. */
 async function createProfile(
   service: BrowserService,
   projectId: string,
@@ -66,7 +67,7 @@ async function createProfile(
   return (await service.exchange(call)).status < 300;
 }
 
-/** The running session of that name, or null. Lets a retried opening find what the lost one opened. */
+/** The running session of that name, or null. Lets a retry find the session whose response was lost. */
 export async function findSessionByName(
   service: BrowserService,
   projectId: string,
@@ -77,12 +78,12 @@ export async function findSessionByName(
   return sessions.find((session) => session.name === name) ?? null;
 }
 
-/** Reads a session (`GET /browsers/{id}`); `session_gone` when it has ended. */
+/** Reads a session (`GET /browsers/{id}`). Throws `session_gone` if it has ended. */
 export function retrieveSession(service: BrowserService, projectId: string, id: string): Promise<Session> {
   return service.call({ method: 'GET', path: sessionPath(id), projectId, schema: Session });
 }
 
-/** Changes a session (`PATCH /browsers/{id}`). */
+/** Updates a session (`PATCH /browsers/{id}`). */
 export async function updateSession(
   service: BrowserService,
   projectId: string,
@@ -92,12 +93,43 @@ export async function updateSession(
   await service.call({ method: 'PATCH', path: sessionPath(id), projectId, body, schema: null });
 }
 
-/** Ends a session (`DELETE /browsers/{id}`), saving its profile first when it was opened or changed to do so. */
+/** Ends a session (`DELETE /browsers/{id}`), and saves its profile first if it was set up to. */
 export async function deleteSession(service: BrowserService, projectId: string, id: string): Promise<void> {
   await service.call({ method: 'DELETE', path: sessionPath(id), projectId, schema: null });
 }
 
-/** Path of a session; the id is a peer's word and may hold anything. */
+/** Path of a session. Ids of other implementations may contain any character. */
 export function sessionPath(id: string): string {
   return `/browsers/${encodeURIComponent(id)}`;
+}
+
+/** The part of a recording that is read; other implementations may send more. */
+const Replay = z.object({ replay_id: z.string().min(1), finished_at: z.string().nullish() });
+type Replay = z.infer<typeof Replay>;
+
+/** Timeout of replay calls, in milliseconds: a login waits for the recorder to start. */
+const START_TIMEOUT_MS = 10_000;
+
+/** Starts a recording (`POST /browsers/{id}/replays`), which ends with its session. Rejected while another one runs. */
+export function startReplay(service: BrowserService, target: SessionTarget, signal?: AbortSignal): Promise<Replay> {
+  return service.call({ method: 'POST', ...replaysCall(target), schema: Replay, signal });
+}
+
+/** Lists the recordings of a session (`GET /browsers/{id}/replays`), running or ended. */
+export function listReplays(service: BrowserService, target: SessionTarget, signal?: AbortSignal): Promise<Replay[]> {
+  return service.call({ method: 'GET', ...replaysCall(target), schema: z.array(Replay), signal });
+}
+
+function replaysCall({ projectId, sessionId }: SessionTarget): { path: string; projectId: string; timeoutMs: number } {
+  return { path: `${sessionPath(sessionId)}/replays`, projectId, timeoutMs: START_TIMEOUT_MS };
+}
+
+/** Reports a solver's work on a captcha to the session's telemetry. Fails if the service does not support that. */
+export async function noteCaptchaSolve(
+  service: BrowserService,
+  { projectId, sessionId }: SessionTarget,
+  body: CaptchaSolve,
+): Promise<void> {
+  const path = `/captcha_solves/${encodeURIComponent(sessionId)}`;
+  await service.call({ method: 'POST', path, projectId, body, schema: null });
 }

@@ -13,14 +13,14 @@ import type { SessionRegistry } from './session/registry.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
 import type { EgressPolicy } from '../egress/policy.ts';
 
-/** What the routes of the browser service work with. */
+/** Dependencies of the browser service's routes. */
 export interface BrowserDeps {
   apiKey: string;
   registry: SessionRegistry;
   lifecycle: SessionLifecycle;
   pools: BrowserPools;
   profiles: SessionProfiles;
-  /** Where the service serves them itself. */
+  /** Null unless the service stores profiles itself. */
   profileRecords: ProfileRecords | null;
   proxies: ProxyStore;
   tokens: SessionTokens;

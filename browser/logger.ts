@@ -1,4 +1,4 @@
-/** Where the service says what it does: fields are ids, codes and counts, never a URL, a title or a typed text. */
+/** The service's log. Fields are ids, codes and counts, never URLs, titles or typed text. */
 export interface Logger {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;

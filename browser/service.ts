@@ -16,73 +16,72 @@ import type { WindowPolicy } from './chromium/display.ts';
 import { supportedWindowPolicy } from './chromium/display.ts';
 import { removeLeftovers } from './chromium/user-data.ts';
 import { createWarmPool } from './chromium/warm-pool.ts';
-import type { ExtensionStore } from './extensions/kept.ts';
+import type { ExtensionStore } from './extensions/stored-extensions.ts';
 import { createLiveView } from './live/live-view.ts';
 import type { Logger } from './logger.ts';
 import type { ProcessLimits } from './process/limits.ts';
 import { DEFAULT_LIMITS } from './process/limits.ts';
-import { chooseIsolation } from './process/probe.ts';
+import { chooseIsolation } from './process/choose-isolation.ts';
 import type { ProfileRecords, ProfileStore } from './profile/profile-store.ts';
 import { createSessionProfiles } from './profile/session-profiles.ts';
 import { createPrograms, programsFolder } from './programs/programs.ts';
-import { removeUnbuilt } from './programs/received-archives.ts';
+import { removeStaleArchives } from './programs/received-archives.ts';
 import { findTools } from './programs/tools.ts';
 import { createReplayStore } from './replay/replay-store.ts';
 import { createReplays } from './replay/replays.ts';
 import { createDefinitionReader } from './pools/definition.ts';
 import { createPoolBrowsers } from './pools/pool-browsers.ts';
-import type { PoolStore } from './pools/pool-store.ts';
-import { createBrowserPools } from './pools/pools.ts';
+import { createBrowserPools, type PoolStore } from './pools/pools.ts';
 import { createSessionLifecycle, folderName } from './session/lifecycle.ts';
 import { endSessionsOfClosedProjects } from './session/closed-projects.ts';
 import { createSessionRegistry, defaultMaxSessions } from './session/registry.ts';
 import { openSessionSpace } from './session/space.ts';
 import type { ProxyStore } from './session/session-proxy.ts';
 
-/** How a browser service is set up. */
+/** Options of a browser service. */
 export interface BrowserServiceOptions {
-  /** 0 takes a free port. */
+  /** 0 for any free port. */
   port: number;
-  /** Loopback by default: callers reach it through the API. */
+  /** Loopback by default, because callers use the API. */
   host?: string;
-  /** Bearer key of its callers. */
+  /** Bearer token that callers send. */
   apiKey: string;
   chromiumPath: string;
-  /** Folder for the private, temporary folders of browsers, which go with their sessions, and for replays. */
+  /** Folder for the temporary files of sessions, programs and replays. */
   workDir: string;
-  /** How long replays are kept, in milliseconds; a week by default. */
+  /** Retention of replays, in milliseconds; a week by default. */
   replaysKeptMs?: number;
-  /** How long events of telemetry are kept, in milliseconds; a week by default. */
+  /** Retention of telemetry events, in milliseconds; a week by default. */
   telemetryKeptMs?: number;
-  /** Most sessions at a time; by default as many as fit into memory. */
+  /** Most concurrent sessions; by default as many as fit into memory. */
   maxSessions?: number;
-  /** Browsers of the usual kind that are kept started: 1 by default, 0 for none. */
+  /** Number of default browsers kept running in advance; 1 by default. */
   warmBrowsers?: number;
-  /** Which sessions get a window, where Xvfb is installed: by default those that do not say otherwise. */
+  /** Which sessions get a window, if Xvfb is installed; by default all that do not opt out. */
   windows?: WindowPolicy;
-  /** Chromium's own sandbox cannot run as root: by default off for root, on for everybody else. */
+  /** Disables Chromium's sandbox, which cannot run as root; by default only for root. */
   noSandbox?: boolean;
-  /** Run the processes of sessions on the machine itself where nothing can isolate them; off by default. */
+  /** Runs processes of sessions on the machine itself if nothing can isolate them; off by default. */
   allowUnsandboxedProcesses?: boolean;
-  /** Give isolated processes the machine's network, past the egress proxy; off by default. */
+  /** Gives isolated processes the machine's network, bypassing the egress proxy; off by default. */
   processNetwork?: boolean;
-  /** What a program of a session may take, where it differs from the usual. */
+  /** Overrides of the default resource limits of processes. */
   processLimits?: Partial<ProcessLimits>;
   policy: EgressPolicy;
-  /** Name resolution of the egress proxies; the machine's own by default. */
+  /** Name resolution of the egress proxies; the machine's by default. */
   resolver?: Resolver;
   profiles: ProfileStore;
-  /** Given, the service serves `/profiles` itself: for one that no API stands before. */
+  /** If set, the service serves `/profiles` itself, for use without the API. */
   profileRecords?: ProfileRecords;
   proxies: ProxyStore;
   extensions: ExtensionStore;
-  /** How many sessions a project may have at a time, null for no limit; none has one by default. */
+  /** Most concurrent sessions of a project, null for no limit; by default unlimited. */
   sessionLimit?: (projectId: string) => Promise<number | null>;
-  /** Those of some projects that were archived or deleted, whose sessions end within seconds; by default none ever is. */
+  /** Filters projects that were archived or deleted, whose sessions are then ended; by default none. */
   closedProjects?: (projectIds: readonly string[]) => Promise<string[]>;
-  /** How often that is asked, in milliseconds. */
+  /** How often `closedProjects` is called, in milliseconds. */
   closedProjectsEveryMs?: number;
-  /** Where browser pools are kept; they are filled when the service starts. */
+  /** Stored browser pools, which fill up when the service starts. */
   pools: PoolStore;
   logger?: Logger;
 }
@@ -91,20 +90,20 @@ export interface BrowserServiceOptions {
 export interface BrowserServiceHandle {
   /** For example `http://127.0.0.1:8082`. */
   url: string;
-  /** Ends every session (saving profiles that are to be saved), then the service. */
+  /** Ends every session, saves profiles, and stops the service. */
   close(): Promise<void>;
 }
 
-/** How often replays that are too old are removed, in milliseconds. */
-const REPLAYS_SWEPT_EVERY_MS = 60 * 60_000;
-/** How long telemetry is kept where nothing else is said, and how often a step of what is older goes, in milliseconds. */
-const TELEMETRY_KEPT_MS = 7 * 24 * 60 * 60_000;
-const TELEMETRY_SWEPT_EVERY_MS = 60_000;
+/** How often expired replays are deleted, in milliseconds. */
+const REPLAY_SWEEP_MS = 60 * 60_000;
+/** Default retention of telemetry, and how often expired events are dropped, in milliseconds. */
+const TELEMETRY_RETENTION_MS = 7 * 24 * 60 * 60_000;
+const TELEMETRY_SWEEP_MS = 60_000;
 
-/** The browsers that are kept started: what logins and health checks ask for. */
+/** The kind of browsers kept running in advance: that of logins and health checks. */
 const WARM_CHOICES: LaunchChoices = { headless: true, stealth: true, kioskMode: false, policy: null };
 
-/** Starts the browser service. Rejects when Chromium cannot be run or the port is taken. */
+/** Starts the browser service. Rejects if Chromium cannot run or the port is in use. */
 export async function startBrowserService(options: BrowserServiceOptions): Promise<BrowserServiceHandle> {
   const logger = options.logger ?? pino({ name: 'browser' });
   const workDir = path.resolve(options.workDir);
@@ -122,10 +121,11 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   if (leftovers.processes > 0) logger.warn({ processes: leftovers.processes }, 'killed leftover browser processes');
 
   if (isolation === null) logger.warn({}, 'no sandbox available; process operations are disabled');
-  if (isolation?.kind === 'none') logger.warn({}, 'processes of sessions run on the machine itself, as was allowed');
+  if (isolation?.kind === 'none')
+    logger.warn({}, 'processes of sessions run unsandboxed on this machine, as configured');
 
   const noSandbox = options.noSandbox ?? process.getuid?.() === 0;
-  // One for each browser: a session's proxy is its own, and a browser that waits in the pool can be given one.
+  // One per browser: each session has its own proxy, which a waiting browser can be assigned.
   const openEgress = (): Promise<EgressProxy> =>
     startEgressProxy({
       policy: options.policy,
@@ -164,7 +164,7 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
     browsers: createPoolBrowsers({ lifecycle, registry, profiles: options.profiles }),
   });
   const replayStore = createReplayStore(path.join(workDir, 'replays'), options.replaysKeptMs);
-  await Promise.all([replayStore.recover(Date.now()), removeUnbuilt(programsFolder(workDir))]);
+  await Promise.all([replayStore.recover(Date.now()), removeStaleArchives(programsFolder(workDir))]);
   const app = createBrowserService({
     apiKey: options.apiKey,
     registry,
@@ -187,26 +187,20 @@ export async function startBrowserService(options: BrowserServiceOptions): Promi
   const stopWatching =
     closedProjects === undefined
       ? () => undefined
-      : endSessionsOfClosedProjects({
-          registry,
-          lifecycle,
-          logger,
-          closedProjects,
-          ...(everyMs === undefined ? {} : { everyMs }),
-        });
-  // What a full or broken disk leaves is removed an hour later.
-  const sweeping = setInterval(
+      : endSessionsOfClosedProjects({ registry, lifecycle, logger, closedProjects, ...(everyMs === undefined ? {} : { everyMs }) });
+  // Also retries what a full or broken disk left behind.
+  const replaySweep = setInterval(
     () => void replayStore.removeExpired(Date.now()).catch(() => undefined),
-    REPLAYS_SWEPT_EVERY_MS,
+    REPLAY_SWEEP_MS,
   ).unref();
-  const { telemetryKeptMs = TELEMETRY_KEPT_MS } = options;
-  const forgetting = setInterval(
+  const { telemetryKeptMs = TELEMETRY_RETENTION_MS } = options;
+  const telemetrySweep = setInterval(
     () => lifecycle.forgetTelemetryBefore(Date.now() - telemetryKeptMs),
-    TELEMETRY_SWEPT_EVERY_MS,
+    TELEMETRY_SWEEP_MS,
   ).unref();
   const close = async (): Promise<void> => {
-    clearInterval(sweeping);
-    clearInterval(forgetting);
+    clearInterval(replaySweep);
+    clearInterval(telemetrySweep);
     stopWatching();
     await pools.stop();
     await lifecycle.endAll();

@@ -2,9 +2,8 @@ import type { LoginTarget } from '../../contract/activities.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchRecordings, recordedIn, startRecorder, stopRecorder } from '../../browser-client/recorder.ts';
-import { listReplays, startReplay } from '../../browser-client/replays.ts';
 import type { BrowserService } from '../../browser-client/service.ts';
-import type { SessionTarget } from '../../browser-client/sessions.ts';
+import { listReplays, startReplay, type SessionTarget } from '../../browser-client/sessions.ts';
 
 /** What a recording's id looks like: names of files in a session are whatever its programs made of them. */
 const RECORDING_ID = /^rep_[a-z0-9]{25}$/;

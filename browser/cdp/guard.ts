@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Chromium } from '../chromium/launch.ts';
-import { isLoadedInto } from '../extensions/loaded.ts';
+import { isLoadedExtension } from '../extensions/loaded-extensions.ts';
 import type { ClientCommand } from './messages.ts';
 
 /** What happens to a command: it is forwarded (perhaps with changed parameters), refused, or answered by the proxy. */
@@ -21,7 +21,7 @@ interface GuardContext {
 export function guardContextOf(chromium: Chromium): GuardContext {
   return {
     downloadFolder: path.join(chromium.userDataDir, 'Downloads'),
-    hasExtension: (id) => isLoadedInto(chromium, id),
+    hasExtension: (id) => isLoadedExtension(chromium, id),
   };
 }
 

@@ -3,7 +3,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { portOf } from '../../egress/guard.ts';
 import { toHoldfastError } from '../../http/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
-import { loadedInto } from '../extensions/loaded.ts';
+import { loadedExtensions } from '../extensions/loaded-extensions.ts';
 import { websocketBaseOf } from '../http/caller.ts';
 import type { Session } from '../session/session.ts';
 import type { CdpProxy } from './proxy.ts';
@@ -20,7 +20,7 @@ export function serveInBrowserClients(
   request: IncomingMessage,
   { cdpProxy, tokens }: { cdpProxy: CdpProxy; tokens: SessionTokens },
 ): void {
-  if (loadedInto(session.chromium).size === 0) return;
+  if (loadedExtensions(session.chromium).size === 0) return;
   const base = websocketBaseOf({ headers: request.headers, protocol: 'http' });
   if (!base.startsWith('ws:') || !URL.canParse(base)) return;
   const host = new URL(base);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
-import { describeLoaded } from '../extensions/loaded.ts';
+import { describeLoadedExtensions } from '../extensions/loaded-extensions.ts';
 import type { Session } from '../session/session.ts';
 import { watchConnection, type DisconnectReason } from '../telemetry/connection-watch.ts';
 import { createClientWatch } from './client-watch.ts';
@@ -96,7 +96,7 @@ function relay(session: Session, client: WebSocket, browser: WebSocket): void {
   const flow = createFlow(client, browser);
   const context = guardContextOf(session.chromium);
   const answerExtensions = (command: ClientCommand): void => {
-    describeLoaded(session.chromium).then(
+    describeLoadedExtensions(session.chromium).then(
       (extensions) => flow.respond(answerCommand(command, { result: { extensions } })),
       (error: unknown) => {
         const message = error instanceof CdpError ? error.message : 'the browser is not responding';

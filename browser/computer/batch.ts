@@ -7,7 +7,7 @@ import { toHoldfastError } from './errors.ts';
 import { pressKeys, typeText } from './keyboard.ts';
 import { clickMouse, dragMouse, moveMouse, scroll } from './mouse.ts';
 
-/** Runs actions in order and ends at the first that fails; the error's message gives its index. */
+/** Runs actions in order until one fails. The error's message contains its index. */
 export async function runBatch(session: Session, { actions }: Batch): Promise<void> {
   for (const [index, action] of actions.entries()) {
     try {

@@ -8,86 +8,56 @@ import type { KeyDefinition } from './keys.ts';
 
 type InputCommand = Extract<CdpCommand, 'Input.dispatchMouseEvent' | 'Input.dispatchKeyEvent' | 'Input.insertText'>;
 
-/** What it needs of a session. */
 type InputSession = Pick<Session, 'input'> & { chromium: Pick<Session['chromium'], 'cdp' | 'pages'> };
 
-/** Pixels that one notch of a wheel scrolls. */
+type MouseParams = CdpParams<'Input.dispatchMouseEvent'>;
+
+/** Pixels per notch of the wheel. */
 const NOTCH_PX = 120;
-/** Alt, Ctrl and Meta turn a character key into a command: nothing is typed then. */
+/** Alt, Ctrl and Meta turn a character key into a command that types nothing. */
 const COMMAND_MODIFIERS = 1 | 2 | 4;
 /** Bits of the protocol's `buttons` field. */
 export const BUTTON_BITS: Record<Button, number> = { left: 1, right: 2, middle: 4, back: 8, forward: 16 };
 
-/** Input through the browser's protocol: each call resolves when the page has handled it. */
+/** Input through CDP: each call resolves when the page has handled it. */
 export function createCdpDevice(session: InputSession, page: Page): InputDevice {
   const { cdp, pages } = session.chromium;
 
-  /** It has left an event unanswered for as long as any may take. */
-  let silent = false;
+  /** The page has let an event time out. */
+  let unresponsive = false;
 
-  /**
-   * An event that opens a dialog, closes the page or is on its way while another document comes may never be acknowledged:
-   * that counts as handled, and nothing is sent twice.
-   */
+  /** Events that open a dialog, close the page or coincide with a navigation may never be acknowledged; they count as handled. */
   const dispatch = async <M extends InputCommand>(method: M, params: CdpParams<M>): Promise<void> => {
     const interruption = pages.interrupted(page);
     try {
       const dispatched = cdp.send<CdpCommand>(method, params, page.sessionId).then(() => null);
       dispatched.catch(() => undefined);
-      // What is held is let go all the same, but a page that hangs is waited for once.
-      if (silent) return;
+      // Keys and buttons must still be released, but a hanging page is waited for only once.
+      if (unresponsive) return;
       const why = await Promise.race([dispatched, interruption.promise]);
       if (why === 'crashed') throw pageCrashed();
     } catch (error) {
-      silent = error instanceof CdpError && error.reason === 'timeout';
+      unresponsive = error instanceof CdpError && error.reason === 'timeout';
       if (pages.active() === page) throw toHoldfastError(error);
     } finally {
       interruption.stop();
     }
   };
-  const press = (type: 'mousePressed' | 'mouseReleased', button: Button, clickCount: number, modifiers: number) => {
+  const mouse = (event: Pick<MouseParams, 'type' | 'modifiers'> & Partial<MouseParams>) => {
     const { x, y, buttons } = session.input;
-    return dispatch('Input.dispatchMouseEvent', {
-      type,
-      x,
-      y,
-      button,
-      buttons,
-      clickCount,
-      modifiers,
-      pointerType: 'mouse',
-    });
+    return dispatch('Input.dispatchMouseEvent', { x, y, buttons, pointerType: 'mouse', ...event });
   };
 
   return {
-    keepsOrder: true,
+    isOrdered: true,
     move: ({ x, y }, modifiers) => {
       const { buttons } = session.input;
-      const button = buttons === 0 ? 'none' : heldButton(buttons);
-      return dispatch('Input.dispatchMouseEvent', {
-        type: 'mouseMoved',
-        x,
-        y,
-        button,
-        buttons,
-        modifiers,
-        pointerType: 'mouse',
-      });
+      return mouse({ type: 'mouseMoved', x, y, button: buttons === 0 ? 'none' : heldButton(buttons), modifiers });
     },
-    press: (button, clickCount, modifiers) => press('mousePressed', button, clickCount, modifiers),
-    release: (button, clickCount, modifiers) => press('mouseReleased', button, clickCount, modifiers),
-    wheel: (notches, modifiers) => {
-      const { x, y } = session.input;
-      return dispatch('Input.dispatchMouseEvent', {
-        type: 'mouseWheel',
-        x,
-        y,
-        deltaX: notches.x * NOTCH_PX,
-        deltaY: notches.y * NOTCH_PX,
-        modifiers,
-        pointerType: 'mouse',
-      });
-    },
+    press: (button, clickCount, modifiers) => mouse({ type: 'mousePressed', button, clickCount, modifiers }),
+    release: (button, clickCount, modifiers) => mouse({ type: 'mouseReleased', button, clickCount, modifiers }),
+    wheel: ({ x, y }, modifiers) =>
+      mouse({ type: 'mouseWheel', deltaX: x * NOTCH_PX, deltaY: y * NOTCH_PX, modifiers }),
     keyDown: (definition, modifiers) => {
       const text = (modifiers & COMMAND_MODIFIERS) === 0 ? definition.text : undefined;
       return dispatch('Input.dispatchKeyEvent', {

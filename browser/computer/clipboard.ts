@@ -8,8 +8,8 @@ import { toHoldfastError } from './errors.ts';
 import { settleInput } from './settle.ts';
 
 /**
- * A field to copy from and paste into. Its own listeners give and take the text as it is: the field itself would change
- * line breaks. What was pasted comes back cut, so that a page cannot make us read any amount.
+ * A field to copy from and paste into. Its listeners transfer the text unchanged, as the field itself would normalize line
+ * breaks. Pasted text is truncated, so that a page cannot make us read any amount.
  */
 const FIELD = `
   document.body.innerHTML = '<textarea>.</textarea>';
@@ -26,13 +26,13 @@ const FIELD = `
     event.clipboardData.setData('text/plain', globalThis.copied);
   };`;
 
-/** A hidden page of our own, on which nothing but the clipboard commands of the browser is used. */
+/** A hidden page of the service, used only for clipboard commands. */
 interface ClipboardPage {
   copy(text: string): Promise<void>;
   paste(): Promise<string>;
 }
 
-/** The text on the session's clipboard; empty when there is none. Throws `operation_failed` when it is too long. */
+/** Reads the text on the session's clipboard; empty if there is none. Throws `operation_failed` if it is too long. */
 export async function readClipboard(session: Session): Promise<string> {
   const text = await withClipboardPage(session, (page) => page.paste());
   if (text.length > MAX_CLIPBOARD_TEXT) {
@@ -42,20 +42,17 @@ export async function readClipboard(session: Session): Promise<string> {
   return text;
 }
 
-/** Puts text on the session's clipboard, in place of all that is there. The text is never logged. */
+/** Replaces the content of the session's clipboard. The text is never logged. */
 export async function writeClipboard(session: Session, { text }: { text: string }): Promise<void> {
   await withClipboardPage(session, async (page) => {
     await page.copy(text);
-    // In the same page reading comes after writing: whatever is pasted from now on is the new text.
+    // Reading it back in the same page ensures that later pastes see the new text.
     if ((await page.paste()) === text) return;
     throw new HoldfastError('operation_failed', 'The browser did not accept the clipboard text; retry');
   });
 }
 
-/**
- * No page of the session takes part: what it listens to, forbids or lacks (a clipboard of its own on plain http) makes no
- * difference.
- */
+/** Uses a separate page, so that listeners, permissions or missing clipboard access (plain http) of the session's pages do not matter. */
 async function withClipboardPage<T>(session: Session, action: (page: ClipboardPage) => Promise<T>): Promise<T> {
   await settleInput(session);
   const { cdp, pages } = session.chromium;
@@ -69,7 +66,7 @@ async function withClipboardPage<T>(session: Session, action: (page: ClipboardPa
 async function openField(cdp: CdpConnection, sessionId: string): Promise<ClipboardPage> {
   const evaluate = async (expression: string): Promise<unknown> =>
     (await cdp.send('Runtime.evaluate', { expression, returnByValue: true }, sessionId)).result.value;
-  // As if it were in front: only then does the browser let it copy and paste.
+  // The browser only allows copy and paste in a focused page.
   await cdp.send('Emulation.setFocusEmulationEnabled', { enabled: true }, sessionId);
   await evaluate(`{${FIELD}}`);
   const command = (name: 'copy' | 'paste') =>

@@ -1,18 +1,15 @@
 import type { ClickMouse } from '../../contract/computer.ts';
 import type { Page } from '../chromium/pages.ts';
-import type { Point } from './curve.ts';
+import type { Point } from './mouse-path.ts';
 import type { KeyDefinition } from './keys.ts';
 import type { XInput } from './x-input.ts';
 
 export type Button = ClickMouse['button'];
 
-/**
- * Mouse and keyboard of one page. Each call resolves when the input is on its way to the page in order; points are CSS
- * pixels of the viewport, modifiers the bit field that the keyboard stands at.
- */
+/** Mouse and keyboard of one page. Points are in CSS pixels of the viewport; modifiers are CDP's bit field. */
 export interface InputDevice {
-  /** Whether events arrive in their order although none waits for the one before. */
-  readonly keepsOrder: boolean;
+  /** Whether events stay in order without awaiting each. */
+  readonly isOrdered: boolean;
   move(point: Point, modifiers: number): Promise<void>;
   /** `clickCount` is 2 for the second press of a double click. */
   press(button: Button, clickCount: number, modifiers: number): Promise<void>;
@@ -21,26 +18,26 @@ export interface InputDevice {
   wheel(notches: Point, modifiers: number): Promise<void>;
   keyDown(definition: KeyDefinition, modifiers: number): Promise<void>;
   keyUp(definition: KeyDefinition, modifiers: number): Promise<void>;
-  /** Enters text as an input method does: no key events. */
+  /** Inserts text like an input method, without key events. */
   insertText(text: string): Promise<void>;
 }
 
-/** Where the mouse is and which of its buttons are down, in a session. */
+/** State of a session's mouse and keyboard. */
 export interface InputState {
   x: number;
   y: number;
-  /** Bit field of buttons that are down, as the protocol counts them. */
+  /** Pressed buttons, as CDP's bit field. */
   buttons: number;
   cursorHidden: boolean;
-  /** Target id of the one page that the action under way is meant for; null when it is for whichever is in front. */
-  only: string | null;
-  /** Mouse and keyboard of its display, once they were used; null where they cannot be. */
+  /** Target id of the page that the current action is meant for; null for the active page. */
+  requiredPageId: string | null;
+  /** Input of its X display, once used; resolves to null without xdotool. */
   display: Promise<XInput | null> | null;
-  /** The page that input of the display is on its way to. */
+  /** The page that may not have received the display's input yet. */
   unsettled: Page | null;
 }
 
-/** A mouse that has not moved yet. */
+/** The initial state. */
 export function createInputState(): InputState {
-  return { x: 0, y: 0, buttons: 0, cursorHidden: false, only: null, display: null, unsettled: null };
+  return { x: 0, y: 0, buttons: 0, cursorHidden: false, requiredPageId: null, display: null, unsettled: null };
 }

@@ -3,117 +3,117 @@ import type { Chromium } from '../chromium/launch.ts';
 import type { Page } from '../chromium/pages.ts';
 import type { Session } from '../session/session.ts';
 import { createCdpDevice } from './cdp-device.ts';
-import type { Point } from './curve.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import type { Point } from './mouse-path.ts';
+import { evaluateInIsolatedWorld } from './isolated-world.ts';
 import type { Button, InputDevice } from './device.ts';
 import type { KeyDefinition } from './keys.ts';
 import { settleInput } from './settle.ts';
 import type { XInput } from './x-input.ts';
 import { openXInput, keysymOf } from './x-input.ts';
 
-/** Most that a window may have above its page (tabs, address bar, a bar of warnings), in pixels. */
+/** Greatest height of a window above its page (tabs, address bar, infobar), in pixels. */
 const MAX_ABOVE = 250;
-/** Most that it may have beside it. */
+/** Greatest width of a window beside its page, in pixels. */
 const MAX_BESIDE = 20;
-const LOOK = `[innerWidth, innerHeight, devicePixelRatio * visualViewport.scale,
+const GEOMETRY = `[innerWidth, innerHeight, devicePixelRatio * visualViewport.scale,
   document.visibilityState === 'visible', document.hasFocus()]`;
-const Seen = z.tuple([z.number(), z.number(), z.number(), z.boolean(), z.boolean()]);
+const Geometry = z.tuple([z.number(), z.number(), z.number(), z.boolean(), z.boolean()]);
 
-/** Where a page is on the display of its browser. */
-export interface PagePlace {
-  /** Its top left corner. */
+/** Position of a page on its browser's display. */
+interface PagePosition {
+  /** Top left corner. */
   corner: Point;
-  /** Whether keys of the display reach it, and not, say, the address bar. */
-  hasKeys: boolean;
+  /** Whether the display's keys reach the page, and not, say, the address bar. */
+  hasFocus: boolean;
 }
 
-/** Null when the page is not on the display pixel by pixel: zoomed, of an emulated size, or in a tab that is not shown. */
-async function pageOffsetOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePlace | null> {
+/** Null if the page is not displayed 1:1: zoomed, of emulated size, or in a hidden tab. */
+async function pageOffsetOnDisplay({ cdp }: Pick<Chromium, 'cdp'>, page: Page): Promise<PagePosition | null> {
   const [{ bounds }, answer] = await Promise.all([
     cdp.send('Browser.getWindowForTarget', { targetId: page.targetId }),
-    evaluateApart(cdp, page.sessionId, LOOK),
+    evaluateInIsolatedWorld(cdp, page.sessionId, GEOMETRY),
   ]);
-  const seen = Seen.safeParse(answer);
+  const seen = Geometry.safeParse(answer);
   if (!seen.success) return null;
-  const [innerWidth, innerHeight, scale, isVisible, hasKeys] = seen.data;
+  const [innerWidth, innerHeight, scale, isVisible, hasFocus] = seen.data;
   const { left = NaN, top = NaN, width = NaN, height = NaN } = bounds;
   const [beside, above] = [width - innerWidth, height - innerHeight];
   const fits = beside >= 0 && beside <= MAX_BESIDE && above >= 0 && above <= MAX_ABOVE;
   if (!fits || scale !== 1 || !isVisible) return null;
-  return { corner: { x: left + Math.floor(beside / 2), y: top + above }, hasKeys };
+  return { corner: { x: left + Math.floor(beside / 2), y: top + above }, hasFocus };
 }
 
-/** Numbers of buttons at an X server, those of the wheel's directions among them. */
+/** Button numbers of the X server, including those of the wheel. */
 const BUTTONS: Record<Button, number> = { left: 1, middle: 2, right: 3, back: 8, forward: 9 };
 const WHEEL = { up: 4, down: 5 } as const;
 
 /**
- * Input through the display of a browser with a window: the page gets it as it gets a person's. What the display cannot
- * carry goes through the browser's protocol, with the same effect: characters that its keyboard lacks, a wheel turned to the
- * side or by parts of a notch, a page that is not shown as it is (an emulated size), keys while the address bar has them.
+ * Input through the display of a browser with a window, which reaches the page like a person's. Falls back to CDP for what the
+ * display cannot do: characters missing on its keyboard, horizontal or fractional scrolling, pages not displayed 1:1, and keys
+ * while the address bar has the focus.
  */
 export function createDisplayDevice(session: Session, page: Page): InputDevice {
-  const protocol = createCdpDevice(session, page);
-  const place = findPlace(session, page);
+  const cdpDevice = createCdpDevice(session, page);
+  const position = locatePage(session, page);
 
-  /** Runs commands that `write` makes, else the same by the protocol. */
-  const through = async (needsKeys: boolean, write: Write, instead: () => Promise<void>): Promise<void> => {
-    const found = await place;
-    const commands = found === null || (needsKeys && !found.hasKeys) ? undefined : write(found.corner);
+  /** Runs the commands from `write`, or else the fallback. */
+  const send = async (needsFocus: boolean, write: Write, fallback: () => Promise<void>): Promise<void> => {
+    const found = await position;
+    const commands = found === null || (needsFocus && !found.hasFocus) ? undefined : write(found.corner);
     if (found === null || commands === undefined) {
       await settleInput(session);
-      await instead();
+      await fallback();
       return;
     }
     session.input.unsettled = page;
-    await found.x.run(commands).catch(instead);
+    await found.x.run(commands).catch(fallback);
   };
   const key = (
     command: 'keydown' | 'keyup',
     definition: KeyDefinition,
-    instead: () => Promise<void>,
+    fallback: () => Promise<void>,
   ): Promise<void> => {
     const keysym = keysymOf(definition.code);
-    return through(true, () => (keysym === undefined ? undefined : `${command} ${keysym}`), instead);
+    return send(true, () => (keysym === undefined ? undefined : `${command} ${keysym}`), fallback);
   };
 
   return {
-    // Some go by the display, others by the protocol.
-    keepsOrder: false,
+    // Some events go through the display, others through CDP.
+    isOrdered: false,
     move: async (point, modifiers) => {
-      await through(
+      await send(
         false,
         ({ x, y }) => `mousemove ${String(Math.round(x + point.x))} ${String(Math.round(y + point.y))}`,
-        () => protocol.move(point, modifiers),
+        () => cdpDevice.move(point, modifiers),
       );
-      // Moves of one frame become one: a page sees each only when the next waits for it.
+      // The browser merges moves within a frame, so wait between them.
       await settleInput(session);
     },
     press: (button, clickCount, modifiers) =>
-      through(
+      send(
         false,
-        // Two presses in one millisecond are one to the browser.
+        // The browser ignores a second press within a millisecond.
         () => `sleep 0.003\nmousedown ${String(BUTTONS[button])}`,
-        () => protocol.press(button, clickCount, modifiers),
+        () => cdpDevice.press(button, clickCount, modifiers),
       ),
     release: (button, clickCount, modifiers) =>
-      through(
+      send(
         false,
         () => `mouseup ${String(BUTTONS[button])}`,
-        () => protocol.release(button, clickCount, modifiers),
+        () => cdpDevice.release(button, clickCount, modifiers),
       ),
     wheel: (notches, modifiers) =>
-      through(
+      send(
         false,
         () => wheelCommands(notches),
-        () => protocol.wheel(notches, modifiers),
+        () => cdpDevice.wheel(notches, modifiers),
       ),
-    keyDown: (definition, modifiers) => key('keydown', definition, () => protocol.keyDown(definition, modifiers)),
-    keyUp: (definition, modifiers) => key('keyup', definition, () => protocol.keyUp(definition, modifiers)),
+    keyDown: (definition, modifiers) => key('keydown', definition, () => cdpDevice.keyDown(definition, modifiers)),
+    keyUp: (definition, modifiers) => key('keyup', definition, () => cdpDevice.keyUp(definition, modifiers)),
     insertText: async (text) => {
-      // Keys before it come first.
+      // Earlier keys first.
       await settleInput(session);
-      await protocol.insertText(text);
+      await cdpDevice.insertText(text);
     },
   };
 }
@@ -121,10 +121,10 @@ export function createDisplayDevice(session: Session, page: Page): InputDevice {
 type Corner = { x: number; y: number };
 type Write = (corner: Corner) => string | undefined;
 
-async function findPlace(
+async function locatePage(
   session: Session,
   page: Page,
-): Promise<{ x: XInput; corner: Corner; hasKeys: boolean } | null> {
+): Promise<{ x: XInput; corner: Corner; hasFocus: boolean } | null> {
   const { chromium, input, onEnd } = session;
   if (chromium.display === null) return null;
   input.display ??= openXInput(chromium.display).then(
@@ -134,14 +134,14 @@ async function findPlace(
       });
       return opened;
     },
-    // Without the program everything goes through the protocol.
+    // Without xdotool everything goes through CDP.
     () => null,
   );
   const [x, place] = await Promise.all([input.display, pageOffsetOnDisplay(chromium, page).catch(() => null)]);
   return x === null || place === null ? null : { x, ...place };
 }
 
-/** Undefined for parts of a notch, and for turns to the side, which the display does not pass on. */
+/** Undefined for horizontal or fractional scrolling, which the display does not support. */
 function wheelCommands({ x, y }: Corner): string | undefined {
   if (x !== 0 || !Number.isInteger(y)) return undefined;
   if (y === 0) return '';

@@ -1,11 +1,11 @@
 import { HoldfastError } from '../../contract/errors.ts';
 import { CdpError } from '../cdp/connection.ts';
 
-/** Speaks of a failed command by its kind alone: its parameters may be what somebody typed. */
+/** Converts a failed CDP command by its kind only: its parameters may contain typed text. */
 export function toHoldfastError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
   if (!(error instanceof CdpError)) return new HoldfastError('internal_error', 'The action failed; retry');
-  const innerError = { code: `cdp_${error.reason}`, message: `${error.method} was not carried out` };
+  const innerError = { code: `cdp_${error.reason}`, message: `${error.method} failed` };
   switch (error.reason) {
     case 'closed':
       return new HoldfastError('not_found', 'The browser session has ended', { innerError });
@@ -18,7 +18,7 @@ export function toHoldfastError(error: unknown): HoldfastError {
   }
 }
 
-/** What a page without a renderer answers to everything. */
+/** The error for any action on a crashed page. */
 export function pageCrashed(): HoldfastError {
   return new HoldfastError('operation_failed', 'The page has crashed; navigate it or open another');
 }

@@ -3,14 +3,14 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { FocusedControl, PICKER_INPUTS, type PickedValue } from '../../contract/screencast.ts';
 import { inTime } from '../../contract/in-time.ts';
 import type { Session } from '../session/session.ts';
-import { evaluateApart } from './evaluate-apart.ts';
+import { evaluateInIsolatedWorld } from './isolated-world.ts';
 import { inputTarget } from './input.ts';
 
-/** Longest list that is told, and longest text of it. */
+/** Most options of a list, and longest text, that are returned. */
 const MAX_OPTIONS = 500;
 const MAX_TEXT = 200;
 
-/** Finds what has the keyboard, through shadow roots and frames of the same site. */
+/** Finds the focused element, through shadow roots and same-site frames. */
 const FIND = `
   let at = document.activeElement;
   for (let inner = at; inner; ) {
@@ -30,13 +30,13 @@ const READ = `(() => {
   if (/^I?FRAME$/.test(at.tagName)) return 'frame';
   const cut = (text) => (text ?? '').replace(/\\s+/g, ' ').trim().slice(0, ${String(MAX_TEXT)});
   const named = at.labels?.[0]?.cloneNode(true);
-  // A label around a list holds the list's own words, too.
+  // A label around a list also contains the list's texts.
   for (const inner of named?.querySelectorAll('select, textarea, script, style') ?? []) inner.remove();
   const label = cut(named?.textContent) || cut(at.getAttribute('aria-label') || at.placeholder);
   if (at.disabled) return { kind: 'none' };
   if (isList) {
-    const told = options.map((option) => ({ label: cut(option.label), disabled: isDisabled(option) }));
-    return { kind: 'list', label, options: told, chosen: at.selectedIndex };
+    const listed = options.map((option) => ({ label: cut(option.label), disabled: isDisabled(option) }));
+    return { kind: 'list', label, options: listed, chosen: at.selectedIndex };
   }
   if (at.readOnly) return { kind: 'none' };
   const { type, value, min, max, step, inputMode } = at;
@@ -49,8 +49,8 @@ const READ = `(() => {
   return { kind: 'text', label, secret: type === 'password', keyboard };
 })()`;
 
-/** True where it was chosen. A picker of the browser's own that the click opened closes with it: it would take the next keys. */
-const pickOf = (value: string): string => `(() => {
+/** True if chosen. Refocusing closes a picker that the click opened and that would capture the next keys. */
+const pickExpression = (value: string): string => `(() => {
   ${FIND}
   const wanted = ${JSON.stringify(value)};
   if (!at || at.disabled || at.readOnly) return false;
@@ -75,59 +75,55 @@ const pickOf = (value: string): string => `(() => {
   return true;
 })()`;
 
-/** A frame that does not answer within this time, in milliseconds, has nobody's keyboard. */
-const ANSWER_WITHIN_MS = 5000;
-/** While the keyboard goes from one site's frame to another's, both have it, or none: how often, and after how long, to look again. */
-const LOOKS = 10;
-const LOOK_EVERY_MS = 50;
+/** A frame that does not respond within this time, in milliseconds, counts as unfocused. */
+const RESPONSE_TIMEOUT_MS = 5000;
+/** While the focus moves between frames of different sites, both or neither have it: how often to retry, and the interval. */
+const MAX_ATTEMPTS = 10;
+const RETRY_MS = 50;
 
-/** What has the keyboard in the page in use. Throws `operation_failed` when no page takes input. */
+/** Describes the focused control of the active page. Throws `operation_failed` if no page accepts input. */
 export async function readFocusedControl(session: Session): Promise<FocusedControl> {
-  return (await findHolder(session))?.focus ?? { kind: 'none' };
+  return (await findFocused(session))?.focus ?? { kind: 'none' };
 }
 
-/** Chooses in the list or picker that has the keyboard, with the events that a person's choice makes. */
+/** Chooses in the focused list or picker, with the events of a user's choice. */
 export async function pickInFocusedControl(session: Session, { value }: PickedValue): Promise<void> {
-  const holder = await findHolder(session);
-  const chosen = holder === null ? false : await ask(session, holder.sessionId, pickOf(value));
-  if (chosen === true) return;
-  throw new HoldfastError(
-    'operation_failed',
-    'value: fits nothing that has the keyboard; click the list or date first',
-  );
+  const focused = await findFocused(session);
+  if (focused !== null && (await evaluate(session, focused.sessionId, pickExpression(value))) === true) return;
+  throw new HoldfastError('operation_failed', 'value: does not fit the focused control; click the list or date first');
 }
 
-interface Holder {
-  /** The session on the document: the page's, or that of a frame of another site. */
+interface Focused {
+  /** CDP session of the page, or of a frame of another site. */
   sessionId: string;
   focus: FocusedControl;
 }
 
-async function findHolder(session: Session): Promise<Holder | null> {
+async function findFocused(session: Session): Promise<Focused | null> {
   const { page } = inputTarget(session);
-  for (let look = 1; ; look += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     const answers = await Promise.all(
       [page.sessionId, ...page.frameSessions].map(async (sessionId) => ({
         sessionId,
-        answer: await ask(session, sessionId, READ),
+        answer: await evaluate(session, sessionId, READ),
       })),
     );
-    const holders = answers.flatMap(({ sessionId, answer }): Holder[] => {
+    const focused = answers.flatMap(({ sessionId, answer }): Focused[] => {
       const focus = FocusedControl.safeParse(answer);
       return focus.success ? [{ sessionId, focus: focus.data }] : [];
     });
-    const [first = null, ...others] = holders.filter(({ focus }) => focus.kind !== 'none');
-    const isOnItsWay = first === null && answers.some(({ answer }) => answer === 'frame');
-    if ((others.length === 0 && !isOnItsWay) || look === LOOKS) return first;
-    await sleep(LOOK_EVERY_MS);
+    const [first = null, ...others] = focused.filter(({ focus }) => focus.kind !== 'none');
+    const isMoving = first === null && answers.some(({ answer }) => answer === 'frame');
+    if ((others.length === 0 && !isMoving) || attempt === MAX_ATTEMPTS) return first;
+    await sleep(RETRY_MS);
   }
 }
 
-/** Null where the document goes meanwhile, or does not answer. */
-function ask(session: Session, sessionId: string, expression: string): Promise<unknown> {
+/** Null if the document goes away or does not respond. */
+function evaluate(session: Session, sessionId: string, expression: string): Promise<unknown> {
   return inTime(
-    evaluateApart(session.chromium.cdp, sessionId, expression).catch(() => null),
-    ANSWER_WITHIN_MS,
+    evaluateInIsolatedWorld(session.chromium.cdp, sessionId, expression).catch(() => null),
+    RESPONSE_TIMEOUT_MS,
     null,
   );
 }

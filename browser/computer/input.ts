@@ -6,15 +6,15 @@ import type { InputDevice } from './device.ts';
 import { createDisplayDevice } from './display-device.ts';
 import { pageCrashed } from './errors.ts';
 
-/** Input to the page that is in use. */
+/** The active page and its input device. */
 export interface InputTarget {
   page: Page;
   device: InputDevice;
 }
 
 /**
- * The active page of a session as a target of input. Throws `operation_failed` when every page is closed, when it
- * has crashed, or when a dialog holds it: input would be lost without a word. So it does when the input is for another page.
+ * The active page of a session as a target of input. Throws `operation_failed` if there is none, it has crashed, a dialog blocks
+ * it, or the input is for another page: input would be lost silently.
  */
 export function inputTarget(session: Session): InputTarget {
   const page = readyPage(session);
@@ -23,13 +23,13 @@ export function inputTarget(session: Session): InputTarget {
   return { page, device };
 }
 
-/** The same through the browser's protocol alone: for a viewer, whose many small moves come as they are made. */
+/** The same through CDP only: for live viewers, which send many small moves. */
 export function viewerTarget(session: Session): InputTarget {
   const page = readyPage(session);
   return { page, device: createCdpDevice(session, page) };
 }
 
-/** Whether input that was meant for a page can go on to it. */
+/** Whether a page still accepts input. */
 export function isStillActive(session: Session, page: Page): boolean {
   return session.chromium.pages.active() === page && page.dialog === null && !page.crashed;
 }
@@ -37,8 +37,8 @@ export function isStillActive(session: Session, page: Page): boolean {
 function readyPage(session: Session): Page {
   const page = session.chromium.pages.active();
   if (page === undefined) throw new HoldfastError('operation_failed', 'The session has no open page; open one first');
-  if (session.input.only !== null && session.input.only !== page.targetId)
-    throw new HoldfastError('operation_failed', 'Another page is in front of the one that this input is for');
+  if (session.input.requiredPageId !== null && session.input.requiredPageId !== page.targetId)
+    throw new HoldfastError('operation_failed', 'The input is for a page that is not in front; activate it first');
   if (page.crashed) throw pageCrashed();
   if (page.dialog !== null) {
     throw new HoldfastError(

@@ -3,55 +3,54 @@ import type { PressKey, TypeText } from '../../contract/computer.ts';
 import { invalidField } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import type { InputDevice } from './device.ts';
-import { answerDialog } from './dialog.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget, isStillActive } from './input.ts';
 import type { KeyDefinition, TypedCharacter } from './keys.ts';
 import { ENTER, keyOfCharacter, parseCombination, SHIFT, TAB } from './keys.ts';
 
-/** Characters that are typed to where the first of them went. */
-const LOOK_AGAIN_AFTER = 32;
-/** Characters whose events are on their way at once: a fast typist's, not a whole text that nobody could stop. */
-const FLIGHT = 4;
-/** Shift among the modifiers of an event. */
+/** Characters to type before checking the target again. */
+const RECHECK_AFTER = 32;
+/** Characters in flight: like a fast typist, not a whole text that could not be stopped. */
+const MAX_IN_FLIGHT = 4;
+/** Shift in CDP's modifier bit field. */
 const SHIFT_BIT = 8;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /**
- * Types text into whatever has the focus: characters of a US keyboard as key events, so that pages which watch keys see
- * them, all others inserted as an input method would. Line breaks press Enter, tabs press Tab. The text is never logged.
+ * Types text into the focused element: characters of a US keyboard as key events, which pages may listen to, others inserted like
+ * an input method. Line breaks press Enter, tabs press Tab. The text is never logged.
  */
 export async function typeText(session: Session, { text, delay }: TypeText): Promise<void> {
   let target = inputTarget(session);
-  let since = 0;
-  let flight: Promise<void>[] = [];
-  const land = async (): Promise<void> => {
-    const landing = flight;
-    flight = [];
-    await Promise.all(landing);
+  let typedSinceCheck = 0;
+  let inFlight: Promise<void>[] = [];
+  const flush = async (): Promise<void> => {
+    const pending = inFlight;
+    inFlight = [];
+    await Promise.all(pending);
   };
   for (const [index, { segment }] of [...graphemes.segment(text)].entries()) {
     if (index > 0 && delay > 0) await sleep(delay);
-    // A dialog or another page may have come, or the focus may be elsewhere; looking at each key would take most of the time.
-    if (delay > 0 || since >= LOOK_AGAIN_AFTER || !isStillActive(session, target.page)) {
-      await land();
+    // A dialog, another page or a change of focus may intervene; checking at every key would be too slow.
+    if (delay > 0 || typedSinceCheck >= RECHECK_AFTER || !isStillActive(session, target.page)) {
+      await flush();
       target = inputTarget(session);
-      since = 0;
+      typedSinceCheck = 0;
     }
     const { device } = target;
     const character = isControl(segment) ? undefined : keyOfCharacter(segment);
-    if (character !== undefined && delay === 0 && device.keepsOrder) {
-      flight.push(typeCharacter(device, character));
-      if (flight.length === FLIGHT) await land();
+    if (character !== undefined && delay === 0 && device.isOrdered) {
+      inFlight.push(typeCharacter(device, character));
+      if (inFlight.length === MAX_IN_FLIGHT) await flush();
     } else {
-      await land();
+      await flush();
       await typeSegment(target, segment);
     }
-    // Enter and Tab take the focus elsewhere.
-    since = isControl(segment) ? LOOK_AGAIN_AFTER : since + 1;
+    // Enter and Tab may move the focus.
+    typedSinceCheck = isControl(segment) ? RECHECK_AFTER : typedSinceCheck + 1;
   }
-  await land();
+  await flush();
 }
 
 function isControl(segment: string): boolean {
@@ -73,14 +72,11 @@ async function typeCharacter(device: InputDevice, { definition, shift }: TypedCh
     () => device.keyUp(definition, modifiers),
     ...(shift ? [() => device.keyUp(SHIFT, 0)] : []),
   ];
-  if (device.keepsOrder) await Promise.all(events.map((event) => event()));
+  if (device.isOrdered) await Promise.all(events.map((event) => event()));
   else for (const event of events) await event();
 }
 
-/**
- * Presses keys and combinations one after the other; with `duration` all of them together for that long. When a dialog
- * is open, Enter and Escape answer it, as they would on a screen.
- */
+/** Presses keys and combinations in order, or with `duration` all together for that long. Enter and Escape answer a dialog. */
 export async function pressKeys(session: Session, { keys, duration, hold_keys }: PressKey): Promise<void> {
   const combinations = keys.map((text, index) => readKeys(text, `keys[${String(index)}]`));
   await withHeldKeys(session, hold_keys, async (modifiers) => {
@@ -95,7 +91,21 @@ export async function pressKeys(session: Session, { keys, duration, hold_keys }:
   });
 }
 
-/** Runs an action while keys are held down; they are let go when it fails, too. Gives it their modifier bits. */
+/**
+ * Lets Enter and Space accept, and Escape dismiss, the dialog (alert, confirm, prompt, "leave page?") that blocks the active
+ * page. False when no dialog is open or the keys mean nothing to it.
+ */
+async function answerDialog(session: Session, keys: TypedCharacter[]): Promise<boolean> {
+  const page = session.chromium.pages.active();
+  const key = keys.length === 1 ? keys[0]?.definition.key : undefined;
+  if (page === undefined || page.dialog === null || key === undefined) return false;
+  const accept = key === 'Enter' || key === ' ';
+  if (!accept && key !== 'Escape') return false;
+  await session.chromium.cdp.send('Page.handleJavaScriptDialog', { accept }, page.sessionId);
+  return true;
+}
+
+/** Runs an action, given the modifier bits, while keys are held down, and always releases them. */
 export async function withHeldKeys(
   session: Session,
   names: string[] | undefined,
@@ -126,7 +136,7 @@ async function pressTogether(
   duration: number,
 ): Promise<void> {
   let modifiers = heldModifiers;
-  // `!` and `A` stand for a key with Shift; inside a combination the modifiers are what the caller wrote.
+  // `!` and `A` alone imply Shift; in a combination the caller specifies all modifiers.
   const withShift = keys.length === 1 && keys[0]?.shift === true && (modifiers & SHIFT_BIT) === 0;
   const sequence = withShift ? [{ definition: SHIFT, shift: false }, ...keys] : keys;
   for (const { definition } of sequence) {
@@ -148,6 +158,6 @@ async function tap(target: InputTarget, definition: KeyDefinition, modifiers: nu
 function readKeys(text: string, field: string): TypedCharacter[] {
   const parsed = parseCombination(text);
   if ('keys' in parsed) return parsed.keys;
-  const rule = 'one of its parts is not the name of a key; use names such as Return, Tab, Ctrl, a';
+  const rule = 'contains an unknown key; use names such as Return, Tab, Ctrl, a';
   throw invalidField(field, rule, 'unknown_key');
 }

@@ -1,11 +1,11 @@
-/** How one key of a US keyboard shows itself to a page. */
+/** One key of a US keyboard, as pages see it. */
 export interface KeyDefinition {
   /** `KeyboardEvent.key` without Shift. */
   key: string;
   /** `KeyboardEvent.code`. */
   code: string;
   keyCode: number;
-  /** What it types; absent for keys that type nothing. */
+  /** The text it types, if any. */
   text?: string;
   /** 0 standard, 1 left, 2 right, 3 numeric pad. */
   location?: 0 | 1 | 2 | 3;
@@ -13,7 +13,7 @@ export interface KeyDefinition {
   modifier?: 1 | 2 | 4 | 8;
 }
 
-/** A character that the keyboard has: its key, and whether Shift is held for it. */
+/** A key, and whether Shift is held for it. */
 export interface TypedCharacter {
   definition: KeyDefinition;
   shift: boolean;
@@ -26,7 +26,7 @@ const named = (key: string, code: string, keyCode: number, more: Partial<KeyDefi
   ...more,
 });
 
-/** Rows of keys by the characters they type: plain, shifted, code, key code. */
+/** Printable keys: plain character, shifted character, code, key code. */
 const PRINTABLE: readonly (readonly [string, string, string, number])[] = [
   ['`', '~', 'Backquote', 192],
   ['-', '_', 'Minus', 189],
@@ -63,71 +63,50 @@ const CHARACTERS: ReadonlyMap<string, TypedCharacter> = new Map(
 export const ENTER = named('Enter', 'Enter', 13, { text: '\r' });
 export const TAB = named('Tab', 'Tab', 9);
 export const SHIFT = named('Shift', 'ShiftLeft', 16, { location: 1, modifier: 8 });
-const CONTROL = named('Control', 'ControlLeft', 17, { location: 1, modifier: 2 });
-const ALT = named('Alt', 'AltLeft', 18, { location: 1, modifier: 1 });
-const META = named('Meta', 'MetaLeft', 91, { location: 1, modifier: 4 });
-const BACKSPACE = named('Backspace', 'Backspace', 8);
-const ESCAPE = named('Escape', 'Escape', 27);
-const DELETE = named('Delete', 'Delete', 46);
-const PAGE_UP = named('PageUp', 'PageUp', 33);
-const PAGE_DOWN = named('PageDown', 'PageDown', 34);
 
-/** Names of keys in lower case without `_` and `-`: those of X11 (keysyms), of the DOM, and the usual short ones. */
-const NAMED: ReadonlyMap<string, KeyDefinition> = new Map<string, KeyDefinition>([
-  ['return', ENTER],
-  ['enter', ENTER],
-  ['kpenter', named('Enter', 'NumpadEnter', 13, { text: '\r', location: 3 })],
-  ['tab', TAB],
-  ['backspace', BACKSPACE],
-  ['escape', ESCAPE],
-  ['esc', ESCAPE],
-  ['delete', DELETE],
-  ['del', DELETE],
-  ['insert', named('Insert', 'Insert', 45)],
-  ['home', named('Home', 'Home', 36)],
-  ['end', named('End', 'End', 35)],
-  ['pageup', PAGE_UP],
-  ['prior', PAGE_UP],
-  ['pagedown', PAGE_DOWN],
-  ['next', PAGE_DOWN],
-  ...(['Left', 'Up', 'Right', 'Down'] as const).flatMap((direction, index): [string, KeyDefinition][] => {
-    const definition = named(`Arrow${direction}`, `Arrow${direction}`, 37 + index);
-    return [
-      [direction.toLowerCase(), definition],
-      [`arrow${direction.toLowerCase()}`, definition],
-    ];
-  }),
-  ...Array.from({ length: 12 }, (_, index): [string, KeyDefinition] => {
+/** Keys by name, in lower case without `_` and `-`: names of X11 (keysyms), the DOM, and common abbreviations. */
+const NAMED_KEYS: readonly (readonly [string[], KeyDefinition])[] = [
+  [['return', 'enter'], ENTER],
+  [['kpenter'], named('Enter', 'NumpadEnter', 13, { text: '\r', location: 3 })],
+  [['tab'], TAB],
+  [['backspace'], named('Backspace', 'Backspace', 8)],
+  [['escape', 'esc'], named('Escape', 'Escape', 27)],
+  [['delete', 'del'], named('Delete', 'Delete', 46)],
+  [['insert'], named('Insert', 'Insert', 45)],
+  [['home'], named('Home', 'Home', 36)],
+  [['end'], named('End', 'End', 35)],
+  [['pageup', 'prior'], named('PageUp', 'PageUp', 33)],
+  [['pagedown', 'next'], named('PageDown', 'PageDown', 34)],
+  [['left', 'arrowleft'], named('ArrowLeft', 'ArrowLeft', 37)],
+  [['up', 'arrowup'], named('ArrowUp', 'ArrowUp', 38)],
+  [['right', 'arrowright'], named('ArrowRight', 'ArrowRight', 39)],
+  [['down', 'arrowdown'], named('ArrowDown', 'ArrowDown', 40)],
+  ...Array.from({ length: 12 }, (_, index): [string[], KeyDefinition] => {
     const name = `F${String(index + 1)}`;
-    return [name.toLowerCase(), named(name, name, 112 + index)];
+    return [[name.toLowerCase()], named(name, name, 112 + index)];
   }),
-  ['shift', SHIFT],
-  ['shiftl', SHIFT],
-  ['shiftr', named('Shift', 'ShiftRight', 16, { location: 2, modifier: 8 })],
-  ['ctrl', CONTROL],
-  ['control', CONTROL],
-  ['controll', CONTROL],
-  ['controlr', named('Control', 'ControlRight', 17, { location: 2, modifier: 2 })],
-  ['alt', ALT],
-  ['altl', ALT],
-  ['option', ALT],
-  ['altr', named('Alt', 'AltRight', 18, { location: 2, modifier: 1 })],
-  ['meta', META],
-  ['metal', META],
-  ['super', META],
-  ['superl', META],
-  ['superr', named('Meta', 'MetaRight', 92, { location: 2, modifier: 4 })],
-  ['cmd', META],
-  ['command', META],
-  ['win', META],
-  ['capslock', named('CapsLock', 'CapsLock', 20)],
-  ['menu', named('ContextMenu', 'ContextMenu', 93)],
-  ['pause', named('Pause', 'Pause', 19)],
-  ['print', named('PrintScreen', 'PrintScreen', 44)],
-  ['space', named(' ', 'Space', 32, { text: ' ' })],
-]);
+  [['shift', 'shiftl'], SHIFT],
+  [['shiftr'], named('Shift', 'ShiftRight', 16, { location: 2, modifier: 8 })],
+  [['ctrl', 'control', 'controll'], named('Control', 'ControlLeft', 17, { location: 1, modifier: 2 })],
+  [['controlr'], named('Control', 'ControlRight', 17, { location: 2, modifier: 2 })],
+  [['alt', 'altl', 'option'], named('Alt', 'AltLeft', 18, { location: 1, modifier: 1 })],
+  [['altr'], named('Alt', 'AltRight', 18, { location: 2, modifier: 1 })],
+  [
+    ['meta', 'metal', 'super', 'superl', 'cmd', 'command', 'win'],
+    named('Meta', 'MetaLeft', 91, { location: 1, modifier: 4 }),
+  ],
+  [['superr'], named('Meta', 'MetaRight', 92, { location: 2, modifier: 4 })],
+  [['capslock'], named('CapsLock', 'CapsLock', 20)],
+  [['menu'], named('ContextMenu', 'ContextMenu', 93)],
+  [['pause'], named('Pause', 'Pause', 19)],
+  [['print'], named('PrintScreen', 'PrintScreen', 44)],
+  [['space'], named(' ', 'Space', 32, { text: ' ' })],
+];
+const NAMED: ReadonlyMap<string, KeyDefinition> = new Map(
+  NAMED_KEYS.flatMap(([names, definition]) => names.map((name) => [name, definition] as const)),
+);
 
-/** X11's names of characters (`exclam`, `at`, …): a combination can only be written with names. */
+/** X11's names of characters, for combinations. */
 const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     exclam: '!',
@@ -165,12 +144,12 @@ const KEYSYM_CHARACTERS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** The key that types a character on a US keyboard, or undefined when there is none. */
+/** The key that types a character on a US keyboard, if any. */
 export function keyOfCharacter(character: string): TypedCharacter | undefined {
   return CHARACTERS.get(character);
 }
 
-/** A key by its name or by the one character it types; undefined when the name is unknown. */
+/** A key by its name or the character it types; undefined if unknown. */
 export function keyOfName(name: string): TypedCharacter | undefined {
   const character = CHARACTERS.get(name) ?? CHARACTERS.get(KEYSYM_CHARACTERS.get(name.toLowerCase()) ?? '');
   if (character !== undefined) return character;
@@ -178,9 +157,9 @@ export function keyOfName(name: string): TypedCharacter | undefined {
   return definition === undefined ? undefined : { definition, shift: false };
 }
 
-/** Keys of a combination such as `Ctrl+Shift+Tab`, in order. Null names the first part that is no key. */
+/** Parses a combination such as `Ctrl+Shift+Tab`; `unknown` is the first part that is not a key. */
 export function parseCombination(text: string): { keys: TypedCharacter[] } | { unknown: string } {
-  // A plus sign is a key too: alone, or as the last part (`Ctrl++`).
+  // A plus sign can be a key: alone, or as the last part (`Ctrl++`).
   const parts = text === '+' ? ['+'] : text.endsWith('++') ? [...text.slice(0, -2).split('+'), '+'] : text.split('+');
   const keys: TypedCharacter[] = [];
   for (const part of parts) {

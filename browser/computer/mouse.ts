@@ -3,16 +3,17 @@ import type { ClickMouse, DragMouse, MoveMouse, Scroll } from '../../contract/co
 import { MAX_HOLD_MS } from '../../contract/computer.ts';
 import type { Session } from '../session/session.ts';
 import { BUTTON_BITS } from './cdp-device.ts';
-import type { Point } from './curve.ts';
-import { linearPath, moveDuration, smoothPath } from './curve.ts';
+import type { Point } from './mouse-path.ts';
+import { linearPath, moveDuration, smoothPath } from './mouse-path.ts';
 import type { Button } from './device.ts';
 import type { InputTarget } from './input.ts';
 import { inputTarget } from './input.ts';
 import { withHeldKeys } from './keyboard.ts';
 
-/** Pause between two moves of a smooth path, in milliseconds: near one frame of a screen. */
+/** Interval of moves along a smooth path, in milliseconds: about one frame. */
 const FRAME_MS = 16;
-/** Moves to the point and presses, releases or clicks there, `num_clicks` times in a row (2 is a double click). */
+
+/** Moves to a point and presses, releases or clicks there, `num_clicks` times (2 is a double click). */
 export function clickMouse(session: Session, action: ClickMouse): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
     const target = inputTarget(session);
@@ -26,7 +27,7 @@ export function clickMouse(session: Session, action: ClickMouse): Promise<void> 
   });
 }
 
-/** Moves the mouse at once, or along a curve as a hand does. */
+/** Moves the mouse directly, or along a human-like curve. */
 export function moveMouse(session: Session, action: MoveMouse): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
     const target = inputTarget(session);
@@ -35,7 +36,7 @@ export function moveMouse(session: Session, action: MoveMouse): Promise<void> {
       return;
     }
     const from = { x: session.input.x, y: session.input.y };
-    await follow(
+    await moveAlong(
       session,
       target,
       smoothPath(from, action),
@@ -45,7 +46,7 @@ export function moveMouse(session: Session, action: MoveMouse): Promise<void> {
   });
 }
 
-/** Turns the wheel over a point. */
+/** Scrolls at a point. */
 export function scroll(session: Session, action: Scroll): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
     const target = inputTarget(session);
@@ -54,7 +55,7 @@ export function scroll(session: Session, action: Scroll): Promise<void> {
   });
 }
 
-/** Presses at the first point, moves through the others and releases at the last. */
+/** Presses at the first point, moves along the others and releases at the last. */
 export function dragMouse(session: Session, action: DragMouse): Promise<void> {
   return withHeldKeys(session, action.hold_keys, async (modifiers) => {
     const target = inputTarget(session);
@@ -71,7 +72,7 @@ export function dragMouse(session: Session, action: DragMouse): Promise<void> {
         if (action.smooth) {
           const share = total === 0 ? 1 / rest.length : distance(from, to) / total;
           const duration = action.duration_ms === undefined ? moveDuration(from, to) : action.duration_ms * share;
-          await follow(session, target, smoothPath(from, to), duration, modifiers);
+          await moveAlong(session, target, smoothPath(from, to), duration, modifiers);
         } else {
           for (const step of linearPath(from, to, action.steps_per_segment)) {
             await moveTo(session, target, step, modifiers);
@@ -86,8 +87,8 @@ export function dragMouse(session: Session, action: DragMouse): Promise<void> {
   });
 }
 
-/** Visits every point, spread evenly over the duration. A page that is slow does not make it longer than needed. */
-async function follow(
+/** Moves along the points, evenly spread over the duration, catching up if the page is slow. */
+async function moveAlong(
   session: Session,
   target: InputTarget,
   points: Point[],
@@ -95,7 +96,7 @@ async function follow(
   modifiers: number,
 ): Promise<void> {
   const started = performance.now();
-  // Points closer in time than a frame are left out, but never the last.
+  // Skips points within the same frame, but never the last.
   const stride = Math.max(1, Math.ceil((points.length * FRAME_MS) / Math.max(duration, 1)));
   const kept =
     duration >= points.length * FRAME_MS
@@ -109,14 +110,14 @@ async function follow(
   }
 }
 
-/** Moves to a point at once. */
+/** Moves directly to a point. */
 export function moveTo(session: Session, { device }: InputTarget, point: Point, modifiers: number): Promise<void> {
   session.input.x = point.x;
   session.input.y = point.y;
   return device.move(point, modifiers);
 }
 
-/** Presses a button where the mouse is. */
+/** Presses a button at the current position. */
 export function press(
   session: Session,
   { device }: InputTarget,
@@ -128,7 +129,7 @@ export function press(
   return device.press(button, clickCount, modifiers);
 }
 
-/** Lets it go. */
+/** Releases a button. */
 export function release(
   session: Session,
   { device }: InputTarget,

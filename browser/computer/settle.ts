@@ -1,22 +1,19 @@
+import { inTime } from '../../contract/in-time.ts';
 import type { Session } from '../session/session.ts';
 
-/** Frames until input that the display has taken has gone through the browser to the page. */
+/** Frames until input of the display has reached the page. */
 const FRAMES = 2;
-/** Longest wait for a page that paints nothing, in milliseconds. */
+/** Longest wait for a page that does not render, in milliseconds. */
 const MAX_WAIT_MS = 500;
 
-/** Resolves when the page has had what was last put in through the display; at once when that was nothing. */
+/** Resolves when the page has received the display's latest input, if any. */
 export async function settleInput(session: Session): Promise<void> {
   const { input, chromium } = session;
   const page = input.unsettled;
   input.unsettled = null;
   if (page === null) return;
-  // A dialog, or the page's end, is an effect of the input: nothing is left to wait for.
+  // A dialog or the end of the page is an effect of the input: nothing is left to wait for.
   const interruption = chromium.pages.interrupted(page);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, MAX_WAIT_MS);
-  });
   const frames = async (): Promise<void> => {
     const expression = 'new Promise((resolve) => requestAnimationFrame(() => resolve()))';
     for (let frame = 0; frame < FRAMES; frame += 1) {
@@ -24,9 +21,8 @@ export async function settleInput(session: Session): Promise<void> {
     }
   };
   try {
-    await Promise.race([frames().catch(() => undefined), interruption.promise, late]);
+    await inTime(Promise.race([frames().catch(() => undefined), interruption.promise]), MAX_WAIT_MS, undefined);
   } finally {
-    clearTimeout(timer);
     interruption.stop();
   }
 }

@@ -1,68 +1,47 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/**
- * Keys of a US keyboard by `KeyboardEvent.code`, as the X server names what they type without Shift (keysyms). Letters,
- * digits and function keys follow a rule.
- */
+/** Keys whose keysym is their `KeyboardEvent.code`, or its lower case. */
+const SAME_NAME = new Set(['Tab', 'Escape', 'Delete', 'Insert', 'Home', 'End', 'Pause']);
+const LOWER_CASE = new Set([
+  ...['Minus', 'Equal', 'BracketLeft', 'BracketRight', 'Backslash', 'Semicolon', 'Comma', 'Period', 'Slash', 'Space'],
+]);
+/** Other keysyms of a US keyboard, as typed without Shift, by `KeyboardEvent.code`. */
 const KEYSYMS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     Backquote: 'grave',
-    Minus: 'minus',
-    Equal: 'equal',
-    BracketLeft: 'bracketleft',
-    BracketRight: 'bracketright',
-    Backslash: 'backslash',
-    Semicolon: 'semicolon',
     Quote: 'apostrophe',
-    Comma: 'comma',
-    Period: 'period',
-    Slash: 'slash',
-    Space: 'space',
     Enter: 'Return',
     NumpadEnter: 'KP_Enter',
-    Tab: 'Tab',
     Backspace: 'BackSpace',
-    Escape: 'Escape',
-    Delete: 'Delete',
-    Insert: 'Insert',
-    Home: 'Home',
-    End: 'End',
     PageUp: 'Prior',
     PageDown: 'Next',
-    ArrowLeft: 'Left',
-    ArrowUp: 'Up',
-    ArrowRight: 'Right',
-    ArrowDown: 'Down',
-    ShiftLeft: 'Shift_L',
-    ShiftRight: 'Shift_R',
-    ControlLeft: 'Control_L',
-    ControlRight: 'Control_R',
-    AltLeft: 'Alt_L',
-    AltRight: 'Alt_R',
     MetaLeft: 'Super_L',
     MetaRight: 'Super_R',
     CapsLock: 'Caps_Lock',
     ContextMenu: 'Menu',
-    Pause: 'Pause',
     PrintScreen: 'Print',
   }),
 );
 
-/** The X server's name of a key; undefined for one that its keyboard does not have. */
+/** The X server's name of a key; undefined if its keyboard lacks it. */
 export function keysymOf(code: string): string | undefined {
-  const simple = /^(?:Key([A-Z])|Digit(\d)|(F\d{1,2}))$/.exec(code);
-  return simple === null ? KEYSYMS.get(code) : (simple[1]?.toLowerCase() ?? simple[2] ?? simple[3]);
+  if (SAME_NAME.has(code) || /^F\d{1,2}$/.test(code)) return code;
+  if (LOWER_CASE.has(code)) return code.toLowerCase();
+  const [, letter, digit, direction, modifier, side] =
+    /^(?:Key([A-Z])|Digit(\d)|Arrow(Left|Right|Up|Down)|(Shift|Control|Alt)(L|R)(?:eft|ight))$/.exec(code) ?? [];
+  if (modifier !== undefined) return `${modifier}_${side ?? ''}`;
+  return letter?.toLowerCase() ?? digit ?? direction ?? KEYSYMS.get(code);
 }
 
 /** Mouse and keyboard of one X display. */
 export interface XInput {
-  /** Runs commands of xdotool in order; resolves when the X server has handled them. Rejects when it is gone. */
+  /** Runs xdotool commands in order; resolves when the X server has handled them, rejects if it has exited. */
   run(commands: string): Promise<void>;
   close(): void;
 }
 
-/** Starts the program that speaks to a display; it runs until it is closed, or The display has exited. */
+/** Starts xdotool for a display; it runs until it is closed or the display exits. */
 export async function openXInput(display: string): Promise<XInput> {
   const child = spawn('xdotool', ['-'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -76,9 +55,9 @@ export async function openXInput(display: string): Promise<XInput> {
   };
   child.once('error', end);
   child.once('exit', end);
-  // A broken pipe is told by the end of the program.
+  // A broken pipe is handled by the exit of the program.
   child.stdin.on('error', () => undefined);
-  // Each answer says where the pointer is: what was asked before has been handled by then.
+  // `getmouselocation` prints a line once the commands before it are done.
   createInterface(child.stdout).on('line', () => waiting.shift()?.resolve());
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);

@@ -6,16 +6,16 @@ import { withInternalPage } from '../chromium/internal-page.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { Session } from '../session/session.ts';
 
-/** Requests of one session that are under way at a time: each has a page of its own, and a browser connects six times to a host. */
-const MAX_AT_ONCE = 6;
+/** Concurrent requests per session: each has its own page, and a browser opens six connections per host. */
+const MAX_CONCURRENT = 6;
 
-/** What is asked for. A body may be any bytes. */
-export type WantedRequest = Pick<Curl, 'url' | 'method' | 'headers' | 'timeout_ms'> & {
+/** A request to send. The body may be binary. */
+type CurlRequest = Pick<Curl, 'url' | 'method' | 'headers' | 'timeout_ms'> & {
   body?: string | Buffer | undefined;
 };
 
-/** What came at the end of all redirects. Names of headers are in lower case. */
-export interface RequestAnswer {
+/** The response after all redirects. Header names are in lower case. */
+export interface CurlResponse {
   status: number;
   headers: Record<string, string[]>;
   body: Buffer;
@@ -24,71 +24,71 @@ export interface RequestAnswer {
 
 type Paused = Protocol.Fetch.RequestPausedEvent;
 
-const underWay = new WeakMap<Session, number>();
+const inFlight = new WeakMap<Session, number>();
 
 /**
- * Makes one request with the session's browser: its network stack, its way out, its cookies, which an answer may set.
+ * Sends a request through the session's browser, with its network stack, proxy and cookies, which the response may set.
  *
- * A hidden page is sent to the address, as by its address bar: so no other site's rules (CORS, same-site cookies) are in the
- * way. The request is changed on its way out to what the caller wants, redirects are followed by the browser, and the answer
- * is taken before a document comes of it: nothing of it runs, nothing is downloaded. Throws `operation_failed` when there is
- * no answer, none in time, or one too long.
+ * A hidden page navigates to the address, so that no other site's rules (CORS, same-site cookies) apply. The outgoing request is
+ * rewritten to the caller's, the browser follows redirects, and the response is intercepted before it becomes a document: no
+ * script runs and nothing is downloaded. Throws `operation_failed` if there is no response, or it is late or too large.
  */
-export async function request(session: Session, wanted: WantedRequest, gone: AbortSignal): Promise<RequestAnswer> {
-  const count = underWay.get(session) ?? 0;
-  if (count >= MAX_AT_ONCE) {
+export async function sendRequest(session: Session, wanted: CurlRequest, signal: AbortSignal): Promise<CurlResponse> {
+  const count = inFlight.get(session) ?? 0;
+  if (count >= MAX_CONCURRENT) {
     throw new HoldfastError(
       'operation_failed',
-      `A session allows at most ${String(MAX_AT_ONCE)} concurrent requests; retry later`,
+      `A session allows at most ${String(MAX_CONCURRENT)} concurrent requests; retry later`,
     );
   }
-  underWay.set(session, count + 1);
+  inFlight.set(session, count + 1);
   const startedAt = performance.now();
-  const deadline = startDeadline(wanted.timeout_ms, gone);
+  const deadline = startDeadline(wanted.timeout_ms, signal);
   try {
     const { cdp, pages } = session.chromium;
-    const answer = await withInternalPage(cdp, pages.defaultContextId(), (page) =>
-      Promise.race([askFrom(cdp, page, wanted), deadline.passed]),
+    const response = await withInternalPage(cdp, pages.defaultContextId(), (page) =>
+      Promise.race([navigateWith(cdp, page, wanted), deadline.expired]),
     );
-    return { ...answer, duration_ms: Math.round(performance.now() - startedAt) };
+    return { ...response, duration_ms: Math.round(performance.now() - startedAt) };
   } catch (error) {
     throw toHoldfastError(error);
   } finally {
     deadline.stop();
-    underWay.set(session, (underWay.get(session) ?? 1) - 1);
+    inFlight.set(session, (inFlight.get(session) ?? 1) - 1);
   }
 }
 
-async function askFrom(
+async function navigateWith(
   cdp: CdpConnection,
   page: string,
-  wanted: WantedRequest,
-): Promise<Omit<RequestAnswer, 'duration_ms'>> {
+  wanted: CurlRequest,
+): Promise<Omit<CurlResponse, 'duration_ms'>> {
   const setCookies = watchSetCookies(cdp, page);
   let isFirst = true;
   let stopListening: () => void = () => undefined;
-  const failed = (error: unknown): HoldfastError => toHoldfastError(error);
   const arrived = new Promise<Paused>((resolve, reject) => {
-    const goOn = (sent: Promise<unknown>): void => {
-      sent.catch((error: unknown) => reject(failed(error)));
+    const orReject = (sent: Promise<unknown>): void => {
+      sent.catch((error: unknown) => reject(toHoldfastError(error)));
     };
     const stops = [
       cdp.on('Fetch.requestPaused', (paused, from) => {
         if (from !== page) return;
         const { requestId, responseStatusCode } = paused;
         if (paused.responseErrorReason !== undefined) {
-          goOn(cdp.send('Fetch.continueRequest', { requestId }, page));
+          orReject(cdp.send('Fetch.continueRequest', { requestId }, page));
         } else if (responseStatusCode === undefined) {
-          goOn(cdp.send('Fetch.continueRequest', { requestId, ...(isFirst ? changesOf(paused, wanted) : {}) }, page));
+          orReject(
+            cdp.send('Fetch.continueRequest', { requestId, ...(isFirst ? overridesOf(paused, wanted) : {}) }, page),
+          );
           isFirst = false;
-        } else if (isRedirect(paused)) goOn(cdp.send('Fetch.continueRequest', { requestId }, page));
+        } else if (isRedirect(paused)) orReject(cdp.send('Fetch.continueRequest', { requestId }, page));
         else resolve(paused);
       }),
-      // The caller has its own way to say who it is: headers.
+      // Callers authenticate by headers.
       cdp.on('Fetch.authRequired', ({ requestId }, from) => {
         if (from !== page) return;
         const authChallengeResponse = { response: 'CancelAuth' as const };
-        goOn(cdp.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }, page));
+        orReject(cdp.send('Fetch.continueWithAuth', { requestId, authChallengeResponse }, page));
       }),
     ];
     stopListening = () => {
@@ -102,14 +102,14 @@ async function askFrom(
         cdp.send('Network.setCacheDisabled', { cacheDisabled: true }, page),
         cdp.send('Fetch.enable', { patterns, handleAuthRequests: true }, page),
       ]);
-      // Not answered before there is a document or a fault; its own time-out says nothing of ours.
+      // Resolves only with a document or an error; the timeout of the command is unrelated to the request's.
       const { errorText } = await cdp.send('Page.navigate', { url: wanted.url }, page);
       if (errorText === undefined) return;
       const innerError = { code: errorText, message: 'The browser’s network stack failed' };
       reject(new HoldfastError('operation_failed', `The request failed: ${errorText}`, { innerError }));
     };
     navigate().catch((error: unknown) => {
-      if (!isTimeout(error)) reject(failed(error));
+      if (!isTimeout(error)) reject(toHoldfastError(error));
     });
   });
   try {
@@ -118,7 +118,7 @@ async function askFrom(
     const status = paused.responseStatusCode ?? 0;
     const headers = headersOf(paused.responseHeaders ?? []);
     const isBodiless = wanted.method === 'HEAD' || status === 204 || status === 304;
-    if (!isBodiless && !isWhole(headers, body)) {
+    if (!isBodiless && !isComplete(headers, body)) {
       throw new HoldfastError('operation_failed', 'The response was cut off; retry');
     }
     const cookies = await setCookies.of(status);
@@ -133,8 +133,8 @@ async function askFrom(
   }
 }
 
-/** What makes the browser's request the caller's. The browser's own headers stay where the caller names none. */
-function changesOf({ request: own }: Paused, { method, headers, body }: WantedRequest) {
+/** Turns the browser's request into the caller's. The browser's own headers are kept unless the caller sets them. */
+function overridesOf({ request: own }: Paused, { method, headers, body }: CurlRequest) {
   const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), { name, value }]));
   const kept = Object.entries(own.headers)
     .filter(([name]) => !given.has(name.toLowerCase()))
@@ -147,15 +147,15 @@ function changesOf({ request: own }: Paused, { method, headers, body }: WantedRe
 }
 
 function isRedirect({ responseStatusCode, responseHeaders = [] }: Paused): boolean {
-  const leads = responseHeaders.some(({ name }) => name.toLowerCase() === 'location');
-  return leads && [301, 302, 303, 307, 308].includes(responseStatusCode ?? 0);
+  const hasLocation = responseHeaders.some(({ name }) => name.toLowerCase() === 'location');
+  return hasLocation && [301, 302, 303, 307, 308].includes(responseStatusCode ?? 0);
 }
 
 function headersOf(entries: Protocol.Fetch.HeaderEntry[]): Record<string, string[]> {
   const headers = new Map<string, string[]>();
   for (const { name, value } of entries) {
     const key = name.toLowerCase();
-    // Some come as one entry with a line for each.
+    // Repeated headers may come as one entry with several lines.
     headers.set(key, [...(headers.get(key) ?? []), ...value.split('\n')]);
   }
   return Object.fromEntries(headers);
@@ -165,31 +165,30 @@ function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'reason' in error && error.reason === 'timeout';
 }
 
-function startDeadline(milliseconds: number, gone: AbortSignal): { passed: Promise<never>; stop: () => void } {
+function startDeadline(milliseconds: number, signal: AbortSignal): { expired: Promise<never>; stop: () => void } {
   let stop: () => void = () => undefined;
-  const passed = new Promise<never>((_, reject) => {
+  const expired = new Promise<never>((_, reject) => {
     const timer = setTimeout(() => {
-      reject(
-        new HoldfastError('operation_failed', `Timed out after ${String(milliseconds)} ms waiting for the response`),
-      );
+      const message = `Timed out after ${String(milliseconds)} ms waiting for the response`;
+      reject(new HoldfastError('operation_failed', message));
     }, milliseconds);
-    const leave = (): void => reject(new HoldfastError('operation_failed', 'The client disconnected'));
-    gone.addEventListener('abort', leave);
+    const onAbort = (): void => reject(new HoldfastError('operation_failed', 'The client disconnected'));
+    signal.addEventListener('abort', onAbort);
     stop = () => {
       clearTimeout(timer);
-      gone.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
     };
   });
-  passed.catch(() => undefined);
-  return { passed, stop };
+  expired.catch(() => undefined);
+  return { expired, stop };
 }
 
-/** Longest body of an answer, in bytes. */
+/** Largest response body, in bytes. */
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
-/** How much is read at a time, in bytes. */
+/** Chunk size when reading it, in bytes. */
 const READ_BYTES = 512 * 1024;
 
-/** Takes the body of an answer that is held, without its encoding of the transfer. Throws `operation_failed` when it is too long. */
+/** Reads the body of an intercepted response, decoded. Throws `operation_failed` if it is too large. */
 async function readBody(cdp: CdpConnection, page: string, requestId: string): Promise<Buffer> {
   const { stream } = await cdp.send('Fetch.takeResponseBodyAsStream', { requestId }, page);
   const pieces: Buffer[] = [];
@@ -206,18 +205,18 @@ async function readBody(cdp: CdpConnection, page: string, requestId: string): Pr
   }
 }
 
-/** False for a body that broke off, as far as its headers tell. */
-function isWhole(headers: Record<string, string[]>, body: Buffer): boolean {
+/** False for a truncated body, as far as the headers tell. */
+function isComplete(headers: Record<string, string[]>, body: Buffer): boolean {
   const [length] = headers['content-length'] ?? [];
   return length === undefined || headers['content-encoding'] !== undefined || Number(length) === body.length;
 }
 
-/** Longest wait for what comes beside an answer, in milliseconds: it is told apart from it, before or after. */
-const WAIT_MS = 500;
+/** Longest wait for a response's extra info, which is a separate event, before or after it; in milliseconds. */
+const EXTRA_INFO_TIMEOUT_MS = 500;
 
-/** The `Set-Cookie` headers of answers to one page, which the browser keeps out of what it tells of an answer itself. */
-export interface SetCookies {
-  /** Those of the latest answer, which had this status; empty when nothing is told of it. */
+/** The `Set-Cookie` headers of one page's responses, which the browser only reports as extra info. */
+interface SetCookies {
+  /** Those of the latest response, which has this status; empty if unknown. */
   of(status: number): Promise<string[]>;
   stop(): void;
 }
@@ -236,7 +235,7 @@ function watchSetCookies(cdp: CdpConnection, page: string): SetCookies {
     of: async (status) => {
       if (latest?.status !== status) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, WAIT_MS);
+          const timer = setTimeout(resolve, EXTRA_INFO_TIMEOUT_MS);
           wake = () => {
             if (latest?.status !== status) return;
             clearTimeout(timer);

@@ -3,19 +3,19 @@ import type { Protocol } from 'devtools-protocol';
 import { z } from 'zod';
 import type { Chromium } from '../chromium/launch.ts';
 
-/** Time between two looks whether a worker is ready, in milliseconds. */
-const LOOK_EVERY_MS = 25;
-/** What a worker calls to ask, and what it is answered by. */
+/** How often to check whether a worker is ready, in milliseconds. */
+const POLL_MS = 25;
+/** The binding that a worker calls, and the function that receives the result. */
 const ASK = 'holdfastAskTargets';
 const ANSWER = 'holdfastAnswerTargets';
-/** What a worker asks: about its tabs, as `chrome.tabs` tells of them. Whoever drives the session can call it. */
+/** A worker's question about its tabs, as in `chrome.tabs`. Any client of the session can send it. */
 const Question = z.object({
   call: z.number(),
   tabs: z.array(z.object({ id: z.number(), windowId: z.number() })).max(1000),
 });
 type Tab = z.infer<typeof Question>['tabs'][number];
 
-/** A page as `chrome.debugger.getTargets` tells of it. */
+/** A page, as in `chrome.debugger.getTargets`. */
 interface TabTarget {
   id: string;
   tabId: number;
@@ -26,33 +26,32 @@ interface TabTarget {
 }
 
 /**
- * Gives the workers of an extension, from now on, the one part of `chrome.debugger` that leads nowhere: `getTargets`, which tells
- * the targets of its tabs, as the session's CDP connection does. Its other methods say why they are refused. The permission
- * itself is not given: it would lead past the checks of that connection. Resolves when the browser is being watched for workers.
+ * Provides an extension's workers with `chrome.debugger.getTargets`, the one harmless method of that API, which lists the targets of
+ * its tabs. Its other methods throw with an explanation. The permission itself is not granted, because it would bypass the guard of
+ * the session's CDP connection.
  */
-export async function giveTabTargets(chromium: Chromium, extensionId: string): Promise<void> {
+export async function provideTabTargets(chromium: Chromium, extensionId: string): Promise<void> {
   const { cdp } = chromium;
   const workers = new Set<string>();
-  const give = async (targetId: string): Promise<void> => {
+  const provide = async (targetId: string): Promise<void> => {
     const { sessionId } = await cdp.send('Target.attachToTarget', { targetId, flatten: true });
     workers.add(sessionId);
     await cdp.send('Runtime.addBinding', { name: ASK }, sessionId);
-    // One that has just been made has no interface of extensions yet; when it goes, the command fails.
-    const isGiven = async (): Promise<boolean> =>
+    // A new worker has no extension API yet. The command fails if the worker stops.
+    const isInstalled = async (): Promise<boolean> =>
       (await cdp.send('Runtime.evaluate', { expression: SHIM }, sessionId)).result.value === true;
-    while (!(await isGiven())) await wait(LOOK_EVERY_MS);
+    while (!(await isInstalled())) await wait(POLL_MS);
   };
   cdp.on('Target.targetCreated', ({ targetInfo: { targetId, type, url } }) => {
     if (type !== 'service_worker' || !url.startsWith(`chrome-extension://${extensionId}/`)) return;
-    // One that has gone again needs nothing.
-    give(targetId).catch(() => undefined);
+    provide(targetId).catch(() => undefined);
   });
   cdp.on('Target.detachedFromTarget', ({ sessionId }) => void workers.delete(sessionId));
   cdp.on('Runtime.bindingCalled', ({ name, payload }, sessionId) => {
     if (name !== ASK || sessionId === undefined || !workers.has(sessionId)) return;
     answer(chromium, payload, sessionId).catch(() => undefined);
   });
-  // The tracker of pages goes on as it is: it takes no notice of other kinds.
+  // Does not affect the page tracker, which ignores other types.
   const filter = [{ type: 'page' }, { type: 'service_worker' }];
   await cdp.send('Target.setDiscoverTargets', { discover: true, filter });
 }
@@ -67,8 +66,8 @@ async function answer(chromium: Chromium, payload: string, sessionId: string): P
 }
 
 /**
- * The targets of tabs; null while a tab opens or closes. The protocol does not know the numbers of tabs, but those of their
- * windows, and both sides count tabs in the order in which they were made.
+ * The targets of tabs; null while a tab opens or closes. CDP does not expose tab ids but window ids, and both sides order tabs
+ * by creation.
  */
 async function targetsOf({ cdp, pages }: Chromium, tabs: readonly Tab[]): Promise<TabTarget[] | null> {
   const windowOf = async (targetId: string): Promise<number | null> =>
@@ -94,7 +93,7 @@ async function targetsOf({ cdp, pages }: Chromium, tabs: readonly Tab[]): Promis
   return targets;
 }
 
-/** Runs in a worker; false when it is too early. A tab that opens or closes is waited for. */
+/** Runs in a worker; false if it is too early. Waits while a tab opens or closes. */
 const SHIM = `(() => {
   if (globalThis.chrome?.tabs === undefined) return false;
   const waiting = new Map();
@@ -111,8 +110,8 @@ const SHIM = `(() => {
     waiting.get(call)?.(targets);
     waiting.delete(call);
   };
-  const refuse = (method) => async () => {
-    throw new Error('chrome.debugger.' + method + ' is not given to extensions of a session; use its cdp_ws_url');
+  const unsupported = (method) => async () => {
+    throw new Error('chrome.debugger.' + method + ' is not available to extensions of a session; use its cdp_ws_url');
   };
   const event = { addListener: () => {}, removeListener: () => {}, hasListener: () => false };
   chrome.debugger = {
@@ -122,11 +121,11 @@ const SHIM = `(() => {
         if (targets !== null) return targets;
         await new Promise((resolve) => setTimeout(resolve, 25));
       }
-      throw new Error('The tabs of the session do not come to rest');
+      throw new Error('The tabs of the session keep opening and closing; retry');
     },
-    attach: refuse('attach'),
-    detach: refuse('detach'),
-    sendCommand: refuse('sendCommand'),
+    attach: unsupported('attach'),
+    detach: unsupported('detach'),
+    sendCommand: unsupported('sendCommand'),
     onEvent: event,
     onDetach: event,
   };

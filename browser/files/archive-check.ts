@@ -3,20 +3,19 @@ import type { Entry, ZipFile } from 'yauzl';
 import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_UPLOAD_BYTES } from './write-file.ts';
 
-/** What one archive may unpack to, where nothing else is said. */
+/** Default limits on what an archive extracts to. */
 export const UNPACKED = { entries: 200_000, bytes: MAX_UPLOAD_BYTES };
-/** Longest name of a file or folder, in bytes, and deepest place of one: what the system takes. */
+/** Longest name of a file or folder, in bytes, and greatest depth, as of the system. */
 const MAX_NAME_BYTES = 255;
 const MAX_DEPTH = 128;
-/** The part of an entry's attributes that holds Unix permissions and kind, and the kind of a link. */
+/** Unix mode within an entry's attributes, its file type bits, and the type of a symbolic link. */
 const UNIX_SHIFT = 16;
 const KIND_MASK = 0o170000;
 const LINK_KIND = 0o120000;
 
 /**
- * Reads what an archive says of itself: names (the library refuses those that climb), kinds and sizes. Throws
- * `invalid_request` for links and for names that cannot be together, `payload_too_large` for what says that it unpacks to
- * too much.
+ * Checks the names, types and declared sizes of an archive's entries; the library itself rejects names with `..`. Throws
+ * `invalid_request` for links and conflicting names, `payload_too_large` beyond the limits.
  */
 export async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): Promise<void> {
   const files = new Set<string>();
@@ -34,7 +33,7 @@ export async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): P
     const place = path.posix.join('/', entry.fileName);
     if (isFolder(entry)) folders.add(place.slice(0, -1));
     else files.add(place);
-    addFoldersOn(place, folders);
+    addParents(place, folders);
   }
   for (const file of files) {
     if (folders.has(file)) {
@@ -43,12 +42,12 @@ export async function assertUnpackable(zip: ZipFile, limits: typeof UNPACKED): P
   }
 }
 
-/** Whether an entry is a folder: its name says so. */
+/** Whether an entry is a folder, by its name. */
 export function isFolder({ fileName }: Entry): boolean {
   return fileName.endsWith('/');
 }
 
-/** As they were when the archive was made; archives of other systems hold none. */
+/** Unix permissions of an entry; undefined in archives of other systems. */
 export function permissionsOf(entry: Entry): number | undefined {
   const mode = (entry.externalFileAttributes >>> UNIX_SHIFT) & 0o777;
   return mode === 0 ? undefined : mode;
@@ -66,8 +65,8 @@ function assertName(name: string): void {
   }
 }
 
-/** The folders that a place lies in, up to the first that is known. */
-function addFoldersOn(place: string, folders: Set<string>): void {
+/** Adds the parent folders of a path, up to the first known one. */
+function addParents(place: string, folders: Set<string>): void {
   for (let folder = path.posix.dirname(place); folder !== '/'; folder = path.posix.dirname(folder)) {
     if (folders.has(folder) && folders.has(path.posix.dirname(folder))) return;
     folders.add(folder);

@@ -5,15 +5,15 @@ import { open, lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FileInfo } from '../../contract/files.ts';
-import { withFaults } from './faults.ts';
+import { withFileErrors } from './file-errors.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /**
- * Opens a file of a session to read it. Throws `not_found`, `forbidden`, and `invalid_request` for what is not a file: a
- * FIFO would wait for its writer, a device would do something.
+ * Opens a file of a session for reading. Throws `not_found`, `forbidden`, and `invalid_request` for anything but a file: a FIFO
+ * would block and a device would have effects.
  */
 export function openFile(files: SessionFiles, sessionPath: string): Promise<FileHandle> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.at(sessionPath, async (place) => {
       const self = place.self();
       if (place.stats?.isFile() !== true) throw new HoldfastError('invalid_request', 'path: not a file');
@@ -22,18 +22,17 @@ export function openFile(files: SessionFiles, sessionPath: string): Promise<File
   );
 }
 
-/** Most entries that one listing holds: a caller who has more downloads the folder. */
+/** Most entries of a listing; larger folders can be downloaded. */
 const MAX_ENTRIES = 100_000;
 
-/** The entries of a folder by name. Links are listed as links. Throws `not_found`, `invalid_request`, `forbidden`. */
+/** Lists a folder, sorted by name. Links are listed as links. Throws `not_found`, `invalid_request`, `forbidden`. */
 export function listFolder(files: SessionFiles, sessionPath: string): Promise<FileInfo[]> {
-  return withFaults(() =>
+  return withFileErrors(() =>
     files.at(sessionPath, async (place) => {
-      const folder = place.self();
-      if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+      const folder = place.folder();
       const entries: FileInfo[] = [];
       for await (const { name } of await opendir(`${folder}/`)) {
-        // Gone meanwhile, or a name that is not text: nobody could ask for it.
+        // Deleted meanwhile, or the name is not valid text.
         const stats = await lstat(`${folder}/${name}`).catch(() => null);
         if (stats === null) continue;
         entries.push(fileInfo(path.posix.join(place.path, name), stats));
@@ -46,18 +45,18 @@ export function listFolder(files: SessionFiles, sessionPath: string): Promise<Fi
   );
 }
 
-/** What a path leads to. Throws `not_found`, `forbidden`. */
-export function infoOf(files: SessionFiles, sessionPath: string): Promise<FileInfo> {
-  return withFaults(() =>
+/** Describes the file or folder at a path. Throws `not_found`, `forbidden`. */
+export function fileInfoAt(files: SessionFiles, sessionPath: string): Promise<FileInfo> {
+  return withFileErrors(() =>
     files.at(sessionPath, (place) => {
       place.self();
-      if (place.stats === null) throw new Error('a place that is there has no state');
+      if (place.stats === null) throw new Error('an existing entry has no stats');
       return Promise.resolve(fileInfo(place.path, place.stats));
     }),
   );
 }
 
-/** What a caller learns of a file. `path` is where it is in the session. */
+/** Describes a file; `path` is its path in the session. */
 export function fileInfo(path: string, stats: Stats): FileInfo {
   const isDir = stats.isDirectory();
   return {
@@ -70,7 +69,7 @@ export function fileInfo(path: string, stats: Stats): FileInfo {
   };
 }
 
-/** Permissions as `ls -l` writes them. */
+/** Permissions as in `ls -l`. */
 function modeText(stats: Stats): string {
   const bits = [0o400, 0o200, 0o100, 0o040, 0o020, 0o010, 0o004, 0o002, 0o001];
   const letters = bits.map((bit, index) => ((stats.mode & bit) === 0 ? '-' : 'rwx'.charAt(index % 3)));

@@ -1,24 +1,23 @@
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FileOwner } from '../process/session-folder.ts';
-import type { Located } from './locate.ts';
-import { locate } from './locate.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import { resolvePath } from './resolve-path.ts';
 
 /** The files of a session. Paths are absolute, as its processes see them. */
 export interface SessionFiles {
-  /** Whom new files belong to, so that processes can use them; null when that is the service's own user. */
+  /** Owner of new files, so that processes can use them; null for the service's own user. */
   owner: FileOwner | null;
-  /** Private folder on the same disk, for what is not complete yet. */
+  /** Private folder on the same disk, for incomplete files. */
   workFolder: string;
-  /** Folder whose log files belong to the parts of the session. */
+  /** Log files of the session's components. */
   logsFolder: string;
-  /** Works on a place, which is held open as long. Links are followed, at the end of the path too. */
-  at<T>(sessionPath: string, action: (place: Located) => Promise<T>): Promise<T>;
-  /** The same for a place whose last name is meant as such: to make, replace, move or remove it. */
-  entry<T>(sessionPath: string, action: (place: Located) => Promise<T>): Promise<T>;
+  /** Acts on a path, which is held open meanwhile. Follows links, including the last segment. */
+  at<T>(sessionPath: string, action: (place: ResolvedPath) => Promise<T>): Promise<T>;
+  /** Acts on the entry itself, without following a link: to create, replace, move or delete it. */
+  entry<T>(sessionPath: string, action: (place: ResolvedPath) => Promise<T>): Promise<T>;
 }
 
-/** What {@link createSessionFiles} needs. */
-export interface SessionFilesDeps {
+interface SessionFilesDeps {
   root: string;
   workFolder: string;
   logsFolder: string;
@@ -30,13 +29,13 @@ export function createSessionFiles(deps: SessionFilesDeps): SessionFiles {
   const work = async <T>(
     sessionPath: string,
     followLast: boolean,
-    action: (place: Located) => Promise<T>,
+    action: (place: ResolvedPath) => Promise<T>,
   ): Promise<T> => {
     if (process.platform !== 'linux') {
       throw new HoldfastError('not_implemented', 'File operations require the browser service to run on Linux');
     }
     const { root, systemFolders } = deps;
-    const place = await locate(sessionPath, { root, systemFolders, followLast });
+    const place = await resolvePath(sessionPath, { root, systemFolders, followLast });
     try {
       return await action(place);
     } finally {

@@ -1,28 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from './faults.ts';
-import { holdFolder } from './locate.ts';
+import { withFileErrors } from './file-errors.ts';
+import { openFolder } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 import type { WatchEvents } from './watch-events.ts';
 import { createWatchEvents } from './watch-events.ts';
 import type { TreeWatch } from './watch-tree.ts';
 import { watchTree } from './watch-tree.ts';
 
-/** Watches that one session has at a time. */
+/** Most watches of a session. */
 const MAX_WATCHES = 16;
 
 /** The watches of one session. */
 export interface SessionWatches {
-  /**
-   * Starts to watch a folder and gives the watch's id; whatever changes from then on is told. Throws `not_found`,
-   * `forbidden`, `invalid_request`, and `operation_failed` for what is too much.
-   */
+  /** Watches a folder and returns the watch's id. Throws `not_found`, `forbidden`, `invalid_request`, `operation_failed`. */
   start(path: string, recursive: boolean): Promise<string>;
   /** Throws `not_found`. */
   events(id: string): WatchEvents;
   /** Throws `not_found`. */
   stop(id: string): Promise<void>;
-  /** Ends them all, and their readers. None can be started after. */
+  /** Ends all watches and their readers. None can be started afterwards. */
   close(): Promise<void>;
 }
 
@@ -33,12 +30,11 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
 
   const startNow = async (path: string, recursive: boolean): Promise<string> => {
     const events = createWatchEvents();
-    const watch = await withFaults(() =>
+    const watch = await withFileErrors(() =>
       files.at(path, async (place) => {
-        const self = place.self();
-        if (place.stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+        const folder = place.folder();
         const skip = place.name === null ? systemFolders : new Set<string>();
-        return watchTree({ handle: await holdFolder(`${self}/.`), path: place.path, recursive, skip }, events);
+        return watchTree({ handle: await openFolder(`${folder}/.`), path: place.path, recursive, skip }, events);
       }),
     );
     const id = randomUUID();
@@ -59,9 +55,9 @@ export function createSessionWatches(files: SessionFiles, systemFolders: Readonl
 
   return {
     start: async (path, recursive) => {
-      // One that ended by itself is kept for its reader as long as there is room.
-      const over = [...watches].find(([, { events }]) => events.hasEnded());
-      if (watches.size + starting >= MAX_WATCHES && over !== undefined) watches.delete(over[0]);
+      // Watches that ended by themselves are kept for their readers while there is room.
+      const ended = [...watches].find(([, { events }]) => events.hasEnded());
+      if (watches.size + starting >= MAX_WATCHES && ended !== undefined) watches.delete(ended[0]);
       if (watches.size + starting >= MAX_WATCHES) {
         throw new HoldfastError(
           'operation_failed',

@@ -1,19 +1,19 @@
 import type { FileEvent } from '../../contract/files.ts';
 
-/** Most events that wait for a reader; the oldest go when there are more. */
-const MAX_WAITING = 1000;
+/** Most buffered events; the oldest are dropped. */
+const MAX_BUFFERED = 1000;
 
-/** Events of one watch on their way to whoever reads them. Nothing waits for a reader. */
+/** Buffers the events of a watch for its reader, without backpressure. */
 export interface WatchEvents {
   push(event: FileEvent): void;
-  /** Notes that events went missing before they came here. */
+  /** Counts events that were lost before they got here. */
   lost(count: number): void;
-  /** No more events come; `why` is told to the reader when it was not asked for. */
+  /** Ends the events; `why` tells the reader of an end it did not request. */
   end(why?: string): void;
   hasEnded(): boolean;
   /**
-   * What waits and what comes, to the end or until the signal, as comments where some are missing. There is one reader: a
-   * new one takes over, and the one before ends.
+   * Yields buffered and further events until the end or the signal, and comments where some were lost. There is one reader: a
+   * new one replaces the former.
    */
   read(signal: AbortSignal): AsyncGenerator<FileEvent | { comment: string }>;
 }
@@ -30,7 +30,7 @@ export function createWatchEvents(): WatchEvents {
     push: (event) => {
       if (ended) return;
       waiting.push(event);
-      if (waiting.length > MAX_WAITING) {
+      if (waiting.length > MAX_BUFFERED) {
         waiting.shift();
         lost += 1;
       }

@@ -1,36 +1,35 @@
 import type { FileHandle } from 'node:fs/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { FileEvent } from '../../contract/files.ts';
-import { holdFolder } from './locate.ts';
+import { openFolder } from './resolve-path.ts';
 import type { WatchEvents } from './watch-events.ts';
 import type { NoticeKind, SeenEntry, WatchedFolder } from './watched-folder.ts';
-import { inFolder, look, namesIn, pathOf, SELF, untouched, watchFolder } from './watched-folder.ts';
+import { inFolder, look, namesIn, pathOf, SELF, emptyContent, watchFolder } from './watched-folder.ts';
 
-/** Most folders that one watch follows: each is held open. */
+/** Most folders of one watch; each is held open. */
 const MAX_FOLDERS = 500;
-/** Most entries that one watch remembers. */
+/** Most entries tracked by one watch. */
 const MAX_ENTRIES = 50_000;
-/** Most notices of the kernel that wait to be looked at. */
+/** Most unprocessed kernel notifications. */
 const MAX_NOTICES = 5000;
-/** How many notices ahead the other half of a renaming is looked for: the kernel tells both at once. */
+/** How many notifications ahead to look for the other half of a rename; the kernel sends both together. */
 const LOOK_AHEAD = 4;
-/** How often it is looked whether the folder itself has gone, in milliseconds: of what is held open nothing tells. */
+/** How often to check whether the watched folder itself was deleted, in milliseconds; no notification reports it. */
 const ROOT_CHECK_MS = 500;
-const TOO_LARGE = `The folder holds more than a watch follows (${String(MAX_FOLDERS)} folders, ${String(MAX_ENTRIES)} entries)`;
+const TOO_LARGE = `The directory is too large to watch (limits: ${String(MAX_FOLDERS)} directories, ${String(MAX_ENTRIES)} entries)`;
 
 /** A running watch. */
 export interface TreeWatch {
   close(): Promise<void>;
 }
 
-/** What is watched. */
-export interface WatchedTree {
-  /** Held open by the caller; the watch takes it over. */
+interface WatchedTree {
+  /** Open handle, owned by the watch from now on. */
   handle: FileHandle;
-  /** Where it is in the session. */
+  /** Path in the session. */
   path: string;
   recursive: boolean;
-  /** Names at the top that are left out. */
+  /** Top-level names to ignore. */
   skip: ReadonlySet<string>;
 }
 
@@ -41,10 +40,9 @@ interface Notice {
 }
 
 /**
- * Follows what changes in a folder, and below it when asked. The kernel only says that something is with a name; what it is
- * follows from what was there before. No path is followed twice: each folder is held open and its names are looked up in it
- * without following links, so that nothing a process does to the tree meanwhile leads out of the session. (The libraries for
- * this follow paths.) Throws `operation_failed` for a tree that is too large.
+ * Watches a folder, optionally recursively. The kernel only reports that something happened to a name; comparing with the former
+ * state tells what. Each folder is held open and its names are looked up in it without following links, so that the watch
+ * cannot be led out of the session (unlike libraries, which follow paths). Throws `operation_failed` for a tree too large.
  */
 export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise<TreeWatch> {
   const folders = new Set<WatchedFolder>();
@@ -54,7 +52,7 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
   let ready = false;
   let closed = false;
 
-  const take = (folder: WatchedFolder, kind: NoticeKind, name: string): void => {
+  const onNotice = (folder: WatchedFolder, kind: NoticeKind, name: string): void => {
     if (closed || !folders.has(folder)) return;
     if (notices.length >= MAX_NOTICES) {
       events.lost(1);
@@ -63,27 +61,27 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     notices.push({ folder, kind, name });
     start();
   };
-  /** Not before all is known that was there at first. */
+  /** Not before the initial state is known. */
   const start = (): void => {
     if (ready && notices.length > 0) working ??= work();
   };
   const work = async (): Promise<void> => {
-    // What the kernel tells at once is there at once: the other half of a renaming can be seen.
+    // Lets notifications sent together arrive, so that both halves of a rename are seen.
     await new Promise((resolve) => setImmediate(resolve));
     try {
-      for (let next = notices.shift(); next !== undefined && !closed; next = notices.shift()) await judge(next);
+      for (let next = notices.shift(); next !== undefined && !closed; next = notices.shift()) await handle(next);
     } catch (error) {
-      stop(error instanceof HoldfastError ? error.message : 'The folder cannot be followed any more');
+      stop(error instanceof HoldfastError ? error.message : 'The directory can no longer be watched');
     } finally {
       working = null;
-      if (closed) leave(root);
+      if (closed) release(root);
     }
   };
-  const tell = (type: FileEvent['type'], folder: WatchedFolder, name: string, entry: SeenEntry | null): void => {
+  const emit = (type: FileEvent['type'], folder: WatchedFolder, name: string, entry: SeenEntry | null): void => {
     events.push({ type, path: pathOf(folder, name), name, ...(entry === null ? {} : { is_dir: entry.isDir }) });
   };
 
-  const judge = async ({ folder, kind, name }: Notice): Promise<void> => {
+  const handle = async ({ folder, kind, name }: Notice): Promise<void> => {
     if (!folders.has(folder)) return;
     if (name === SELF) return;
     if (folder === root && tree.skip.has(name)) return;
@@ -92,20 +90,20 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     if (kind === 'change' && before !== undefined) {
       if (now === null || now.isDir || now.content === before?.content) return;
       folder.known.set(name, now);
-      tell('WRITE', folder, name, now);
+      emit('WRITE', folder, name, now);
       return;
     }
     if (now === null) {
-      if (before === undefined) return appear(folder, name, null, false);
+      if (before === undefined) return addEntry(folder, name, null, false);
       const moved = before !== null && (await hasMoved(before));
       forget(folder, name);
-      tell(moved ? 'RENAME' : 'DELETE', folder, name, before);
+      emit(moved ? 'RENAME' : 'DELETE', folder, name, before);
       return;
     }
-    if (before?.key !== now.key) await appear(folder, name, now, wasElsewhere(now));
+    if (before?.key !== now.key) await addEntry(folder, name, now, isArrival(now));
   };
 
-  /** Looks among what else was told at once whether a name that is gone is another one by now. */
+  /** Whether a missing entry reappears under another name among the next notifications. */
   const hasMoved = async ({ key }: SeenEntry): Promise<boolean> => {
     for (const { folder, kind, name } of notices.slice(0, LOOK_AHEAD)) {
       if (kind === 'rename' && folders.has(folder) && (await look(folder, name))?.key === key) {
@@ -116,18 +114,18 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     return false;
   };
   const arrivals = new Set<string>();
-  const wasElsewhere = ({ key }: SeenEntry): boolean => arrivals.delete(key);
+  const isArrival = ({ key }: SeenEntry): boolean => arrivals.delete(key);
 
-  const appear = async (
+  const addEntry = async (
     folder: WatchedFolder,
     name: string,
     entry: SeenEntry | null,
-    wasThere: boolean,
+    wasRenamed: boolean,
   ): Promise<void> => {
     if (folder.known.has(name)) forget(folder, name);
-    // Content that was written before we looked is told by the notice of its writing, which comes next.
-    remember(folder, name, entry === null || wasThere ? entry : { ...entry, content: untouched(entry) });
-    tell('CREATE', folder, name, entry);
+    // Content written before this look is reported by the next notification, so compare with an empty file then.
+    remember(folder, name, entry === null || wasRenamed ? entry : { ...entry, content: emptyContent(entry) });
+    emit('CREATE', folder, name, entry);
     if (entry?.isDir === true && tree.recursive) await enter(folder, name, true);
   };
 
@@ -140,60 +138,58 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     if (folder.known.delete(name)) entries -= 1;
     const below = folder.folders.get(name);
     folder.folders.delete(name);
-    if (below !== undefined) leave(below);
+    if (below !== undefined) release(below);
   };
 
-  /** Follows a folder below. What is in it already is news when the folder is. */
-  const enter = async (parent: WatchedFolder, name: string, isNews: boolean): Promise<void> => {
+  /** Watches a subfolder. Its entries are reported as new if the folder is. */
+  const enter = async (parent: WatchedFolder, name: string, isNew: boolean): Promise<void> => {
     if (folders.size >= MAX_FOLDERS) throw new HoldfastError('operation_failed', TOO_LARGE);
-    // Gone, or another thing by now: its own notice comes.
-    const handle = await holdFolder(inFolder(parent, name)).catch(() => null);
+    // Deleted or replaced, which has its own notification.
+    const handle = await openFolder(inFolder(parent, name)).catch(() => null);
     if (handle === null) return;
     const folder = await open(pathOf(parent, name), handle);
     parent.folders.set(name, folder);
-    await readNames(folder, isNews);
+    await readNames(folder, isNew);
   };
   const open = async (path: string, handle: FileHandle): Promise<WatchedFolder> => {
     try {
-      const folder = watchFolder(path, handle, take);
+      const folder = watchFolder(path, handle, onNotice);
       folders.add(folder);
       return folder;
     } catch {
       await handle.close();
-      throw new HoldfastError(
-        'operation_failed',
-        'No directory watch is available on this machine; stop others and retry',
-      );
+      const message = 'No directory watch is available on this machine; stop others and retry';
+      throw new HoldfastError('operation_failed', message);
     }
   };
-  const readNames = async (folder: WatchedFolder, isNews: boolean): Promise<void> => {
+  const readNames = async (folder: WatchedFolder, isNew: boolean): Promise<void> => {
     try {
       for await (const name of namesIn(folder)) {
         const entry = folder === root && tree.skip.has(name) ? null : await look(folder, name);
         if (entry === null || closed || folder.known.has(name)) continue;
-        if (isNews) await appear(folder, name, entry, false);
+        if (isNew) await addEntry(folder, name, entry, false);
         else {
           remember(folder, name, entry);
           if (entry.isDir && tree.recursive) await enter(folder, name, false);
         }
       }
     } catch (error) {
-      // Gone meanwhile, or its permissions forbid to read it: nothing of it is told.
+      // Deleted or unreadable folders are skipped.
       if (error instanceof HoldfastError) throw error;
     }
   };
 
-  const leave = (folder: WatchedFolder): void => {
+  const release = (folder: WatchedFolder): void => {
     if (!folders.delete(folder)) return;
     entries -= folder.known.size;
     folder.notices.close();
     void folder.handle.close();
-    for (const below of folder.folders.values()) leave(below);
+    for (const below of folder.folders.values()) release(below);
   };
   const checkRoot = async (): Promise<void> => {
     if ((await tree.handle.stat()).nlink > 0 || closed) return;
     events.push({ type: 'DELETE', path: tree.path, name: tree.path.split('/').at(-1) ?? '', is_dir: true });
-    stop('The folder has been removed');
+    stop('The directory was deleted');
   };
   const stop = (why?: string): void => {
     if (closed) return;
@@ -201,12 +197,12 @@ export async function watchTree(tree: WatchedTree, events: WatchEvents): Promise
     clearInterval(rootCheck);
     notices = [];
     events.end(why);
-    // Folders are not closed under whoever looks into them.
-    if (working === null) leave(root);
+    // Folders in use are released when the current work ends.
+    if (working === null) release(root);
   };
 
   const rootCheck = setInterval(() => {
-    // What was in it comes first.
+    // Report its entries first.
     if (ready && working === null) void checkRoot().catch(() => undefined);
   }, ROOT_CHECK_MS);
   rootCheck.unref();

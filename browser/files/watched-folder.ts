@@ -2,42 +2,42 @@ import type { BigIntStats, FSWatcher } from 'node:fs';
 import { watch } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { lstat, opendir } from 'node:fs/promises';
-import { placeOf } from './locate.ts';
+import { procPath } from './resolve-path.ts';
 
-/** One entry of a folder, as it was last seen. */
+/** Last known state of an entry. */
 export interface SeenEntry {
-  /** Tells whether it is still the same: numbers of files are given out again, so the time of birth counts, too. */
+  /** Identity of the file. Includes its time of birth, because inodes are reused. */
   key: string;
   isDir: boolean;
-  /** Changes when content does. */
+  /** Changes with the content. */
   content: string;
 }
 
-/** One folder of a watch, held open: what its names lead to is looked up in it, wherever it has been moved. */
+/** One folder of a watch, held open so that it can be read wherever it is moved. */
 export interface WatchedFolder {
-  /** As the session sees it. */
+  /** Path in the session. */
   path: string;
   handle: FileHandle;
   notices: FSWatcher;
-  /** Null for a name that was gone when it was first looked at. */
+  /** Null for a name that no longer existed when first looked up. */
   known: Map<string, SeenEntry | null>;
   folders: Map<string, WatchedFolder>;
 }
 
-/** What the kernel says of a name in a folder: `rename` for names that come or go. */
+/** Kind of a kernel notification: `rename` for names that appear or disappear. */
 export type NoticeKind = 'rename' | 'change';
 
-/** Name under which a folder's own changes are told. */
+/** Name in notifications about the folder itself. */
 export const SELF = '.';
 
-/** Starts to watch a folder, which it takes over. Names in it are not looked at yet. */
+/** Starts watching an open folder, without reading its entries. */
 export function watchFolder(
   path: string,
   handle: FileHandle,
   onNotice: (folder: WatchedFolder, kind: NoticeKind, name: string) => void,
 ): WatchedFolder {
-  // The kernel watches what is held open, not what has its name by now.
-  const notices = watch(`${placeOf(handle)}/${SELF}`, { persistent: false });
+  // Watches the open folder, not what has its name by now.
+  const notices = watch(`${procPath(handle)}/${SELF}`, { persistent: false });
   const folder: WatchedFolder = { path, handle, notices, known: new Map(), folders: new Map() };
   notices.on('change', (kind, name) => {
     if (typeof name === 'string') onNotice(folder, kind === 'rename' ? 'rename' : 'change', name);
@@ -46,28 +46,28 @@ export function watchFolder(
   return folder;
 }
 
-/** What a name in a folder is now; null when nothing has it. */
+/** Current state of an entry; null if it does not exist. */
 export async function look(folder: WatchedFolder, name: string): Promise<SeenEntry | null> {
   const stats = await lstat(inFolder(folder, name), { bigint: true }).catch(() => null);
   return stats === null ? null : entryOf(stats);
 }
 
-/** Content of a file that nothing has been written to since it came. */
-export function untouched({ key }: SeenEntry): string {
+/** The `content` of a new, empty file. */
+export function emptyContent({ key }: SeenEntry): string {
   return `0:${key.split(':')[2] ?? ''}`;
 }
 
-/** Names in a folder. */
+/** The names in a folder. */
 export async function* namesIn(folder: WatchedFolder): AsyncGenerator<string> {
-  for await (const { name } of await opendir(`${placeOf(folder.handle)}/`)) yield name;
+  for await (const { name } of await opendir(`${procPath(folder.handle)}/`)) yield name;
 }
 
-/** A name in a folder, as a path of this process. */
+/** Path, for this process, of a name in a folder. */
 export function inFolder(folder: WatchedFolder, name: string): string {
-  return `${placeOf(folder.handle)}/${name}`;
+  return `${procPath(folder.handle)}/${name}`;
 }
 
-/** Where a name in a folder is in the session. */
+/** Path in the session of a name in a folder. */
 export function pathOf(folder: WatchedFolder, name: string): string {
   return folder.path === '/' ? `/${name}` : `${folder.path}/${name}`;
 }

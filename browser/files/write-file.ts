@@ -6,22 +6,22 @@ import type { Readable } from 'node:stream';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HoldfastError } from '../../contract/errors.ts';
-import { createFolder, own } from './change-tree.ts';
-import { fileFault, withFaults } from './faults.ts';
+import { createFolder, chownToOwner } from './change-tree.ts';
+import { toFileError, withFileErrors } from './file-errors.ts';
 import type { SessionFiles } from './session-files.ts';
 
 /** Largest upload, in bytes. */
 export const MAX_UPLOAD_BYTES = 8 * 1024 * 1024 * 1024;
-/** Permissions of a file for which none are given. */
+/** Default permissions of a file. */
 const FILE_MODE = 0o644;
 
-/** A file that was received and has no place in the session yet. */
+/** A received file that is not in the session's tree yet. */
 export interface ReceivedFile {
-  /** Where it lies on this machine. */
+  /** Its path on this machine. */
   file: string;
-  /** Gives it its place in the session, in one step: nobody sees half of it. Folders on the way are made. */
+  /** Moves it to a path in the session, atomically. Creates parent folders. */
   put(sessionPath: string, mode?: number): Promise<void>;
-  /** Removes it, when it has no place by then. */
+  /** Deletes it unless it was put. */
   discard(): Promise<void>;
 }
 
@@ -34,17 +34,21 @@ export async function receiveFile(
   const file = path.join(files.workFolder, `${randomUUID()}.upload`);
   const discard = (): Promise<void> => rm(file, { force: true });
   try {
-    // Nothing is awaited before: content that fails while its file is still being opened must find somebody who listens.
-    await pipeline(content, atMost(maxBytes), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+    // No await before this: content that fails while the file is being opened needs an error listener.
+    await pipeline(
+      content,
+      limitBytes(maxBytes, 'The file exceeds the size limit of a session'),
+      createWriteStream(file, { flags: 'wx', mode: 0o600 }),
+    );
   } catch (error) {
     await discard();
-    throw fileFault(error);
+    throw toFileError(error);
   }
   return { file, discard, put: (sessionPath, mode) => put(files, file, sessionPath, mode ?? FILE_MODE) };
 }
 
 function put(files: SessionFiles, file: string, sessionPath: string, mode: number): Promise<void> {
-  return withFaults(async () => {
+  return withFileErrors(async () => {
     await createParents(files, sessionPath);
     await files.at(sessionPath, async (place) => {
       const { name, stats } = place;
@@ -52,8 +56,8 @@ function put(files: SessionFiles, file: string, sessionPath: string, mode: numbe
         throw new HoldfastError('invalid_request', 'path: is a directory');
       }
       await chmod(file, mode);
-      await own(files, file);
-      // Names are not followed by it: a link that takes the place meanwhile is replaced.
+      await chownToOwner(files, file);
+      // Replaces a link that appeared meanwhile, without following it.
       await rename(file, place.in(name));
     });
   });
@@ -61,22 +65,22 @@ function put(files: SessionFiles, file: string, sessionPath: string, mode: numbe
 
 async function createParents(files: SessionFiles, sessionPath: string): Promise<void> {
   const folder = path.posix.dirname(sessionPath);
-  const isThere = await files
+  const exists = await files
     .at(folder, ({ stats }) => Promise.resolve(stats !== null))
     .catch((error: unknown) => {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
       throw error;
     });
-  if (!isThere) await createFolder(files, folder);
+  if (!exists) await createFolder(files, folder);
 }
 
-function atMost(maxBytes: number): Transform {
+/** Passes data through, and fails with `payload_too_large` beyond `maxBytes`. */
+export function limitBytes(maxBytes: number, message: string): Transform {
   let bytes = 0;
   return new Transform({
     transform(piece: Buffer, _encoding, done) {
       bytes += piece.length;
-      if (bytes > maxBytes)
-        done(new HoldfastError('payload_too_large', 'The file exceeds the size limit of a session'));
+      if (bytes > maxBytes) done(new HoldfastError('payload_too_large', message));
       else done(null, piece);
     },
   });

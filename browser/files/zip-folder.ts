@@ -6,17 +6,17 @@ import { PassThrough } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from './faults.ts';
-import type { Located } from './locate.ts';
-import { holdFolder, placeOf } from './locate.ts';
+import { withFileErrors } from './file-errors.ts';
+import type { ResolvedPath } from './resolve-path.ts';
+import { openFolder, procPath } from './resolve-path.ts';
 import type { SessionFiles } from './session-files.ts';
 
-/** Most entries of one archive: each costs memory until the archive's end, where they are listed. */
+/** Most entries of an archive; each takes memory until the directory at its end is written. */
 const MAX_ENTRIES = 200_000;
-/** Deepest folder: each level is held open while it is walked. */
+/** Greatest depth; each level is held open. */
 const MAX_DEPTH = 128;
 
-/** What a walk through a tree has beside the folder it is in. */
+/** State of the walk through the tree. */
 interface Walk {
   zip: ZipFile;
   out: PassThrough;
@@ -24,18 +24,15 @@ interface Walk {
 }
 
 /**
- * A ZIP archive of what a folder holds, made while it is read: one file at a time, at the reader's pace. Links, sockets
- * and other things that are no files are left out, and so is what vanishes before its turn. Rejects when there is no such
- * folder; a later fault destroys the stream, so that nobody takes half an archive for a whole one. Ends when the stream is
- * destroyed.
+ * Streams a ZIP archive of a folder, one file at a time at the reader's pace. Only files and folders are included; what is deleted
+ * before its turn is skipped. Rejects if the folder does not exist; later errors destroy the stream, so that a partial archive
+ * is not mistaken for a complete one.
  */
 export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    withFaults(() =>
+    withFileErrors(() =>
       files.at(sessionPath, async (place) => {
-        if (place.self() !== '' && place.stats?.isDirectory() !== true) {
-          throw new HoldfastError('invalid_request', 'path: not a directory');
-        }
+        place.folder();
         const out = new PassThrough();
         resolve(out);
         await archive(place, out);
@@ -46,12 +43,12 @@ export function zipFolder(files: SessionFiles, sessionPath: string): Promise<Rea
   });
 }
 
-async function archive(place: Located, out: PassThrough): Promise<void> {
+async function archive(place: ResolvedPath, out: PassThrough): Promise<void> {
   const zip = new ZipFile();
   const walk: Walk = { zip, out, entries: 0 };
   const fail = (error: unknown): void => void out.destroy(error instanceof Error ? error : undefined);
   zip.on('error', fail);
-  // The library's own stream is not the reader's: destroying that one must not leave a pipe half open.
+  // `out` is separate from the library's stream, so that destroying it cannot leave a half-open pipe.
   zip.outputStream.on('error', fail).pipe(out);
   try {
     await addFolder(walk, place.self(), '', 0);
@@ -63,31 +60,27 @@ async function archive(place: Located, out: PassThrough): Promise<void> {
 }
 
 async function addFolder(walk: Walk, folder: string, prefix: string, depth: number): Promise<void> {
-  if (depth > MAX_DEPTH)
-    throw new HoldfastError(
-      'operation_failed',
-      'The directory is nested too deeply for an archive; archive a part of it',
-    );
+  if (depth > MAX_DEPTH) throw tooLarge('is nested too deeply');
   for await (const { name } of await opendir(`${folder}/`)) {
     if (walk.out.destroyed) return;
     walk.entries += 1;
-    if (walk.entries > MAX_ENTRIES)
-      throw new HoldfastError(
-        'operation_failed',
-        'The directory has too many entries for an archive; archive a part of it',
-      );
+    if (walk.entries > MAX_ENTRIES) throw tooLarge('has too many entries');
     await addEntry(walk, `${folder}/${name}`, prefix + nameInArchive(name), depth);
   }
+}
+
+function tooLarge(why: string): HoldfastError {
+  return new HoldfastError('operation_failed', `The directory ${why} for an archive; archive a part of it`);
 }
 
 async function addEntry(walk: Walk, place: string, name: string, depth: number): Promise<void> {
   const stats = await lstat(place).catch(() => null);
   if (stats?.isDirectory() === true) {
-    const handle = await holdFolder(place).catch(() => null);
+    const handle = await openFolder(place).catch(() => null);
     if (handle === null) return;
     try {
       walk.zip.addEmptyDirectory(name, { mtime: stats.mtime, mode: stats.mode });
-      await addFolder(walk, placeOf(handle), `${name}/`, depth + 1);
+      await addFolder(walk, procPath(handle), `${name}/`, depth + 1);
     } finally {
       await handle.close();
     }
@@ -97,7 +90,7 @@ async function addEntry(walk: Walk, place: string, name: string, depth: number):
   }
 }
 
-/** A file and nothing else, though its name may lead elsewhere by now; null when it does. */
+/** Opens a file; null if the name is anything else by now. */
 async function openFile(place: string): Promise<{ stream: ReadStream; stats: Stats } | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(place, flags).catch(() => null);
@@ -116,7 +109,7 @@ async function addFile(
   const stop = (): void => void stream.destroy();
   walk.out.once('close', stop);
   try {
-    // No size: a file may grow or shrink while it is read.
+    // No size: the file may change while it is read.
     walk.zip.addReadStream(stream, name, { mtime: stats.mtime, mode: stats.mode });
     await finished(stream);
   } catch (error) {
@@ -127,7 +120,7 @@ async function addFile(
   }
 }
 
-/** A backslash would be taken for a separator by whoever unpacks. */
+/** Some extractors treat a backslash as a separator. */
 function nameInArchive(name: string): string {
   return name.replaceAll('\\', '_');
 }

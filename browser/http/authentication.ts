@@ -6,16 +6,16 @@ import type { BrowserDeps } from '../deps.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Project of the session whose own token opened the operation; null when the service's key did. */
+    /** Project of the session whose token authorized the request; null if the service's key did. */
     tokenProject: string | null;
   }
 }
 
 /**
- * Who may call an operation, judged before anything of the request is read. Throws `unauthorized`, or `not_found` for the
- * token of a session that has ended. A token counts for the session in the path alone, by its id.
+ * Authorizes a request by the service's key, or by the token of the session in its path. Throws `unauthorized`, or `not_found`
+ * for the token of a session that has ended.
  */
-export function createAdmission({ apiKey, tokens, registry }: Pick<BrowserDeps, 'apiKey' | 'tokens' | 'registry'>) {
+export function createAuthorizer({ apiKey, tokens, registry }: Pick<BrowserDeps, 'apiKey' | 'tokens' | 'registry'>) {
   const checkBearer = createBearerCheck(apiKey);
   return async (opens: BrowserRoute['opens'], request: FastifyRequest): Promise<void> => {
     if (opens === 'link') return;
@@ -40,7 +40,7 @@ function createBearerCheck(apiKey: string): (request: FastifyRequest) => void {
   const wanted = digest(apiKey);
   return (request) => {
     const token = /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
-    // Both sides are hashed first: equal lengths, and nothing of the key in the comparison's timing.
+    // Hashing makes the lengths equal, and the timing independent of the key.
     if (token === undefined || !timingSafeEqual(digest(token), wanted)) {
       throw new HoldfastError('unauthorized', 'Send the browser service’s API key as `Authorization: Bearer <key>`');
     }
@@ -51,7 +51,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** A text among parameters that nobody has checked yet; empty when there is none. */
+/** A string among unvalidated parameters; empty if missing. */
 function textOf(values: unknown, name: string): string {
   if (typeof values !== 'object' || values === null) return '';
   const value: unknown = Object.entries(values).find(([key]) => key === name)?.[1];

@@ -4,11 +4,11 @@ import type { BrowserRoute } from '../../contract/browser-routes.ts';
 import { readInput } from '../../http/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
 import type { Session } from '../session/session.ts';
-import { createAdmission } from './authentication.ts';
+import { createAuthorizer } from './authentication.ts';
 import { projectsOf } from './caller.ts';
 
-/** A call as its handler gets it: everything that the contract names was checked. */
-export interface Call<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
+/** A validated call, as its handler receives it. */
+interface Call<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
   params: z.output<Params>;
   query: z.output<Query>;
   body: z.output<Body>;
@@ -16,17 +16,17 @@ export interface Call<Params extends z.ZodType, Query extends z.ZodType, Body ex
   reply: FastifyReply;
 }
 
-/** What a handler gives back: the answer that the contract names, or the reply that it has sent or is sending. */
+/** A handler's result: the contract's answer, or the reply if the handler sends it itself. */
 type Result<Answer extends z.ZodType> = z.output<Answer> | FastifyReply | Promise<z.output<Answer> | FastifyReply>;
 
-/** Registers handlers of the operations in {@link BrowserRoute}s; nothing else says what a route takes and answers. */
+/** Registers handlers for the operations declared as {@link BrowserRoute}s. */
 export interface Router {
   /** An operation on sessions. */
   route: <Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Answer extends z.ZodType>(
     contract: BrowserRoute<Params, Query, Body, Answer>,
     handler: (call: Call<Params, Query, Body>) => Result<Answer>,
   ) => void;
-  /** An operation inside a running session; the call counts as activity for as long as it takes. */
+  /** An operation in a running session, which counts as active during the call. */
   inSession: <
     Params extends z.ZodType<{ id: string }>,
     Query extends z.ZodType,
@@ -38,9 +38,9 @@ export interface Router {
   ) => void;
 }
 
-/** The router of an application, or of a part of it that reads bodies in its own way. */
+/** Creates a router for an application, or for a scope of it with its own body parsers. */
 export function createRouter(app: FastifyInstance, deps: BrowserDeps): Router {
-  const admit = createAdmission(deps);
+  const authorize = createAuthorizer(deps);
   const route: Router['route'] = (contract, handler) => {
     const { method, url, params, query, body, answer, status, produces, opens } = contract;
     const isJson = produces === undefined && !(answer instanceof z.ZodVoid);
@@ -48,8 +48,8 @@ export function createRouter(app: FastifyInstance, deps: BrowserDeps): Router {
       method,
       url,
       schema: isJson ? { response: { [status]: answer } } : {},
-      // Before anything else of the request is read.
-      onRequest: (request) => admit(opens, request),
+      // Before the body is read.
+      onRequest: (request) => authorize(opens, request),
       handler: async (request, reply) => {
         const result = await handler({
           params: readInput(params, request.params),
@@ -78,7 +78,7 @@ export function createRouter(app: FastifyInstance, deps: BrowserDeps): Router {
   };
 }
 
-/** The token has been judged by then, and is no part of what an operation is asked. */
+/** Operations do not declare the token, which is checked separately. */
 function withoutToken(query: unknown): unknown {
   if (typeof query !== 'object' || query === null || !('jwt' in query)) return query;
   const { jwt: _, ...others } = query;

@@ -7,15 +7,15 @@ import type { SessionFiles } from '../files/session-files.ts';
 import type { ReceivedFile } from '../files/write-file.ts';
 import { receiveFile } from '../files/write-file.ts';
 
-/** A form that was received whole: its parts by their names, in their order. */
+/** A completely received form, its parts in order. */
 export interface UploadForm {
   files: { name: string; file: ReceivedFile }[];
   fields: { name: string; value: string }[];
 }
 
 /**
- * Receives a whole form before anything is changed: a file may come before the field that says where it belongs, and a bad
- * field must change nothing. What has no place in the end is removed.
+ * Receives a complete form before acting on it: a file may precede the field with its path, and an invalid field must change
+ * nothing. Files that were not put anywhere are deleted.
  */
 export async function withUploadForm(
   request: FastifyRequest,
@@ -35,7 +35,7 @@ export async function withUploadForm(
   }
 }
 
-/** The path in a field. Throws `invalid_input` naming the field. */
+/** Parses a path field. Throws `invalid_input` with the field's name. */
 export function pathField(name: string, value: string | undefined): string {
   const parsed = AbsolutePath.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -43,8 +43,8 @@ export function pathField(name: string, value: string | undefined): string {
 }
 
 /**
- * Each file with its path. Clients write the two names as `files[0][file]` and `files[0][dest_path]`, with dots, or with no
- * index at all; then the first file goes with the first path.
+ * Pairs each file with its path. Clients name the fields `files[0][file]` and `files[0][dest_path]`, with dots, or without an
+ * index, in which case they pair up in order.
  */
 export function filesWithPaths(form: UploadForm): { file: ReceivedFile; field: string; path: string }[] {
   return pairsOf(form, 'file', 'dest_path').map(({ file, field, text }) => ({
@@ -54,7 +54,7 @@ export function filesWithPaths(form: UploadForm): { file: ReceivedFile; field: s
   }));
 }
 
-/** Each file with the text that belongs to it, by the names of the two: `list[0][file]` and `list[0][text]`, say. */
+/** Pairs each file with the text field of the same list entry, for example `list[0][file]` with `list[0][text]`. */
 export function pairsOf(
   { files, fields }: UploadForm,
   fileMember: string,
@@ -89,7 +89,7 @@ async function receivePart(part: MultipartFile, files: SessionFiles): Promise<Re
   throw new HoldfastError('payload_too_large', 'The file exceeds the size limit of a session');
 }
 
-/** What the entry of a list that a field belongs to is called; null when it is not that field. */
+/** Name of the list entry that a field belongs to; null if the field is not that member. */
 function entryOf(name: string, member: string): string | null {
   if (name === member) return '';
   const end = [`[${member}]`, `.${member}`].find((ending) => name.endsWith(ending));

@@ -5,12 +5,12 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { Session } from '../session/session.ts';
 
-/** Most that an answer may hold, in bytes. */
+/** Largest answer, in bytes. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
 /**
- * Lets what comes through a socket drive the session's browser as a CDP client, judged and told as any. Only a websocket at
- * `path` is let in: where processes share the machine's network, others might find the way to it.
+ * Accepts a CDP client on a socket, guarded and reported like any other. The secret `path` keeps out other processes where they
+ * share the machine's network.
  */
 export function serveCdp(proxy: CdpProxy, session: Session, channel: Socket, path: string): void {
   const server = createServer((_, response) => response.writeHead(404).end());
@@ -23,7 +23,7 @@ export function serveCdp(proxy: CdpProxy, session: Session, channel: Socket, pat
   server.emit('connection', channel);
 }
 
-/** All that a socket says until it ends; null when that is more than an answer may hold. */
+/** Reads a socket to its end; null if that exceeds the size of an answer. */
 export function readAnswer(channel: Socket): Promise<Buffer | null> {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -6,17 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { PlaywrightTab, type PlaywrightExecute, type PlaywrightResult } from '../../contract/playwright.ts';
 import type { CdpProxy } from '../cdp/proxy.ts';
+import { endOrKill, TIMED_OUT_CODE } from '../process/running-process.ts';
 import { processesOf } from '../process/session-processes.ts';
 import type { Session } from '../session/session.ts';
 import { readAnswer, serveCdp } from './channel.ts';
 
 /** How much of each output is kept, in bytes. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Memory that the code's own objects may take, in MB. */
+/** Heap limit of the code, in MB. */
 const MAX_HEAP_MB = 512;
-/** Exit code of a process whose time was over. */
-const TIMED_OUT_CODE = 124;
-
 const Answer = z.object({
   success: z.boolean(),
   result: z.unknown().optional(),
@@ -24,23 +22,23 @@ const Answer = z.object({
   tab: PlaywrightTab.optional(),
 });
 
-/** The tab that code is to have: the page in use, or one that its executor has had, or that was opened for this call. */
+/** The tab for the code: the active page, its executor's own, or one opened for this call. */
 export interface RunTab {
   targetId: string;
   kind: 'shared' | 'kept' | 'created';
 }
 
 /**
- * Runs a caller's code against the session's browser. It runs in a process of the session, like any that the caller could
- * start there: in its sandbox, without a network, without anything of the service but Node, Playwright and a socket to the
- * browser. What goes wrong in it is an answer, not an error. Throws `forbidden` where processes must not run.
+ * Runs a caller's code against the session's browser, in a process of the session: sandboxed, without a network, with only Node,
+ * Playwright and a socket to the browser. Failures of the code are results, not errors. Throws `forbidden` if processes are
+ * disabled.
  */
 export async function executePlaywright(
   session: Session,
   proxy: CdpProxy,
   { code, timeout_sec }: Pick<PlaywrightExecute, 'code' | 'timeout_sec'>,
   openTab: () => Promise<RunTab>,
-  gone: AbortSignal,
+  signal: AbortSignal,
 ): Promise<PlaywrightResult> {
   const processes = processesOf(session);
   const program = await readProgram(code);
@@ -50,7 +48,7 @@ export async function executePlaywright(
   try {
     const programFile = path.join(folder, 'program.mjs');
     await writeFile(programFile, program.module);
-    const shown = {
+    const mounts = {
       node: { name: 'node', source: await realpath(process.execPath) },
       playwright: { name: 'playwright-core', source: playwrightFolder() },
       runner: { name: 'runner.mjs', source: fileURLToPath(new URL('runner.mjs', import.meta.url)) },
@@ -62,12 +60,12 @@ export async function executePlaywright(
     let answer: Promise<Buffer | null> = Promise.resolve(Buffer.alloc(0));
     const running = await processes.start(
       {
-        command: processes.placeOf(shown.node),
+        command: processes.sandboxPath(mounts.node),
         args: [
           `--max-old-space-size=${String(MAX_HEAP_MB)}`,
-          processes.placeOf(shown.runner),
-          `${processes.placeOf(shown.playwright)}/index.mjs`,
-          processes.placeOf(shown.program),
+          processes.sandboxPath(mounts.runner),
+          `${processes.sandboxPath(mounts.playwright)}/index.mjs`,
+          processes.sandboxPath(mounts.program),
         ],
         env: { HOLDFAST_RUN_PATH: cdpPath, HOLDFAST_RUN_TARGET: tab.targetId, HOLDFAST_RUN_TAB: tab.kind },
         timeout_sec,
@@ -78,15 +76,11 @@ export async function executePlaywright(
         channels: [(cdp) => serveCdp(proxy, session, cdp, cdpPath), (answers) => (answer = readAnswer(answers))],
       },
       (stream, data) => outputs[stream].push(data),
-      Object.values(shown),
+      Object.values(mounts),
     );
-    const stop = (): void => void running.signal('KILL');
-    if (gone.aborted) stop();
-    gone.addEventListener('abort', stop);
-    const exitCode = await running.ended;
-    gone.removeEventListener('abort', stop);
+    const exitCode = await endOrKill(running, signal);
     return {
-      ...judge(await answer, exitCode, timeout_sec),
+      ...resultOf(await answer, exitCode, timeout_sec),
       stdout: outputs.stdout.text(),
       stderr: outputs.stderr.text(),
     };
@@ -95,14 +89,14 @@ export async function executePlaywright(
   }
 }
 
-function judge(answer: Buffer | null, exitCode: number, seconds: number): z.infer<typeof Answer> {
-  if (answer === null) return { success: false, error: 'The result is too long' };
+function resultOf(answer: Buffer | null, exitCode: number, seconds: number): z.infer<typeof Answer> {
+  if (answer === null) return { success: false, error: 'The result is too large' };
   const parsed = Answer.safeParse(jsonOf(answer));
   if (parsed.success) return parsed.data;
   const why =
     exitCode === TIMED_OUT_CODE
-      ? `The code did not end within ${String(seconds)} seconds`
-      : `The code's process ended before it returned (exit code ${String(exitCode)})`;
+      ? `The code timed out after ${String(seconds)} seconds`
+      : `The code's process exited before it returned (exit code ${String(exitCode)})`;
   return { success: false, error: why };
 }
 
@@ -132,24 +126,21 @@ function playwrightFolder(): string {
   return path.dirname(createRequire(import.meta.url).resolve('playwright-core/package.json'));
 }
 
-/** A caller's code as a module, or why it is none. */
-export type Program = { module: string } | { fault: string };
+/** A caller's code as a module, or its syntax error. */
+type Program = { module: string } | { fault: string };
 
-/** Name of the code in messages. */
-const CODE_NAME = 'code';
-
-/** Makes the body of a function, in TypeScript or JavaScript, a module that Node runs. The code itself is not run here. */
+/** Compiles a function body, in TypeScript or JavaScript, to a module for Node. Does not run it. */
 async function readProgram(code: string): Promise<Program> {
-  // Loaded when it is first needed: most browser services never run such code.
+  // Loaded on demand: most browser services never need it.
   const { transform } = await import('esbuild');
-  // On one line with the code's first, so that lines in messages are the caller's.
+  // On the same line as the code, so that line numbers in messages match the caller's.
   const source = `export default async (page, context, browser) => { ${code}\n};\n`;
   try {
     const { code: module } = await transform(source, {
       loader: 'ts',
       format: 'esm',
       target: 'node20',
-      sourcefile: CODE_NAME,
+      sourcefile: 'code',
       tsconfigRaw: '{}',
       logLevel: 'silent',
     });
@@ -162,5 +153,5 @@ async function readProgram(code: string): Promise<Program> {
 function firstMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : '';
   const line = /^code:(\d+):\d+: ERROR: (.*)$/m.exec(text);
-  return line === null ? 'the code cannot be read' : `line ${line[1] ?? ''}: ${line[2] ?? ''}`;
+  return line === null ? 'the code cannot be parsed' : `line ${line[1] ?? ''}: ${line[2] ?? ''}`;
 }

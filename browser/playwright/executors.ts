@@ -5,20 +5,20 @@ import type { PageTracker } from '../chromium/pages.ts';
 import { createQueue, type Session } from '../session/session.ts';
 import { executePlaywright, type RunTab } from './execute.ts';
 
-/** Most executors of a session beside the default one: each has a tab, and a process while it runs. */
+/** Most named executors per session. Each has a tab, and a process while it runs. */
 const MAX_EXECUTORS = 8;
 
 interface Executor {
   queue: ReturnType<typeof createQueue>;
-  /** Calls that run or wait. */
+  /** Running and queued calls. */
   calls: number;
-  /** Its tab, once it has one. The default executor has none. */
+  /** Its tab, once opened. The default executor has none. */
   targetId: string | null;
 }
 
 /**
- * The executors of sessions: calls of one run one after the other, those of several side by side. A named one keeps a tab for
- * its calls and gets another when that was closed; the default one has the page in use.
+ * Executors run their calls one at a time, and in parallel with each other. A named executor keeps a tab, and reopens it when it
+ * was closed; the default executor uses the active page.
  */
 export function createExecutors(proxy: CdpProxy) {
   const ofSession = new WeakMap<Session, Map<string, Executor>>();
@@ -29,14 +29,14 @@ export function createExecutors(proxy: CdpProxy) {
     const existing = executors.get(name);
     if (existing !== undefined) return existing;
     const { pages } = session.chromium;
-    // What has neither a call nor a tab has nothing to keep.
+    // Evict executors with neither calls nor a tab.
     for (const [other, { calls, targetId }] of executors)
       if (calls === 0 && !isOpen(pages, targetId)) executors.delete(other);
     const named = [...executors.keys()].filter((other) => other !== DEFAULT_EXECUTOR);
     if (name !== DEFAULT_EXECUTOR && named.length >= MAX_EXECUTORS) {
       throw new HoldfastError(
         'invalid_request',
-        `executor: a session has at most ${String(MAX_EXECUTORS)}; use one of them again, or close the tab of one`,
+        `executor: a session allows at most ${String(MAX_EXECUTORS)}; reuse one, or close the tab of one`,
       );
     }
     const executor: Executor = { queue: createQueue(), calls: 0, targetId: null };
@@ -51,15 +51,15 @@ export function createExecutors(proxy: CdpProxy) {
     const inUse = pages.active();
     const { targetId } = await cdp.send('Target.createTarget', { url: 'about:blank', background: true });
     executor.targetId = targetId;
-    await shown(pages, targetId);
-    // What drives the screen or the default executor goes on where it was.
+    await pageTracked(pages, targetId);
+    // The active page stays the same for the default executor and other input.
     if (inUse !== undefined) pages.activated(inUse.targetId);
     return { targetId, kind: 'created' };
   }
 
   return {
-    /** Runs code in the executor that it names. Throws what {@link executePlaywright} throws, `invalid_request` for one too many. */
-    async run(session: Session, body: PlaywrightExecute, gone: AbortSignal): Promise<PlaywrightResult> {
+    /** Runs code in the named executor. Throws like {@link executePlaywright}, and `invalid_request` for too many executors. */
+    async run(session: Session, body: PlaywrightExecute, signal: AbortSignal): Promise<PlaywrightResult> {
       const executor = findOrCreate(session, body.executor);
       const openTab = (): Promise<RunTab> =>
         body.executor === DEFAULT_EXECUTOR
@@ -67,7 +67,7 @@ export function createExecutors(proxy: CdpProxy) {
           : tabOf(session, executor);
       executor.calls += 1;
       try {
-        return await executor.queue(() => executePlaywright(session, proxy, body, openTab, gone));
+        return await executor.queue(() => executePlaywright(session, proxy, body, openTab, signal));
       } finally {
         executor.calls -= 1;
       }
@@ -79,8 +79,8 @@ function isOpen(pages: PageTracker, targetId: string | null): boolean {
   return pages.all().some((page) => page.targetId === targetId);
 }
 
-/** Resolves when a page is followed, which is soon after it was opened. */
-function shown(pages: PageTracker, targetId: string): Promise<void> {
+/** Resolves when the tracker knows a page that was just opened. */
+function pageTracked(pages: PageTracker, targetId: string): Promise<void> {
   if (isOpen(pages, targetId)) return Promise.resolve();
   return new Promise((resolve) => {
     const stop = pages.onChange(() => {

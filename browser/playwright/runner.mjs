@@ -2,9 +2,9 @@ import { createServer, Socket } from 'node:net';
 import process from 'node:process';
 
 /**
- * Runs a caller's program inside a session: `runner.mjs <playwright> <program>`, with two channels to the service.
- * Descriptor 3 carries one websocket to the session's browser, descriptor 4 takes the answer. Plain JavaScript: nothing of
- * the service but this file is there. Whatever the program does to it harms its own answer alone.
+ * Runs a caller's program inside a session: `runner.mjs <playwright> <program>`. Descriptor 3 carries a WebSocket to the session's
+ * browser, descriptor 4 the answer. Plain JavaScript, because the sandbox contains only this file. A program that tampers with it
+ * affects only its own answer.
  */
 const [playwright, program] = process.argv.slice(2);
 const { HOLDFAST_RUN_PATH: path, HOLDFAST_RUN_TARGET: target, HOLDFAST_RUN_TAB: kind } = process.env;
@@ -14,7 +14,7 @@ delete process.env.HOLDFAST_RUN_TAB;
 
 const answers = new Socket({ fd: 4 });
 let answered = false;
-/** What `page` is, once that is known. */
+/** Describes the tab of `page`, once known. */
 let tab;
 
 function answer(content) {
@@ -24,11 +24,11 @@ function answer(content) {
   try {
     text = JSON.stringify({ ...content, tab });
   } catch {
-    text = JSON.stringify({ success: false, error: 'The result cannot be written as JSON', tab });
+    text = JSON.stringify({ success: false, error: 'The result cannot be serialized as JSON', tab });
   }
-  // What was said comes first: the end would cut off what still waits for its reader.
-  const ways = [answers, process.stdout, process.stderr];
-  const sent = ways.map((way) => new Promise((resolve) => way.write(way === answers ? text : '', resolve)));
+  // Flush all output first: exiting would discard it.
+  const streams = [answers, process.stdout, process.stderr];
+  const sent = streams.map((stream) => new Promise((resolve) => stream.write(stream === answers ? text : '', resolve)));
   void Promise.all(sent).then(() => answers.end(() => process.exit(0)));
 }
 
@@ -40,7 +40,7 @@ function fail(error) {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
-/** Playwright connects to addresses: this one leads into the channel, for one connection. */
+/** Playwright needs an address to connect to; this one forwards one connection to the channel. */
 function openBridge() {
   const channel = new Socket({ fd: 3 });
   const bridge = createServer((client) => {
@@ -54,14 +54,14 @@ function openBridge() {
   });
 }
 
-/** The tab that the code is to have: its executor's own, or the page that is in use. */
+/** Finds the tab for the code: its executor's own, or the active page. */
 async function openTab(context) {
   for (const page of context.pages()) {
     const session = await context.newCDPSession(page);
     const { targetInfo } = await session.send('Target.getTargetInfo');
     if (targetInfo.targetId === target) {
       tab = { created: kind === 'created', target_id: target };
-      // A tab behind others draws nothing, and clicks would wait for that. It does while this session is open.
+      // Background tabs do not render, and clicks would wait for that; this session emulates focus while it is open.
       if (kind !== 'shared') await session.send('Emulation.setFocusEmulationEnabled', { enabled: true });
       else await session.detach();
       return page;

@@ -5,20 +5,33 @@ import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import { exclusionsOf, selectionOnUpdate, selectionView } from '../../contract/telemetry-selection.ts';
 import type { EgressPolicy } from '../../egress/policy.ts';
 import type { WindowPolicy } from '../chromium/display.ts';
-import { findKept, type ExtensionStore } from '../extensions/kept.ts';
+import { resolveExtensions, type ExtensionStore } from '../extensions/stored-extensions.ts';
 import type { ProfileStore } from '../profile/profile-store.ts';
 import { assertWindowAvailable, checkStartOptions, rejectUnsupported } from '../session/new-session.ts';
 import { resolveProxy, type ProxyStore } from '../session/session-proxy.ts';
-import type { PoolDefinition, StoredPool } from './pool-store.ts';
 
-/** Reads what a pool is to be from requests. Throws what its browsers could not be started with, by the field. */
+/** A pool's settings, with the names in its configuration resolved to ids, which survive renames. */
+export interface PoolDefinition {
+  name: string | null;
+  config: BrowserPoolConfig;
+  profileId: string | null;
+  extensionIds: string[];
+}
+
+/** A persisted pool. */
+export interface StoredPool extends PoolDefinition {
+  id: string;
+  projectId: string;
+  createdAt: Date;
+}
+
+/** Reads pool definitions from requests. Throws by field for settings that browsers could not start with. */
 export interface DefinitionReader {
   onCreate(projectId: string, request: BrowserPoolCreate): Promise<PoolDefinition>;
   onUpdate(stored: StoredPool, request: BrowserPoolUpdate): Promise<PoolDefinition>;
 }
 
-/** What {@link createDefinitionReader} needs. */
-export interface DefinitionDeps {
+interface DefinitionDeps {
   policy: EgressPolicy;
   windows: WindowPolicy;
   profiles: Pick<ProfileStore, 'lookUp'>;
@@ -27,15 +40,15 @@ export interface DefinitionDeps {
 }
 
 export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
-  /** What a configuration means now. */
+  /** Validates a configuration and resolves its names. */
   const resolve = async (projectId: string, config: BrowserPoolConfig): Promise<PoolDefinition> => {
     checkStartOptions({ start_url: config.start_url, chrome_policy: config.chrome_policy }, deps.policy);
     assertWindowAvailable(config, deps.windows);
     await resolveProxy(deps.proxies, projectId, config);
-    const kept = await findKept(deps.extensions, projectId, config.extensions ?? []);
+    const kept = await resolveExtensions(deps.extensions, projectId, config.extensions ?? []);
     const profileId = await findProfile(projectId, config.profile);
     if (profileId === null && config.refresh_on_profile_update === true) {
-      throw invalidField('refresh_on_profile_update', 'needs a `profile`');
+      throw invalidField('refresh_on_profile_update', 'requires a `profile`');
     }
     return { name: config.name ?? null, config, profileId, extensionIds: kept.map(({ id }) => id) };
   };
@@ -76,7 +89,7 @@ export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
       const config = configOf({
         ...former,
         ...changes,
-        // A proxy is named by one of two members: the newer word counts.
+        // Two members can name the proxy; the one in the request wins.
         ...(request.proxy === undefined ? {} : { proxy_id: undefined }),
         ...(request.proxy_id === undefined ? {} : { proxy: undefined }),
         name: request.name === undefined || request.name === '' ? former.name : request.name,
@@ -88,7 +101,7 @@ export function createDefinitionReader(deps: DefinitionDeps): DefinitionReader {
   };
 }
 
-/** A profile that is newly attached refreshes, one that is taken away cannot; else that stays as it is. */
+/** A newly attached profile refreshes by default; without a profile the setting is dropped; else it is kept. */
 async function withRefresh(
   resolve: (projectId: string, config: BrowserPoolConfig) => Promise<PoolDefinition>,
   projectId: string,
@@ -105,7 +118,7 @@ async function withRefresh(
   return { ...definition, config: configOf({ ...rest, refresh_on_profile_update: refresh }) };
 }
 
-/** The request that a browser of the pool is started by. */
+/** The request to start a browser of the pool. */
 export function startRequestOf({ config, profileId, extensionIds }: PoolDefinition): BrowserCreate {
   const {
     headless,
@@ -127,10 +140,10 @@ export function startRequestOf({ config, profileId, extensionIds }: PoolDefiniti
   };
 }
 
-/** An empty reference takes the profile away. */
+/** An empty reference removes the profile. */
 function namedProfile(ref: BrowserPoolConfig['profile']): BrowserPoolConfig['profile'] {
   const { id = '', name = '' } = ref ?? {};
-  if (id !== '' && name !== '') throw invalidField('profile', 'give either `id` or `name`');
+  if (id !== '' && name !== '') throw invalidField('profile', 'send either `id` or `name`');
   return id === '' ? (name === '' ? undefined : { name }) : { id };
 }
 
@@ -142,7 +155,7 @@ function mergeTelemetry(
   return selectionView(selection, exclusionsOf(request) ?? exclusionsOf(current)) ?? undefined;
 }
 
-/** A configuration of what is set: undefined, null and empty members take a setting away. */
+/** Drops undefined, null and empty members, which unset a setting. */
 function configOf(members: object): BrowserPoolConfig {
   const isSet = (member: unknown): boolean => {
     if (member === undefined || member === null || member === '') return false;

@@ -1,14 +1,14 @@
-/** How fast a pool is filled with nobody waiting: `percent` of its size in a minute. */
-export interface FillRateSettings {
+/** How fast a pool fills while no caller waits: `percent` of its size per minute. */
+interface FillRateSettings {
   size: number;
   percent: number;
 }
 
-/** Allows starts at a rate: a minute's worth at once, at least one, and then one after the other. */
-export interface FillRate {
-  /** Takes a start: 0 when it may be now (`now`: milliseconds since 1970), else in how many milliseconds; endless at no rate. */
+/** Limits the rate of starts. A minute's worth, at least one, may start at once. */
+interface FillRate {
+  /** Takes a permit: returns 0, or the wait in milliseconds (Infinity at rate 0). `now` is in epoch ms. */
   take(now: number): number;
-  /** A minute's worth may be started at once again. */
+  /** Allows another minute's worth at once. */
   refill(): void;
   set(settings: FillRateSettings): void;
 }

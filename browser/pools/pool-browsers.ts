@@ -8,19 +8,18 @@ import { openStartUrl, type SessionLifecycle } from '../session/lifecycle.ts';
 import type { SessionRegistry } from '../session/registry.ts';
 import type { Session } from '../session/session.ts';
 
-/** How long a browser may take to show that it lives, in milliseconds; usually it takes one. */
-const ALIVE_WITHIN_MS = 5_000;
+/** Timeout of a liveness check, in milliseconds; it usually takes one. */
+const ALIVE_TIMEOUT_MS = 5_000;
 
-/** What {@link createPoolBrowsers} needs. */
-export interface PoolBrowsersDeps {
+interface PoolBrowsersDeps {
   lifecycle: Pick<SessionLifecycle, 'create' | 'renew' | 'end'>;
   registry: Pick<SessionRegistry, 'assertNameFree'>;
   profiles: Pick<ProfileStore, 'lookUp'>;
 }
 
-/** What pools do with browsers, by the sessions of this service. */
+/** Implements the operations of pools with sessions of this service. */
 export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowsersDeps): PoolBrowsers {
-  /** What a browser was started with: one whose holder has changed that is not used again. */
+  /** Profile and proxy at start; a browser whose user changed them is not reused. */
   const origins = new WeakMap<Session['chromium'], { profile: unknown; proxy: unknown }>();
   return {
     start: async (pool) => {
@@ -35,17 +34,17 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
       const origin = origins.get(chromium);
       if (origin?.profile !== record.profile || origin.proxy !== record.proxy) {
         await lifecycle.end(session, 'released');
-        throw new HoldfastError('gone', 'The browser was changed by its holder');
+        throw new HoldfastError('gone', 'The browser’s profile or proxy was changed');
       }
       return lifecycle.renew(session, startRequestOf(pool));
     },
     isAlive: async ({ chromium }) => {
       if (chromium.hasExited()) return false;
-      const answers = chromium.cdp.send('Browser.getVersion').then(
+      const responds = chromium.cdp.send('Browser.getVersion').then(
         () => true,
         () => false,
       );
-      return inTime(answers, ALIVE_WITHIN_MS, false);
+      return inTime(responds, ALIVE_TIMEOUT_MS, false);
     },
     isFresh: async ({ projectId, config, profileId }, { record }) => {
       if (config.refresh_on_profile_update !== true || profileId === null) return true;
@@ -61,7 +60,7 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
       const { telemetry } = record;
       telemetry.exclude(exclusionsOf(wanted) ?? telemetry.excluded());
       await telemetry.select(selectionOnUpdate(telemetry.selection(), wanted));
-      // Another session may have taken it meanwhile.
+      // Another session may have taken the name meanwhile.
       assertNameFree();
       record.name = name;
       record.tags = tags;
@@ -71,7 +70,7 @@ export function createPoolBrowsers({ lifecycle, registry, profiles }: PoolBrowse
       openStartUrl(session, startUrl);
     },
     end: (session, cause) =>
-      // What went wrong is logged where it happened.
+      // The lifecycle logs failures.
       lifecycle.end(session, cause).catch(() => undefined),
   };
 }

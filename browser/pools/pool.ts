@@ -2,54 +2,54 @@ import { ACQUIRE_WAIT_MAX_S, FILL_RATE_DEFAULT } from '../../contract/browser-po
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Session } from '../session/session.ts';
 import { createFillRate } from './fill-rate.ts';
-import type { StoredPool } from './pool-store.ts';
-import { createWaitingLine, type PoolLease, type Waiter } from './waiting-line.ts';
+import type { StoredPool } from './definition.ts';
+import { createAcquireQueue, type PoolLease, type Waiter } from './acquire-queue.ts';
 
-/** Browsers of a pool that start at the same time with nobody waiting for them. */
-const STARTS_AHEAD = 1;
-/** Pause before another try when a start failed, in milliseconds. */
+/** Concurrent starts while no caller is waiting. */
+const MAX_BACKGROUND_STARTS = 1;
+/** Delay after a failed start, in milliseconds. */
 const RETRY_DELAY_MS = 2_000;
 
-/** What a pool does with browsers. */
+/** Operations of a pool on its browsers. */
 export interface PoolBrowsers {
-  /** Starts one that waits in the pool. */
+  /** Starts an idle browser. */
   start(pool: StoredPool): Promise<Session>;
-  /** Makes another session of the same browser, which waits again. Rejects when it is not to be had any more. */
+  /** Replaces the session of a browser by a new, idle one. Rejects if the browser is no longer available. */
   renew(pool: StoredPool, session: Session): Promise<Session>;
-  /** False for one that does not answer. */
+  /** False if the browser does not respond. */
   isAlive(session: Session): Promise<boolean>;
-  /** False for one whose profile has changed since, where the pool is to follow it. */
+  /** False if its profile has changed and the pool refreshes on profile updates. */
   isFresh(pool: StoredPool, session: Session): Promise<boolean>;
-  /** Makes a session that waits its caller's own. Rejects when the lease cannot be had; the session waits on then. */
+  /** Assigns an idle session to the caller. If this rejects, the session stays idle. */
   lease(session: Session, request: PoolLease): Promise<void>;
-  /** Ends a session; what goes wrong is logged where it happens. */
+  /** Ends a session. Never rejects. */
   end(session: Session, cause: 'deleted' | 'released'): Promise<void>;
 }
 
-/** Keeps browsers of one kind ready, and hands them out in the order in which they are asked for. */
+/** Keeps browsers of one kind ready and leases them, first come, first served. */
 export interface BrowserPool {
   stored(): StoredPool;
   counts(): { acquired: number; available: number };
   /**
-   * Null when none came free in time, or the caller has gone. Rejects when the pool's browsers cannot be started; where the
-   * service has no place for them, when the time is over.
+   * Null if none became available in time, or the caller disconnected. Rejects if browsers fail to start, or the service is still
+   * at capacity when the time is up.
    */
-  acquire(request: PoolLease, gone: AbortSignal): Promise<Session | null>;
-  /** Rejects with `not_found` for a session that nobody has acquired from this pool. */
+  acquire(request: PoolLease, signal: AbortSignal): Promise<Session | null>;
+  /** Rejects with `not_found` for a session that is not acquired from this pool. */
   release(sessionId: string, reuse: boolean): Promise<void>;
-  /** Those that nobody has acquired. */
-  waiting(): Session[];
-  /** Ends the browsers that wait; others take their places. */
+  /** Sessions that are not acquired. */
+  idle(): Session[];
+  /** Ends and replaces the idle browsers. */
   flush(): Promise<void>;
-  /** New browsers are started so from now on; browsers too many end. */
-  change(stored: StoredPool): void;
-  /** Nothing is started or handed out any more; resolves when what was being started has ended. */
+  /** Applies a new configuration to browsers started from now on, and ends surplus ones. */
+  reconfigure(stored: StoredPool): void;
+  /** Stops starting and leasing browsers; resolves when pending starts have settled. */
   stop(): Promise<void>;
-  /** The same, and ends all its sessions. */
+  /** Stops, and ends all sessions. */
   close(): Promise<void>;
 }
 
-/** A browser of the pool. `resume` lets its time-out count again; null once it is somebody's. */
+/** A browser of the pool. `resume` restarts its idle timeout when leased; null from then on. */
 interface Member {
   session: Session;
   resume: (() => void) | null;
@@ -59,172 +59,171 @@ export function createBrowserPool(initial: StoredPool, browsers: PoolBrowsers): 
   let stored = initial;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  /** Nothing is started before that, for the last start failed; in milliseconds since 1970. */
-  let pausedUntil = 0;
-  /** Why the last start found no place; null since one has. */
-  let refusal: HoldfastError | null = null;
+  /** No start is attempted before this time (epoch ms), because the last one failed. */
+  let retryAt = 0;
+  /** Why the last start was out of capacity; null once one succeeds. */
+  let capacityError: HoldfastError | null = null;
   const members = new Map<string, Member>();
   const starting = new Set<Promise<void>>();
-  const line = createWaitingLine();
+  const queue = createAcquireQueue();
   const fillRate = createFillRate(rateOf(stored));
 
-  const waiting = (): Member[] => [...members.values()].filter(({ resume }) => resume !== null);
+  const idleMembers = (): Member[] => [...members.values()].filter(({ resume }) => resume !== null);
   const missing = (): number => stored.config.size - members.size - starting.size;
 
   const discard = (member: Member): Promise<void> => {
-    // At once, so that nobody is handed what is about to end.
+    // Removed first, so that it cannot be leased while it ends.
     members.delete(member.session.record.id);
     return browsers.end(member.session, 'deleted');
   };
 
-  /** Takes in a browser that waits from now on. */
-  const takeIn = (session: Session): void => {
+  const addIdleMember = (session: Session): void => {
     const { id } = session.record;
     members.set(id, { session, resume: session.activity.begin() });
-    refusal = null;
+    capacityError = null;
     session.onEnd.add(() => {
-      if (members.delete(id)) keepFull();
+      if (members.delete(id)) reconcile();
     });
   };
 
-  /** Holds a place for what will wait in the pool. It may fail: the pool tries again after a while. */
-  const bring = (source: Promise<Session>): Promise<void> => {
-    const place = source
+  /** Reserves a slot for a browser that is starting. If it fails, the pool retries later. */
+  const fillSlot = (source: Promise<Session>): Promise<void> => {
+    const start = source
       .then(
         async (session) => {
           if (closed || missing() < 0) await browsers.end(session, 'deleted');
-          else takeIn(session);
+          else addIdleMember(session);
         },
         (error: unknown) => {
-          pausedUntil = Date.now() + RETRY_DELAY_MS;
-          // No place is left for now, or a browser did not come up: another try may do. Else every try would fail.
-          const passes =
+          retryAt = Date.now() + RETRY_DELAY_MS;
+          // Out of capacity, or the browser failed to start: retry. Any other error would recur, so waiting is futile.
+          const isRetriable =
             !(error instanceof HoldfastError) || ['capacity_exhausted', 'browser_error', 'gone'].includes(error.code);
-          if (!passes) line.rejectAll(error);
-          refusal = error instanceof HoldfastError && error.code === 'capacity_exhausted' ? error : null;
+          if (!isRetriable) queue.rejectAll(error);
+          capacityError = error instanceof HoldfastError && error.code === 'capacity_exhausted' ? error : null;
         },
       )
       .finally(() => {
-        starting.delete(place);
-        keepFull();
+        starting.delete(start);
+        reconcile();
       });
-    starting.add(place);
-    return place;
+    starting.add(start);
+    return start;
   };
 
-  const keepFull = (): void => {
+  const reconcile = (): void => {
     clearTimeout(timer);
     if (closed) return;
-    for (const member of waiting()) {
-      const waiter = line.next();
+    for (const member of idleMembers()) {
+      const waiter = queue.next();
       if (waiter === undefined) break;
-      void handOver(member, waiter);
+      void leaseTo(member, waiter);
     }
-    for (const member of waiting().slice(0, Math.max(0, -missing()))) void discard(member);
+    for (const member of idleMembers().slice(0, Math.max(0, -missing()))) void discard(member);
     const now = Date.now();
     if (missing() <= 0) return;
-    if (now < pausedUntil) {
-      keepFullIn(pausedUntil - now);
+    if (now < retryAt) {
+      reconcileIn(retryAt - now);
       return;
     }
-    // Who waits is not kept waiting for the fill rate.
-    while (missing() > 0 && line.length() > starting.size) void bring(browsers.start(stored));
-    while (missing() > 0 && starting.size < STARTS_AHEAD) {
+    // Waiting callers take precedence over the fill rate.
+    while (missing() > 0 && queue.length() > starting.size) void fillSlot(browsers.start(stored));
+    while (missing() > 0 && starting.size < MAX_BACKGROUND_STARTS) {
       const due = fillRate.take(now);
       if (due > 0) {
-        if (Number.isFinite(due)) keepFullIn(due);
+        if (Number.isFinite(due)) reconcileIn(due);
         return;
       }
-      void bring(browsers.start(stored));
+      void fillSlot(browsers.start(stored));
     }
   };
 
-  const keepFullIn = (milliseconds: number): void => {
-    timer = setTimeout(keepFull, milliseconds);
+  const reconcileIn = (milliseconds: number): void => {
+    timer = setTimeout(reconcile, milliseconds);
     timer.unref();
   };
 
-  const isFit = async (session: Session): Promise<boolean> =>
+  const isUsable = async (session: Session): Promise<boolean> =>
     (await browsers.isAlive(session)) && (await browsers.isFresh(stored, session));
 
-  const handOver = async (member: Member, waiter: Waiter): Promise<void> => {
+  const leaseTo = async (member: Member, waiter: Waiter): Promise<void> => {
     const { resume } = member;
     member.resume = null;
     try {
-      if (!(await isFit(member.session))) {
-        waiter.putBack();
+      if (!(await isUsable(member.session))) {
+        waiter.requeue();
         void discard(member);
-        keepFull();
+        reconcile();
         return;
       }
       await browsers.lease(member.session, waiter.request);
       resume?.();
-      if (waiter.answer(member.session)) return;
-      // Its caller has gone meanwhile.
-      await giveBack(member, true);
+      if (waiter.fulfill(member.session)) return;
+      // The caller has disconnected.
+      await returnMember(member, true);
     } catch (error) {
       waiter.fail(error);
       member.resume = resume;
-      keepFull();
+      reconcile();
     }
   };
 
-  const giveBack = async (member: Member, reuse: boolean): Promise<void> => {
+  const returnMember = async (member: Member, reuse: boolean): Promise<void> => {
     if (closed || !reuse || missing() < 0) {
       await browsers.end(member.session, 'released');
       return;
     }
-    // The place is held before the old session leaves it.
+    // Reserve the slot before the old session frees it.
     members.delete(member.session.record.id);
-    await bring(browsers.renew(stored, member.session));
+    await fillSlot(browsers.renew(stored, member.session));
   };
 
   const stop = async (): Promise<void> => {
     closed = true;
     clearTimeout(timer);
-    line.rejectAll(new HoldfastError('gone', 'The browser pool was closed'));
+    queue.rejectAll(new HoldfastError('gone', 'The browser pool was closed'));
     await Promise.all(starting);
   };
 
-  keepFull();
+  reconcile();
   return {
     stored: () => stored,
     counts: () => {
-      const available = waiting().length;
+      const available = idleMembers().length;
       return { available, acquired: members.size - available };
     },
-    acquire: (request, gone) => {
+    acquire: (request, signal) => {
       if (closed) throw new HoldfastError('gone', 'The browser pool was closed');
       const rate = rateOf(stored).percent;
       const seconds = request.acquire_timeout_seconds ?? (100 / rate) * 60;
-      const answer = line.wait(request, Math.min(seconds, ACQUIRE_WAIT_MAX_S) * 1000, gone);
-      pausedUntil = 0;
-      keepFull();
-      return answer.then((session) => {
-        // "None came free" would be less than the truth.
-        if (session === null && refusal !== null && missing() > 0 && !gone.aborted) throw refusal;
+      const acquired = queue.wait(request, Math.min(seconds, ACQUIRE_WAIT_MAX_S) * 1000, signal);
+      retryAt = 0;
+      reconcile();
+      return acquired.then((session) => {
+        // More precise than "none available".
+        if (session === null && capacityError !== null && missing() > 0 && !signal.aborted) throw capacityError;
         return session;
       });
     },
     release: async (sessionId, reuse) => {
       const member = members.get(sessionId);
       if (member === undefined || member.resume !== null || member.session.record.idle) {
-        throw new HoldfastError('not_found', 'session_id: no browser in use of this pool has this id');
+        throw new HoldfastError('not_found', 'session_id: not acquired from this pool');
       }
-      await giveBack(member, reuse);
+      await returnMember(member, reuse);
     },
-    waiting: () => waiting().map(({ session }) => session),
+    idle: () => idleMembers().map(({ session }) => session),
     flush: async () => {
-      const ends = waiting().map((member) => discard(member));
+      const ends = idleMembers().map((member) => discard(member));
       fillRate.refill();
-      keepFull();
+      reconcile();
       await Promise.all(ends);
     },
-    change: (changed) => {
+    reconfigure: (changed) => {
       stored = changed;
       fillRate.set(rateOf(changed));
-      pausedUntil = 0;
-      keepFull();
+      retryAt = 0;
+      reconcile();
     },
     stop,
     close: async () => {

@@ -1,38 +1,46 @@
 import type { BrowserPoolCreate, BrowserPoolUpdate } from '../../contract/browser-pools.ts';
 import { HoldfastError, invalidField } from '../../contract/errors.ts';
 import type { SessionRegistry } from '../session/registry.ts';
-import type { DefinitionReader } from './definition.ts';
+import type { DefinitionReader, PoolDefinition, StoredPool } from './definition.ts';
 import { createBrowserPool, type BrowserPool, type PoolBrowsers } from './pool.ts';
-import type { PoolStore, StoredPool } from './pool-store.ts';
 
-/** How often pools look whether their profile has changed, in milliseconds. */
-const LOOK_EVERY_MS = 10_000;
+/** How often pools check whether their profile has changed, in milliseconds. */
+const PROFILE_CHECK_MS = 10_000;
 
-/** Which pools a list shows. */
-export interface PoolFilter {
+/** Where pools are persisted. This service is the only writer. */
+export interface PoolStore {
+  all(): Promise<StoredPool[]>;
+  /** Rejects with `already_exists` if the project has a pool of that name. */
+  create(projectId: string, definition: PoolDefinition): Promise<StoredPool>;
+  /** Rejects like `create`, and with `not_found` if there is no such pool. */
+  update(projectId: string, id: string, definition: PoolDefinition): Promise<StoredPool>;
+  remove(projectId: string, id: string): Promise<void>;
+}
+
+/** Filters of a pool list. */
+interface PoolFilter {
   name?: string | undefined;
-  /** A part of the name in any case, or the whole id. */
+  /** A substring of the name, ignoring case, or the full id. */
   query?: string | undefined;
 }
 
 /** The browser pools of this service. */
 export interface BrowserPools {
-  /** Takes up what the store keeps: pools fill again after a restart. */
+  /** Loads the stored pools, which fill up again. */
   load(): Promise<void>;
   create(projectId: string, request: BrowserPoolCreate): Promise<BrowserPool>;
-  /** By id, else by name in the first of the projects that has one; throws `not_found`. */
+  /** Finds a pool by id, else by name, in the order of the projects. Throws `not_found`. */
   find(projects: readonly string[], idOrName: string): BrowserPool;
   /** Newest first. */
   list(projects: readonly string[], filter: PoolFilter): BrowserPool[];
   update(pool: BrowserPool, request: BrowserPoolUpdate): Promise<BrowserPool>;
   /** Throws `operation_failed` while browsers are in use, unless `force` ends them. */
   remove(pool: BrowserPool, force: boolean): Promise<void>;
-  /** Starts nothing any more; the sessions are whoever stops the service's to end. */
+  /** Stops starting browsers. Their sessions are left to end with the service. */
   stop(): Promise<void>;
 }
 
-/** What {@link createBrowserPools} needs. */
-export interface PoolsDeps {
+interface PoolsDeps {
   store: PoolStore;
   registry: Pick<SessionRegistry, 'max' | 'maxPooled'>;
   definitions: DefinitionReader;
@@ -47,31 +55,31 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
     return pool;
   };
 
-  const assertRoom = (size: number, except?: BrowserPool): void => {
+  const assertCapacity = (size: number, except?: BrowserPool): void => {
     const others = [...pools.values()].filter((pool) => pool !== except);
     const left = registry.maxPooled - others.reduce((sum, pool) => sum + pool.stored().config.size, 0);
     if (size <= left) return;
     throw invalidField(
       'size',
-      `pools may have ${String(Math.max(0, left))} more browsers here (${String(registry.max - registry.maxPooled)} of ` +
-        `${String(registry.max)} places are kept for logins and health checks); raise BROWSER_MAX_SESSIONS`,
+      `pools may have ${String(Math.max(0, left))} more browsers (${String(registry.max - registry.maxPooled)} of ` +
+        `${String(registry.max)} sessions are reserved for logins and health checks); raise BROWSER_MAX_SESSIONS`,
     );
   };
 
   const isStale = async (pool: BrowserPool) => {
     const stored = pool.stored();
-    for (const session of pool.waiting()) {
+    for (const session of pool.idle()) {
       if (!(await browsers.isFresh(stored, session))) return true;
     }
     return false;
   };
-  const look = async (): Promise<void> => {
+  const flushStale = async (): Promise<void> => {
     for (const pool of pools.values()) if (await isStale(pool)) await pool.flush();
   };
   const timer = setInterval(() => {
-    // A store that is away is asked again; what is stale by then is found when it is asked for.
-    look().catch(() => undefined);
-  }, LOOK_EVERY_MS);
+    // If the store is down, the next check retries; acquiring checks freshness anyway.
+    flushStale().catch(() => undefined);
+  }, PROFILE_CHECK_MS);
   timer.unref();
 
   return {
@@ -80,7 +88,7 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
     },
     create: async (projectId, request) => {
       const definition = await definitions.onCreate(projectId, request);
-      assertRoom(definition.config.size);
+      assertCapacity(definition.config.size);
       return open(await store.create(projectId, definition));
     },
     find: (projects, idOrName) => {
@@ -95,7 +103,7 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
       return found;
     },
     list: (projects, { name, query = '' }) =>
-      // They are kept in the order in which they were made.
+      // The map is in order of creation.
       [...pools.values()].toReversed().filter((pool) => {
         const stored = pool.stored();
         if (!projects.includes(stored.projectId)) return false;
@@ -105,8 +113,8 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
     update: async (pool, request) => {
       const stored = pool.stored();
       const definition = await definitions.onUpdate(stored, request);
-      assertRoom(definition.config.size, pool);
-      pool.change(await store.update(stored.projectId, stored.id, definition));
+      assertCapacity(definition.config.size, pool);
+      pool.reconfigure(await store.update(stored.projectId, stored.id, definition));
       if (request.discard_all_idle === true) await pool.flush();
       return pool;
     },
@@ -114,7 +122,7 @@ export function createBrowserPools({ store, registry, definitions, browsers }: P
       const { id, projectId } = pool.stored();
       const { acquired } = pool.counts();
       if (acquired > 0 && !force) {
-        const message = `${String(acquired)} of its browsers are in use; release them, or send \`force: true\``;
+        const message = `${String(acquired)} browsers of the pool are in use; release them, or send \`force: true\``;
         throw new HoldfastError('operation_failed', message, { details: [{ code: 'in_use', message }] });
       }
       await store.remove(projectId, id);

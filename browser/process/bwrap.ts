@@ -8,46 +8,44 @@ import { SESSION_ROOT_VARIABLE } from './process-list.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
 /**
- * How far a machine lets us go.
- * - `drop`: the service is root. bwrap makes the mounts as root, then the command becomes a user that owns nothing on the
- *   machine: no process of a session ever runs as the machine's root, not even without capabilities.
+ * - `drop`: the service is root. bwrap mounts as root, then the command becomes a user that owns nothing on the machine: no
+ *   process of a session ever runs as the machine's root, not even without capabilities.
  * - `map`: the service is an ordinary user. The command runs in a user namespace, as that user under another id.
  */
 export type BwrapMode = 'drop' | 'map';
 
-/** What the probe found. */
+/** What bwrap can do on this machine. */
 export interface BwrapAbilities {
   mode: BwrapMode;
-  /** Containers may forbid to mount /proc; commands then run without one. */
+  /** False where mounting /proc is forbidden, as in some containers; commands then run without it. */
   proc: boolean;
-  /** Whether a command may have a user namespace to itself: it can be the session's root user there. */
+  /** Whether commands can have their own user namespace, in which they can be root. */
   root: boolean;
 }
 
-/** What {@link createBwrapIsolation} needs beside. */
-export interface BwrapOptions extends BwrapAbilities {
-  /** Gives processes the machine's network, past the egress proxy: only where the operator asked for it by name. */
+interface BwrapOptions extends BwrapAbilities {
+  /** Gives processes the machine's network, bypassing the egress proxy. Only if the operator opted in. */
   network: boolean;
   limits: ProcessLimits;
 }
 
-/** User and group that commands of a service run by root become: outside the ranges that distributions hand out. */
+/** User and group id of commands in `drop` mode, outside the ranges that distributions assign. */
 const SESSION_ID = 61_000;
 /** User id inside a user namespace. */
 const MAPPED_ID = 1000;
-/** Where the service's own things are inside. */
-const INSIDE = '/run/holdfast';
-/** Signals that a caller or a terminal sends: the outer processes ignore them, so that the command decides. */
-const SENT_SIGNALS = 'INT TERM HUP QUIT TSTP TTIN TTOU';
-/** Entries of the machine's /etc that programs need to start, to draw text and to check certificates. No secrets. */
-const SHOWN_ETC = [
+/** Folder of the service's own files inside the sandbox. */
+const SERVICE_DIR = '/run/holdfast';
+/** Signals that the outer processes ignore, so that the command handles them. */
+const FORWARDED_SIGNALS = 'INT TERM HUP QUIT TSTP TTIN TTOU';
+/** Entries of the machine's /etc that programs need to start, render text and check certificates. No secrets. */
+const ETC_ENTRIES = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'fonts', 'localtime', 'mime.types', 'magic'],
   ...['ssl/certs', 'ca-certificates', 'ca-certificates.conf', 'terminfo', 'ImageMagick-6', 'ImageMagick-7'],
 ];
-/** What name resolution needs beside, where there is a network. */
+/** Additional entries for name resolution, with a network. */
 const NETWORK_ETC = ['resolv.conf', 'hosts', 'nsswitch.conf', 'gai.conf', 'services', 'protocols'];
 
-/** Processes in their own mount, pid, ipc and (unless asked otherwise) network namespaces, by bubblewrap. */
+/** Isolates processes in their own mount, pid, ipc and, by default, network namespaces with bubblewrap. */
 export function createBwrapIsolation(options: BwrapOptions): Isolation {
   const { mode } = options;
   const owner: FileOwner | null = mode === 'drop' ? { uid: SESSION_ID, gid: SESSION_ID } : null;
@@ -70,7 +68,7 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       TMPDIR: '/tmp',
       ...(display === null ? {} : { DISPLAY: display }),
     }),
-    placeOf: ({ name }) => `${INSIDE}/${name}`,
+    sandboxPath: ({ name }) => `${SERVICE_DIR}/${name}`,
     wrap: async (folder, command) => {
       const bwrapOptions = [
         ...namespaces(options, command.user),
@@ -80,8 +78,8 @@ export function createBwrapIsolation(options: BwrapOptions): Isolation {
       await writeFile(command.optionsFile, bwrapOptions.map((option) => `${option}\0`).join(''), { mode: 0o600 });
       if (owner !== null) await chown(command.envFile, owner.uid, owner.gid);
       return hostCommand(options.limits, folder, command, [
-        ...becomes(options, command.user),
-        ...startOf(options.limits, command),
+        ...dropPrivileges(options, command.user),
+        ...startCommand(options.limits, command),
       ]);
     },
   };
@@ -94,7 +92,7 @@ function namespaces({ mode, network }: BwrapOptions, user: ProcessUser): string[
     ...['--hostname', 'session'],
     ...(network ? [] : ['--unshare-net']),
     ...['--cap-drop', 'ALL'],
-    // To become another user, and nothing else; gone with that step.
+    // Only needed to become another user; dropped with that step.
     ...(mode === 'drop'
       ? ['--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID']
       : ['--unshare-user', '--uid', id, '--gid', id]),
@@ -102,8 +100,8 @@ function namespaces({ mode, network }: BwrapOptions, user: ProcessUser): string[
 }
 
 /**
- * The root of the file system is bwrap's own, empty and read-only in the end; the session's folders are mounted into it
- * one by one. Mounting the session's root as `/` would let a process put links where bwrap makes its mount points.
+ * The file system's root is bwrap's own, read-only, with the session's folders mounted into it one by one. Mounting the session's
+ * root as `/` would let a process place links where bwrap creates mount points.
  */
 async function mounts(
   options: BwrapOptions,
@@ -111,27 +109,27 @@ async function mounts(
   command: SessionCommand,
   id: number,
 ): Promise<string[]> {
-  const etc = [...SHOWN_ETC, ...(options.network ? NETWORK_ETC : [])].map((name) => path.join('/etc', name));
+  const etc = [...ETC_ENTRIES, ...(options.network ? NETWORK_ETC : [])].map((name) => path.join('/etc', name));
   return [
-    // Made open to all: what bwrap makes unasked is its own user's alone.
-    ...['/etc', '/etc/ssl', '/run', INSIDE].flatMap((place) => ['--perms', '0755', '--dir', place]),
+    // Created explicitly, because folders that bwrap creates implicitly are private to its user.
+    ...['/etc', '/etc/ssl', '/run', SERVICE_DIR].flatMap((place) => ['--perms', '0755', '--dir', place]),
     ...['--ro-bind', '/usr', '/usr'],
     ...(await systemLinks()),
     ...(options.proc ? ['--proc', '/proc'] : []),
-    // In its own file system, for what a program puts there is memory that belongs to no process.
+    // A file system of its own: its content is memory that no process limit counts.
     ...['--dev', '/dev', '--size', String(SHARED_MEMORY_BYTES), '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--remount-ro', '/dev'],
     ...etc.flatMap((place) => ['--ro-bind-try', place, place]),
-    ...(await accounts(folder, id, !options.network)),
-    ...(await ownFolders(folder)),
-    ...['--ro-bind', command.envFile, `${INSIDE}/env`],
-    ...command.shown.flatMap(({ name, source }) => ['--ro-bind', source, `${INSIDE}/${name}`]),
+    ...(await accountFiles(folder, id, !options.network)),
+    ...(await sessionMounts(folder)),
+    ...['--ro-bind', command.envFile, `${SERVICE_DIR}/env`],
+    ...command.mounts.flatMap(({ name, source }) => ['--ro-bind', source, `${SERVICE_DIR}/${name}`]),
     ...displaySocket(command.display),
     ...['--remount-ro', '/'],
   ];
 }
 
-/** /bin, /lib and their like: links into /usr on most machines, folders of their own on others. */
+/** /bin, /lib and the like: links into /usr on most machines, separate folders on others. */
 async function systemLinks(): Promise<string[]> {
   const names = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
   const args = await Promise.all(
@@ -144,8 +142,8 @@ async function systemLinks(): Promise<string[]> {
   return args.flat();
 }
 
-/** Names for the ids inside, and for the loopback of its own; the machine's own accounts and hosts are not shown. */
-async function accounts(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
+/** Generated passwd, group and hosts files; the machine's own are not exposed. */
+async function accountFiles(folder: SessionFolder, id: number, ownNetwork: boolean): Promise<string[]> {
   const files = {
     passwd: `root:x:0:0:root:/root:/bin/sh\nuser:x:${String(id)}:${String(id)}:user:/home/user:/bin/sh\n`,
     group: `root:x:0:\nuser:x:${String(id)}:\n`,
@@ -160,57 +158,63 @@ async function accounts(folder: SessionFolder, id: number, ownNetwork: boolean):
   return args;
 }
 
-/** Everything at the top of the session's root. Processes cannot change these entries, only what is below them. */
-async function ownFolders(folder: SessionFolder): Promise<string[]> {
+/** Mounts the top-level entries of the session's root. Processes can only change what is below them. */
+async function sessionMounts(folder: SessionFolder): Promise<string[]> {
   const entries = await readdir(folder.root, { withFileTypes: true });
   return entries
     .filter((entry) => (entry.isDirectory() || entry.isFile()) && !SYSTEM_FOLDERS.has(entry.name))
     .flatMap((entry) => ['--bind', path.join(folder.root, entry.name), `/${entry.name}`]);
 }
 
-/** Where programs look for the socket of a display. */
+/** Where programs expect the socket of a display. */
 function socketOf(display: string | null): string | null {
   const number = /^:(\d+)$/.exec(display ?? '')?.[1];
   return number === undefined ? null : `/tmp/.X11-unix/X${number}`;
 }
 
-/** The socket of the session's own display, out of the reach of its processes: nothing is mounted below a folder of theirs. */
+/** Mounts the session's display socket outside the folders its processes can write to. */
 function displaySocket(display: string | null): string[] {
   const socket = socketOf(display);
-  return socket === null ? [] : ['--ro-bind-try', socket, `${INSIDE}/display`];
+  return socket === null ? [] : ['--ro-bind-try', socket, `${SERVICE_DIR}/display`];
 }
 
 /**
- * A link at the place where programs look, made inside, by the command's own user, before anything of the caller is read:
- * what the session's processes may have put there leads nowhere but to their own files.
+ * Shell line that links the display socket to where programs expect it. It runs as the command's user, so anything that session
+ * processes placed there can only lead to their own files.
  */
 function linkDisplay(display: string | null): string {
   const socket = socketOf(display);
   if (socket === null) return '';
-  const link = `mkdir -p ${path.dirname(socket)} && ln -sfn ${INSIDE}/display ${socket}`;
+  const link = `mkdir -p ${path.dirname(socket)} && ln -sfn ${SERVICE_DIR}/display ${socket}`;
   return `[ -S ${socket} ] || { ${link}; } 2>/dev/null; `;
 }
 
-/** Programs by their full names: a session's own folders are not searched for what still holds a capability. */
-function becomes({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
+/** Full paths: programs that still hold capabilities must not be looked up in the session's folders. */
+function dropPrivileges({ mode, root }: BwrapOptions, user: ProcessUser): string[] {
   if (mode === 'map') return [];
-  const none = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'];
+  const noCapabilities = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'];
   const id = String(SESSION_ID);
-  const drop = ['/usr/bin/setpriv', `--reuid=${id}`, `--regid=${id}`, '--clear-groups', '--no-new-privs', ...none];
+  const drop = [
+    '/usr/bin/setpriv',
+    `--reuid=${id}`,
+    `--regid=${id}`,
+    '--clear-groups',
+    '--no-new-privs',
+    ...noCapabilities,
+  ];
   if (user === 'user' && !root) return drop;
-  // In a namespace in which there is nothing but this program: its processes are counted there, and root is an id without
-  // power over anything.
+  // A user namespace for this program alone: its processes are counted there, and root has no power outside it.
   const mapped = user === 'root' ? '--map-root-user' : '--map-current-user';
-  return [...drop, '/usr/bin/unshare', '--user', mapped, '--', '/usr/bin/setpriv', ...none];
+  return [...drop, '/usr/bin/unshare', '--user', mapped, '--', '/usr/bin/setpriv', ...noCapabilities];
 }
 
-function startOf(limits: ProcessLimits, { command, args, cwd, display }: SessionCommand): string[] {
-  const signals = `--default-signal=${SENT_SIGNALS.replaceAll(' ', ',')}`;
+function startCommand(limits: ProcessLimits, { command, args, cwd, display }: SessionCommand): string[] {
+  const signals = `--default-signal=${FORWARDED_SIGNALS.replaceAll(' ', ',')}`;
   const script = `${linkDisplay(display)}${processLimitLine(limits)}${START_SCRIPT}`;
-  return ['/usr/bin/env', signals, '/bin/sh', '-c', script, `${INSIDE}/env`, cwd, command, ...args];
+  return ['/usr/bin/env', signals, '/bin/sh', '-c', script, `${SERVICE_DIR}/env`, cwd, command, ...args];
 }
 
-/** The options travel in a file: what is on a command line, every user of the machine can read. */
+/** Passes the options in a file, because every user of the machine can read command lines. */
 function hostCommand(
   limits: ProcessLimits,
   folder: SessionFolder,
@@ -218,7 +222,7 @@ function hostCommand(
   inside: string[],
 ): HostCommand {
   const bwrap = [...niceCommand(limits), 'bwrap', '--args', '9', '--'].join(' ');
-  const script = `trap '' ${SENT_SIGNALS}; ${limitLines(limits)}exec ${bwrap} "$@" 9<"$0"`;
+  const script = `trap '' ${FORWARDED_SIGNALS}; ${limitLines(limits)}exec ${bwrap} "$@" 9<"$0"`;
   const env = { ...HOST_ENVIRONMENT, [SESSION_ROOT_VARIABLE]: folder.root };
   return { program: '/bin/sh', args: ['-c', script, command.optionsFile, ...inside], env };
 }

@@ -2,33 +2,33 @@ import { createReadStream } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, rm } from 'node:fs/promises';
 
-/** How much of a stream is kept in memory, in bytes; what is more goes to a file. */
+/** How much of a stream is kept in memory, in bytes; the rest goes to a file. */
 const MEMORY_BYTES = 256 * 1024;
-/** How much of a stream is kept at all, in bytes; what is more is read and dropped, so that the command goes on. */
-export const EXEC_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** How much may wait for the disk, in bytes. */
+/** How much of a stream is kept at all, in bytes; the rest is read and dropped, so that the command continues. */
+const EXEC_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Largest backlog of writes to the disk, in bytes. */
 const PENDING_BYTES = 4 * 1024 * 1024;
-/** Divisible by three: base64 of pieces of this size can be joined. */
+/** Divisible by three, so that the base64 of pieces can be concatenated. */
 const PIECE_BYTES = 48 * 1024;
 
-/** One output stream of a command that is waited for. */
+/** One output stream of a foreground command. */
 export interface ExecOutput {
-  /** A promise asks to wait with more: the disk is behind. */
+  /** Returns a promise to wait for if the disk is behind. */
   push(data: Buffer): Promise<void> | undefined;
-  /** True when more came than is kept. */
-  cut(): boolean;
-  /** All that is kept, in base64, piece by piece. Call it after the command has ended. */
+  /** True if output was dropped. */
+  isTruncated(): boolean;
+  /** The kept output in base64, piece by piece. Only after the command has ended. */
   base64(): AsyncGenerator<string>;
-  /** Removes its file. */
+  /** Deletes its file. */
   dispose(): Promise<void>;
 }
 
-/** Keeps a stream: its beginning in memory, the rest in `file`, which is made when it is needed. */
+/** Keeps the beginning of a stream in memory, and the rest in `file`, created on demand. */
 export function createExecOutput(file: string, limitBytes = EXEC_OUTPUT_BYTES): ExecOutput {
   const first: Buffer[] = [];
   let inMemory = 0;
   let size = 0;
-  let isCut = false;
+  let truncated = false;
   let handle: Promise<FileHandle> | null = null;
   let writing: Promise<void> = Promise.resolve();
   let pending = 0;
@@ -41,9 +41,9 @@ export function createExecOutput(file: string, limitBytes = EXEC_OUTPUT_BYTES): 
       .then(async () => {
         await (await target).appendFile(data);
       })
-      // A full disk: what could not be kept is cut.
+      // A full disk truncates the output.
       .catch(() => {
-        isCut = true;
+        truncated = true;
       })
       .finally(() => {
         pending -= data.length;
@@ -52,20 +52,20 @@ export function createExecOutput(file: string, limitBytes = EXEC_OUTPUT_BYTES): 
 
   return {
     push: (data) => {
-      const room = isCut ? 0 : limitBytes - size;
+      const room = truncated ? 0 : limitBytes - size;
       const kept = data.subarray(0, Math.max(0, room));
-      if (kept.length < data.length) isCut = true;
+      if (kept.length < data.length) truncated = true;
       size += kept.length;
       const head = kept.subarray(0, Math.max(0, MEMORY_BYTES - inMemory));
       if (head.length > 0) {
-        // A copy: the piece may be a small part of a large buffer.
+        // Copied: the chunk may be a small slice of a large buffer.
         first.push(Buffer.from(head));
         inMemory += head.length;
       }
       if (head.length < kept.length) toFile(kept.subarray(head.length));
       return pending > PENDING_BYTES ? writing : undefined;
     },
-    cut: () => isCut,
+    isTruncated: () => truncated,
     base64: async function* () {
       await writing;
       let rest: Buffer = Buffer.alloc(0);

@@ -5,12 +5,12 @@ import { limitLines, niceCommand } from './limits.ts';
 import { SESSION_ROOT_VARIABLE } from './process-list.ts';
 import type { FileOwner, SessionFolder } from './session-folder.ts';
 
-/** Who a process runs as, inside its session. */
+/** The user a process runs as, inside its session. */
 export type ProcessUser = 'user' | 'root';
 
-/** A file or folder of the machine that one command is shown, for reading. */
-export interface ShownFile {
-  /** A plain name, unlike any other that the command is shown. */
+/** A file or folder of the machine, mounted read-only for one command. */
+export interface MountedFile {
+  /** A plain name, unique among the command's mounts. */
   name: string;
   source: string;
 }
@@ -22,60 +22,60 @@ export interface SessionCommand {
   /** Absolute, as the process sees it. */
   cwd: string;
   user: ProcessUser;
-  /** A file of shell `export` lines, private to the process. */
+  /** File of shell `export` lines, private to the process. */
   envFile: string;
-  /** Where the options of the isolating program are written, private to the service. */
+  /** File for the options of the sandbox program, private to the service. */
   optionsFile: string;
   /** Display of the session's browser, for example `:99`; null without one. */
   display: string | null;
-  shown: readonly ShownFile[];
+  mounts: readonly MountedFile[];
 }
 
-/** A program, its arguments and its environment, ready to be started on this machine. */
+/** A command to start on this machine. */
 export interface HostCommand {
   program: string;
   args: string[];
   env: Record<string, string>;
 }
 
-/** What keeps the processes of a session apart from this machine, or does not. */
+/** How the processes of a session are isolated from this machine, if at all. */
 export interface Isolation {
   kind: 'bwrap' | 'none';
   owner: FileOwner | null;
-  /** True where processes have a network of their own, with nothing on it. */
+  /** True if processes have their own, empty network. */
   ownNetwork: boolean;
-  /** Whether processes may have the session's root user. */
+  /** Whether processes can run as the session's root user. */
   hasRoot: boolean;
-  /** How many of the session's users there are by name: what `as_user` may say. */
+  /** User names that `as_user` accepts. */
   users: readonly string[];
-  /** Folders of the machine that processes can read and the files operations leave alone, without slashes. */
+  /** Names of top-level folders that belong to the machine: readable by processes, off limits for file operations. */
   systemFolders: ReadonlySet<string>;
-  /** Environment that every process starts with. */
+  /** Base environment of every process. */
   environment(folder: SessionFolder, user: ProcessUser, display: string | null): Record<string, string>;
-  /** Where a command finds what it is shown. */
-  placeOf(shown: ShownFile): string;
-  /** The command line that starts a command inside. Writes its options to `optionsFile`. */
+  /** Path of a mounted file, as the command sees it. */
+  sandboxPath(file: MountedFile): string;
+  /** Wraps a command so that it starts isolated. Writes the options to `optionsFile`. */
   wrap(folder: SessionFolder, command: SessionCommand): Promise<HostCommand>;
 }
 
-/** Folders of the machine that a session shows read-only, or whose place it keeps for the kernel's own file systems. */
+/** Top-level folders that are mounted read-only from the machine, or reserved for kernel file systems. */
 export const SYSTEM_FOLDERS: ReadonlySet<string> = new Set([
   ...['usr', 'bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'libexec'],
   ...['etc', 'proc', 'dev', 'sys', 'run', 'boot'],
 ]);
 
 /**
- * Reads the environment file, goes to the folder and becomes the command: `$0` is the file, `$1` the folder. What fails
- * here ends like it would in any shell: 126 without the folder, 127 without the program.
+ * Sources the environment file `$0`, changes to the folder `$1` and executes the command. Fails like any shell: 126 without
+ * the folder, 127 without the program.
  */
 export const START_SCRIPT = '. "$0"; cd -- "$1" || exit 126; shift; exec "$@"';
 
-/** The environment of what runs outside the isolation: nothing of the service's own, nothing of a caller's. */
+/** Environment of processes outside the sandbox: nothing of the service's, nothing of a caller's. */
 export const HOST_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /**
- * No isolation: processes run on the machine itself as the service's own user, and see what it sees. Only for an
- * operator who has allowed it by name; the session's folder is their home, not their limit.
+ * No isolation: processes run on the machine as the service's own user, with its access. Only if the operator opted in; the
+ * session's folder is their home, not their limit.
  */
 export function createUnisolated(limits: ProcessLimits): Isolation {
   const isRoot = process.getuid?.() === 0;
@@ -97,7 +97,7 @@ export function createUnisolated(limits: ProcessLimits): Isolation {
       TMPDIR: path.join(folder.root, 'tmp'),
       ...(display === null ? {} : { DISPLAY: display }),
     }),
-    placeOf: ({ source }) => source,
+    sandboxPath: ({ source }) => source,
     wrap: (folder, { command, args, cwd, envFile }) =>
       Promise.resolve({
         program: '/bin/sh',

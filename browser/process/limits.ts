@@ -1,16 +1,16 @@
-/** What one program of a session may take, with all that it starts where that can be counted together. */
+/** Resource limits of one program of a session, including its children where they can be counted together. */
 export interface ProcessLimits {
-  /** Data that each of its processes may have in memory, in bytes; shared memory is bounded apart. */
+  /** Memory per process, in bytes; shared memory is limited separately. */
   memoryBytes: number;
-  /** How many processes and threads it may be. */
+  /** Processes and threads. */
   processes: number;
-  /** Largest file that it may write, in bytes. */
+  /** Largest file it may write, in bytes. */
   fileBytes: number;
-  /** How far it stands back for the service and the browsers: 0 not at all, 19 altogether (nice(1)). */
+  /** CPU priority (nice(1)): 0 is that of the service and the browsers, 19 the lowest. */
   niceness: number;
 }
 
-/** Enough for a video encoder, a compiler or a browser of its own; not enough to take the machine along. */
+/** Enough for a video encoder, a compiler or a browser, without exhausting the machine. */
 export const DEFAULT_LIMITS: ProcessLimits = {
   memoryBytes: 4096 * 1024 * 1024,
   processes: 512,
@@ -18,15 +18,15 @@ export const DEFAULT_LIMITS: ProcessLimits = {
   niceness: 10,
 };
 
-/** Most that the sandbox's /dev/shm holds, in bytes: memory that belongs to no process. */
+/** Size of the sandbox's /dev/shm, in bytes; its memory belongs to no process. */
 export const SHARED_MEMORY_BYTES = 256 * 1024 * 1024;
 
-/** A shell counts files in units of so many bytes, whichever shell it is. */
+/** Unit of `ulimit -f`, in bytes. */
 const FILE_UNIT = 512;
 
 /**
- * Lines for a POSIX shell that bound whatever it becomes. A limit of the machine that is lower stays: each is set for
- * itself. No core dumps; and when memory runs out, the kernel takes these programs first.
+ * POSIX shell lines that limit the process that runs them. Each is set separately, so that lower limits of the machine remain.
+ * Disables core dumps, and makes the kernel kill these programs first when memory runs out.
  */
 export function limitLines({ memoryBytes, fileBytes }: ProcessLimits): string {
   const limits = [
@@ -39,15 +39,15 @@ export function limitLines({ memoryBytes, fileBytes }: ProcessLimits): string {
 }
 
 /**
- * The same for the number of processes. The kernel counts them by user and user namespace: inside the one that a program
- * has to itself this bounds the program, elsewhere all programs of that user. One of both is what the shell calls it.
+ * Shell line for the number of processes. The kernel counts them per user and user namespace: this limits one program if it has
+ * its own namespace, else all programs of the user. Shells call the option `-u` or `-p`.
  */
 export function processLimitLine({ processes }: ProcessLimits): string {
   const count = String(processes);
   return `{ ulimit -u ${count} || ulimit -p ${count}; } 2>/dev/null; `;
 }
 
-/** Goes before a program and its arguments. */
+/** Prefix of a command that lowers its priority. */
 export function niceCommand({ niceness }: ProcessLimits): string[] {
   return ['nice', '-n', String(niceness)];
 }

@@ -1,42 +1,41 @@
-/** Which of its streams a process wrote to. A terminal has one for both: `stdout`. */
+/** The stream a process wrote to; with a terminal, always `stdout`. */
 export type OutputStream = 'stdout' | 'stderr';
 
-/** One piece of output. */
-export interface OutputPiece {
+interface OutputPiece {
   stream: OutputStream;
   data: Buffer;
 }
 
-/** The latest output of a process, bounded: the oldest goes when there is no room. A process never waits for a reader. */
+/** Ring buffer of a process's latest output. The oldest is dropped when full; a process never waits for a reader. */
 export interface OutputRing {
   push(stream: OutputStream, data: Buffer): void;
-  /** No more output comes. */
+  /** Marks the end of the output. */
   end(): void;
   /**
-   * What is kept and what comes, to the end or until the signal. A reader who falls behind loses the oldest; `onLost`
-   * says how many bytes. A reader costs nothing but its place.
+   * Yields the buffered and further output until its end or the signal. A reader that falls behind misses the oldest; `onLost`
+   * receives the number of bytes.
    */
   read(signal: AbortSignal, onLost: (bytes: number) => void): AsyncGenerator<OutputPiece>;
-  /** Forgets what is kept. */
+  /** Drops the buffered output. */
   clear(): void;
 }
 
-/** What a piece costs beside its bytes: a process that writes byte by byte must not keep a million pieces. */
+/** Overhead of a piece, in bytes: a process that writes byte by byte must not keep a million pieces. */
 const PIECE_COST = 128;
 
-/** Keeps up to `limitBytes`. */
+/** Creates a buffer of `limitBytes`. */
 export function createOutputRing(limitBytes: number): OutputRing {
-  /** `at`: how many bytes were written before this piece, ever. */
+  /** `at`: offset of the piece in the whole output. */
   let pieces: (OutputPiece & { at: number })[] = [];
   let cost = 0;
   let written = 0;
   let dropped = 0;
   let ended = false;
-  const sleepers = new Set<() => void>();
+  const waitingReaders = new Set<() => void>();
 
-  const wakeAll = (): void => {
-    for (const wake of sleepers) wake();
-    sleepers.clear();
+  const notifyReaders = (): void => {
+    for (const wake of waitingReaders) wake();
+    waitingReaders.clear();
   };
   const dropTo = (limit: number): void => {
     let count = 0;
@@ -48,20 +47,20 @@ export function createOutputRing(limitBytes: number): OutputRing {
     dropped += count;
     if (count > 0) pieces = pieces.slice(count);
   };
-  const changed = (signal: AbortSignal): Promise<void> =>
+  const nextChange = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const wake = (): void => {
         signal.removeEventListener('abort', wake);
-        sleepers.delete(wake);
+        waitingReaders.delete(wake);
         resolve();
       };
-      sleepers.add(wake);
+      waitingReaders.add(wake);
       signal.addEventListener('abort', wake);
     });
 
   return {
     push: (stream, data) => {
-      // One piece never fills the ring: what is dropped for it is never all of it.
+      // Split, so that one piece never evicts everything else.
       const largest = Math.max(1, Math.floor(limitBytes / 4));
       for (let start = 0; start < data.length; start += largest) {
         const piece = data.subarray(start, start + largest);
@@ -70,11 +69,11 @@ export function createOutputRing(limitBytes: number): OutputRing {
         cost += piece.length + PIECE_COST;
       }
       dropTo(limitBytes);
-      wakeAll();
+      notifyReaders();
     },
     end: () => {
       ended = true;
-      wakeAll();
+      notifyReaders();
     },
     clear: () => {
       dropTo(0);
@@ -93,7 +92,7 @@ export function createOutputRing(limitBytes: number): OutputRing {
           position += piece.data.length;
           yield { stream: piece.stream, data: piece.data };
         } else if (ended) return;
-        else await changed(signal);
+        else await nextChange(signal);
       }
     },
   };

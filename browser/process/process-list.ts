@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Clock ticks in a second and bytes in a page: what Linux has on the machines that Node runs on. */
+/** Clock ticks per second and page size of Linux, on all platforms that Node supports. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
 /** One process of the machine. */
-export interface ProcessEntry {
+interface ProcessEntry {
   pid: number;
   parent: number;
   group: number;
@@ -14,39 +14,36 @@ export interface ProcessEntry {
   memoryBytes: number;
 }
 
-/** All processes of the machine. Linux only; elsewhere none. */
+/** All processes of the machine; empty except on Linux. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
   const entries = await Promise.all((await processNames()).map(readEntry));
   return entries.filter((entry) => entry !== null);
 }
 
-/**
- * Processes, but this one, one of whose arguments (`cmdline`) or variables (`environ`) is one that is looked for. Those that
- * are not ours to read are none of them.
- */
+/** Pids of other readable processes with a matching argument (`cmdline`) or environment variable (`environ`). */
 export async function processesWith(
   list: 'cmdline' | 'environ',
-  isWanted: (entry: string) => boolean,
+  matches: (entry: string) => boolean,
 ): Promise<number[]> {
   const found = await Promise.all(
     (await processNames()).map(async (name) => {
       const entries = await readFile(`/proc/${name}/${list}`, 'utf8').catch(() => '');
-      return entries.split('\0').some(isWanted) ? Number(name) : null;
+      return entries.split('\0').some(matches) ? Number(name) : null;
     }),
   );
   return found.filter((pid) => pid !== null).filter((pid) => pid !== process.pid);
 }
 
-/** Kills a process, unless it has ended by itself. */
+/** Kills a process, if it still exists. */
 export function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended by itself meanwhile.
+    // It has exited.
   }
 }
 
-/** A process and everything below it; empty when it has gone. */
+/** A process and its descendants; empty if it has exited. */
 export async function processTree(pid: number): Promise<ProcessEntry[]> {
   const top = await readEntry(String(pid));
   if (top === null) return [];
@@ -58,7 +55,7 @@ export async function processTree(pid: number): Promise<ProcessEntry[]> {
   return found;
 }
 
-/** Direct children; of a process that has gone, none. Kernels without the list of them make it a search through all processes. */
+/** Direct children. Searches all processes on kernels without a list of them. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const name = String(pid);
   const list = await readFile(`/proc/${name}/task/${name}/children`, 'utf8').catch(() => null);
@@ -67,7 +64,7 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return (await listProcesses()).filter(({ parent }) => parent === pid).map((entry) => entry.pid);
 }
 
-/** Whether a process ignores SIGTERM, as its kernel entry says; null when it has gone. */
+/** Whether a process ignores SIGTERM; null if it has exited. */
 export async function ignoresTermination(pid: number): Promise<boolean | null> {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '');
   const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(status)?.[1];
@@ -80,9 +77,8 @@ async function processNames(): Promise<string[]> {
 }
 
 async function readEntry(name: string): Promise<ProcessEntry | null> {
-  // Gone meanwhile: not there.
   const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
-  // The name in brackets may hold anything, brackets and spaces too.
+  // The name in parentheses may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 22) return null;
   const number = (index: number): number => Number(fields[index] ?? 0);
@@ -96,20 +92,20 @@ async function readEntry(name: string): Promise<ProcessEntry | null> {
   };
 }
 
-/** Marks what runs for a session by its environment, outside of what isolates it: the value is the session's root. */
+/** Environment variable that marks the outer processes of a session; its value is the session's root. */
 export const SESSION_ROOT_VARIABLE = 'HOLDFAST_SESSION_ROOT';
-/** How often processes are looked for again: one may start another just before it is killed. */
-const ROUNDS = 5;
+/** How often to search again: a process may start another just before it is killed. */
+const KILL_ROUNDS = 5;
 
 /**
- * Kills what runs for sessions whose root is at or below a folder; returns how many there were. Finds processes that left
- * their group and terminal, and those of a service that died; not those that threw their environment away, which only
- * isolation keeps together. Linux only; elsewhere it finds none.
+ * Kills the processes of sessions whose root is at or below a folder, and returns their number. Finds processes that left their
+ * group or outlived the service, but not those that cleared their environment, which only isolation can contain. Linux only.
  */
 export async function killSessionProcesses(folder: string): Promise<number> {
+  const mark = `${SESSION_ROOT_VARIABLE}=${folder}`;
   const killed = new Set<number>();
-  for (let round = 0; round < ROUNDS; round++) {
-    const found = await sessionProcesses(folder);
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    const found = await processesWith('environ', (entry) => entry === mark || entry.startsWith(`${mark}/`));
     if (found.length === 0) break;
     for (const pid of found) {
       killed.add(pid);
@@ -117,9 +113,4 @@ export async function killSessionProcesses(folder: string): Promise<number> {
     }
   }
   return killed.size;
-}
-
-function sessionProcesses(folder: string): Promise<number[]> {
-  const mark = `${SESSION_ROOT_VARIABLE}=${folder}`;
-  return processesWith('environ', (entry) => entry === mark || entry.startsWith(`${mark}/`));
 }

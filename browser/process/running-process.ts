@@ -6,43 +6,43 @@ import { childrenOf, ignoresTermination, listProcesses, processTree } from './pr
 import type { Connection, OutputListener, StartedChild, TerminalSize } from './started-child.ts';
 import { startChild } from './started-child.ts';
 
-/** Exit code of a command that was ended because its time was over: the one that timeout(1) gives. */
-const TIMED_OUT_CODE = 124;
-/** Longest that a command may take from its start until it hears signals, in milliseconds, and how often it is looked at. */
-const HEARS_TIMEOUT_MS = 2_000;
-const HEARS_POLL_MS = 3;
-/** How much input a process may leave unread, in bytes. */
+/** Exit code of a command that timed out, as of timeout(1). */
+export const TIMED_OUT_CODE = 124;
+/** How long a started command may take until signals reach it, and the polling interval; in milliseconds. */
+const SIGNALABLE_TIMEOUT_MS = 2_000;
+const SIGNALABLE_POLL_MS = 3;
+/** Largest backlog of input that a process has not read, in bytes. */
 const MAX_UNREAD_INPUT = 4 * 1024 * 1024;
 
 /** A process of a session. */
 export interface RunningProcess {
-  /** Its id on the machine. */
+  /** Pid on the machine. */
   pid: number;
   startedAt: Date;
   hasTerminal: boolean;
-  /** Null while it runs. */
+  /** Null while running. */
   exitCode(): number | null;
   /** Resolves with its exit code. */
   ended: Promise<number>;
   status(): Promise<ProcessStatus>;
-  /** Sends a signal to its whole group (with a terminal: to every group of it). False when it has ended. */
+  /** Signals its process group, or all groups of its terminal. False if it has exited. */
   signal(signal: ProcessSignal): Promise<boolean>;
-  /** Throws `operation_failed` when it takes no input (any more). */
+  /** Writes to stdin. Throws `operation_failed` if it is closed or not being read. */
   write(data: Buffer): Promise<void>;
   resize(size: TerminalSize): void;
 }
 
 /** What {@link startProcess} starts. */
-export interface ProcessStart {
+interface ProcessStart {
   command: HostCommand;
-  /** True when outer processes stand around it that hear no signals: bwrap's. */
+  /** True if bwrap's processes, which ignore signals, surround it. */
   wrapped: boolean;
   connection: Connection;
   timeoutMs: number | null;
   onOutput: OutputListener;
 }
 
-/** Starts a process; resolves when a signal would reach it. */
+/** Starts a process; resolves once signals reach it. */
 export async function startProcess(start: ProcessStart): Promise<RunningProcess> {
   const startedAt = new Date();
   const child = await startChild(start.command, start.connection, start.onOutput);
@@ -59,11 +59,11 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
   const ended = child.ended.then((code) => {
     clearTimeout(timer);
     exitCode = timedOut ? TIMED_OUT_CODE : code;
-    // What it left behind in its group ends with it; with bwrap, the namespace has seen to that.
+    // Kills what it left behind in its group; with bwrap, the namespace already did.
     if (!start.wrapped) killGroup(child.pid, 'KILL');
     return exitCode;
   });
-  if (start.wrapped) await Promise.race([hearsSignals(child.pid, () => exitCode !== null), ended]);
+  if (start.wrapped) await Promise.race([waitUntilSignalable(child.pid, () => exitCode !== null), ended]);
 
   return {
     pid: child.pid,
@@ -100,10 +100,7 @@ export async function startProcess(start: ProcessStart): Promise<RunningProcess>
   };
 }
 
-/**
- * Shells put each job of a terminal into a group of its own, so all groups of the terminal's session are told. Without a
- * terminal there is one group, and the kernel tells all of it at once.
- */
+/** Shells put each job of a terminal into its own group, so all groups of the terminal's session are signaled. */
 async function sendSignal(child: StartedChild, signal: ProcessSignal): Promise<void> {
   if (child.hasTerminal) {
     const entries = await listProcesses();
@@ -114,29 +111,38 @@ async function sendSignal(child: StartedChild, signal: ProcessSignal): Promise<v
 }
 
 function killGroup(group: number, signal: ProcessSignal): void {
-  // A group id of 1 or less would mean other processes altogether.
+  // A group id of 1 or less would address other processes.
   if (group <= 1) return;
   try {
     process.kill(-group, `SIG${signal}`);
   } catch {
-    // It has ended meanwhile.
+    // It has exited.
   }
 }
 
 /**
- * The processes of bwrap ignore signals, and so does the command until it is set free of that, some milliseconds after
- * its start: a signal sent before would be lost. Looks no more at one that has ended: most commands are shorter than the
- * longest wait, and each look takes the service's processor time.
+ * bwrap's processes ignore signals, and so does the command until `env` restores the defaults, some milliseconds after its start:
+ * a signal sent earlier would be lost. Stops polling once the command has exited, to save CPU time.
  */
-async function hearsSignals(pid: number, hasEnded: () => boolean): Promise<void> {
-  const deadline = Date.now() + HEARS_TIMEOUT_MS;
+async function waitUntilSignalable(pid: number, hasEnded: () => boolean): Promise<void> {
+  const deadline = Date.now() + SIGNALABLE_TIMEOUT_MS;
   while (!hasEnded() && Date.now() < deadline) {
     // bwrap on the machine, then bwrap as the first process of the namespace, then the command.
     for (const first of await childrenOf(pid)) {
       for (const command of await childrenOf(first)) if ((await ignoresTermination(command)) === false) return;
     }
-    await pause(HEARS_POLL_MS);
+    await pause(SIGNALABLE_POLL_MS);
   }
+}
+
+/** Waits for a process to exit, and kills it on abort. Resolves to its exit code. */
+export async function endOrKill(process: RunningProcess, signal: AbortSignal): Promise<number> {
+  const kill = (): void => void process.signal('KILL');
+  if (signal.aborted) kill();
+  signal.addEventListener('abort', kill);
+  const exitCode = await process.ended;
+  signal.removeEventListener('abort', kill);
+  return exitCode;
 }
 
 async function usage(pid: number, startedAt: Date): Promise<Pick<ProcessStatus, 'cpu_pct' | 'mem_bytes'>> {

@@ -3,45 +3,45 @@ import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ProcessExec, ProcessSpawn } from '../../contract/processes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
-import { withFaults } from '../files/faults.ts';
+import { withFileErrors } from '../files/file-errors.ts';
 import type { ExecOutput } from './exec-output.ts';
 import { createExecOutput } from './exec-output.ts';
-import type { Isolation, ProcessUser, ShownFile } from './isolation.ts';
+import type { Isolation, ProcessUser, MountedFile } from './isolation.ts';
 import { killSessionProcesses } from './process-list.ts';
 import type { OutputRing } from './output-ring.ts';
 import { createOutputRing } from './output-ring.ts';
 import type { RunningProcess } from './running-process.ts';
-import { startProcess } from './running-process.ts';
+import { endOrKill, startProcess } from './running-process.ts';
 import type { SessionFolder } from './session-folder.ts';
 import type { Connection, OutputListener } from './started-child.ts';
 
-/** Most processes of one session that run at the same time. */
+/** Most running processes of a session. */
 const MAX_RUNNING = 64;
-/** How many ended processes of a session can still be asked about. */
+/** How many exited processes of a session remain queryable. */
 const MAX_ENDED = 256;
-/** How many of them, the latest, still have their output. */
+/** How many of the latest exited processes keep their output. */
 const MAX_ENDED_WITH_OUTPUT = 16;
-/** How much of a process's output is kept for readers, in bytes. */
+/** Size of a process's output buffer, in bytes. */
 const OUTPUT_BYTES = 1024 * 1024;
-/** What runs a command that has no arguments. */
+/** Runs commands without arguments. */
 const SHELL = '/bin/sh';
-/** Terminal of a process that names no size. */
+/** Default terminal size. */
 const DEFAULT_TERMINAL = { cols: 80, rows: 24 };
 
-/** Why processes are refused, for a caller who cannot change it and an operator who can. */
-export const PROCESSES_REFUSED =
-  'Processes are not run here: this machine has no sandbox for them. Its operator can install bubblewrap ' +
-  '(apt-get install bubblewrap; containers need permission to make namespaces), or allow processes on the machine ' +
-  'itself by BROWSER_ALLOW_UNSANDBOXED_PROCESSES=on';
+/** Why processes cannot run, and how the operator can change that. */
+export const PROCESSES_UNAVAILABLE =
+  'Processes are disabled: this machine has no sandbox for them. Its operator can install bubblewrap ' +
+  '(apt-get install bubblewrap; containers need permission to create namespaces), or allow processes on the machine ' +
+  'itself with BROWSER_ALLOW_UNSANDBOXED_PROCESSES=on';
 
-/** A process that can be asked about by its id. */
+/** A process that can be looked up by its id. */
 export interface SpawnedProcess {
   id: string;
   process: RunningProcess;
   output: OutputRing;
 }
 
-/** What a command that was waited for did. */
+/** Result of a foreground command. */
 export interface ExecResult {
   exitCode: number;
   durationMs: number;
@@ -53,30 +53,29 @@ export interface ExecResult {
 /** The processes of one session. */
 export interface SessionProcesses {
   spawn(request: ProcessSpawn): Promise<SpawnedProcess>;
-  /** Runs a command to its end; the signal ends it early, with nobody left to tell. */
+  /** Runs a command to completion; the signal kills it. */
   exec(request: ProcessExec, signal: AbortSignal): Promise<ExecResult>;
-  /** Starts a program of the service's own, which is shown files of the machine. Nobody else can ask about it. */
+  /** Starts one of the service's own programs, with files of the machine mounted. Callers cannot look it up. */
   start(
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown?: readonly ShownFile[],
+    mounts?: readonly MountedFile[],
   ): Promise<RunningProcess>;
-  /** Where such a program finds what it is shown. */
-  placeOf(shown: ShownFile): string;
+  /** Path of a mounted file, as such a program sees it. */
+  sandboxPath(file: MountedFile): string;
   /** Throws `not_found`. */
   find(id: string): SpawnedProcess;
-  /** Kills them all; resolves when all are gone. Nothing can be started after. */
+  /** Kills all processes; resolves when they are gone. Nothing can be started afterwards. */
   close(): Promise<void>;
 }
 
-/** What {@link createSessionProcesses} needs. */
-export interface SessionProcessesDeps {
+interface SessionProcessesDeps {
   isolation: Isolation;
   folder: SessionFolder;
   /** Display of the session's browser; null without one. */
   display: string | null;
-  /** Whether a folder is there, as the session's processes would see it. */
+  /** Whether a folder exists, as the session's processes see it. */
   isFolder: (sessionPath: string) => Promise<boolean>;
 }
 
@@ -91,14 +90,14 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown: readonly ShownFile[] = [],
+    mounts: readonly MountedFile[] = [],
   ): Promise<RunningProcess> => {
     if (closed) return Promise.reject(new HoldfastError('not_found', 'The browser session has ended'));
     if (running.size + starting.size >= MAX_RUNNING) {
       const fault = `A session allows at most ${String(MAX_RUNNING)} running processes; kill one first`;
       return Promise.reject(new HoldfastError('operation_failed', fault));
     }
-    const start = startNow(request, connection, onOutput, shown).finally(() => starting.delete(start));
+    const start = startNow(request, connection, onOutput, mounts).finally(() => starting.delete(start));
     starting.add(start);
     return start;
   };
@@ -107,11 +106,12 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     request: ProcessExec,
     connection: Connection,
     onOutput: OutputListener,
-    shown: readonly ShownFile[],
+    mounts: readonly MountedFile[],
   ): Promise<RunningProcess> => {
     const files = path.join(folder.work, randomUUID());
     const [envFile, optionsFile] = [`${files}.env`, `${files}.options`];
-    const forget = (): Promise<unknown> => Promise.all([envFile, optionsFile].map((file) => rm(file, { force: true })));
+    const cleanUp = (): Promise<unknown> =>
+      Promise.all([envFile, optionsFile].map((file) => rm(file, { force: true })));
     try {
       const user = userOf(request, isolation);
       const environment: Record<string, string> = {
@@ -125,33 +125,33 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       }
       const { command, args } = programOf(request);
       const { display } = deps;
-      // A full disk is told as such.
-      const wrapped = await withFaults(async () => {
+      // Reports a full disk as such.
+      const wrapped = await withFileErrors(async () => {
         await writeFile(envFile, exportLines(environment), { mode: 0o600 });
-        return isolation.wrap(folder, { command, args, cwd, user, envFile, optionsFile, display, shown });
+        return isolation.wrap(folder, { command, args, cwd, user, envFile, optionsFile, display, mounts });
       });
       const process = await startProcess({
         command: wrapped,
         wrapped: isolation.kind === 'bwrap',
         connection,
-        timeoutMs: milliseconds(request.timeout_sec ?? null),
+        timeoutMs: typeof request.timeout_sec === 'number' ? request.timeout_sec * 1000 : null,
         onOutput,
       });
       running.add(process);
       void process.ended.then(async () => {
         running.delete(process);
-        await forget();
+        await cleanUp();
       });
       return process;
     } catch (error) {
-      await forget();
+      await cleanUp();
       throw error;
     }
   };
 
   return {
     start,
-    placeOf: (shown) => isolation.placeOf(shown),
+    sandboxPath: (file) => isolation.sandboxPath(file),
     spawn: async (request) => {
       const output = createOutputRing(OUTPUT_BYTES);
       const process = await start(request, connectionOf(request), (stream, data) => {
@@ -162,10 +162,10 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
       spawned.set(entry.id, entry);
       void process.ended.then(() => {
         output.end();
-        // The order of ending: the latest to end is the last to be forgotten.
+        // Reinserted, so that the map is in order of exit and the latest is evicted last.
         spawned.delete(entry.id);
         spawned.set(entry.id, entry);
-        forgetOldest(spawned);
+        evictOldest(spawned);
       });
       return entry;
     },
@@ -180,11 +180,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
         const process = await start(request, { kind: 'pipes', stdin: false }, (stream, data) =>
           outputs[stream].push(data),
         );
-        const stop = (): void => void process.signal('KILL');
-        if (signal.aborted) stop();
-        signal.addEventListener('abort', stop);
-        const exitCode = await process.ended;
-        signal.removeEventListener('abort', stop);
+        const exitCode = await endOrKill(process, signal);
         return { exitCode, durationMs: Math.round(performance.now() - startedAt), ...outputs, dispose };
       } catch (error) {
         await dispose();
@@ -194,7 +190,7 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
     find: (id) => {
       const entry = spawned.get(id);
       if (entry === undefined) {
-        throw new HoldfastError('not_found', 'Process not found, or it ended long ago; list the session’s processes');
+        throw new HoldfastError('not_found', 'Process not found; it may have exited long ago');
       }
       return entry;
     },
@@ -207,19 +203,15 @@ export function createSessionProcesses(deps: SessionProcessesDeps): SessionProce
           await process.ended;
         }),
       );
-      // A namespace ends with its first process; without one, some may have left their group.
+      // A namespace ends with its first process; without one, processes may have left their group.
       if (isolation.kind === 'none') await killSessionProcesses(folder.root);
     },
   };
 }
 
-/** What runs: the program that was named with its arguments, or the shell for a line that has none. */
+/** The program with its arguments, or a shell for a command line without any. */
 function programOf({ command, args }: ProcessExec): { command: string; args: readonly string[] } {
   return args === undefined || args === null ? { command: SHELL, args: ['-c', command] } : { command, args };
-}
-
-function milliseconds(seconds: number | null): number | null {
-  return seconds === null ? null : seconds * 1000;
 }
 
 function connectionOf(request: ProcessSpawn): Connection {
@@ -228,7 +220,7 @@ function connectionOf(request: ProcessSpawn): Connection {
   return { kind: 'terminal', size: { cols: request.cols ?? cols, rows: request.rows ?? rows } };
 }
 
-/** Throws `invalid_request` for a user that there is not, `forbidden` for one that this machine cannot give. */
+/** Throws `invalid_request` for an unknown user, `forbidden` for one that this machine does not support. */
 function userOf(request: ProcessExec, isolation: Isolation): ProcessUser {
   const name = request.as_user ?? null;
   const asRoot = request.as_root ?? false;
@@ -245,7 +237,7 @@ function userOf(request: ProcessExec, isolation: Isolation): ProcessUser {
   return 'root';
 }
 
-/** Lines for a POSIX shell to read: names are plain (contract), values are quoted. */
+/** POSIX shell lines; the contract restricts names to plain ones, values are quoted. */
 function exportLines(environment: Record<string, string>): string {
   const quoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
   return Object.entries(environment)
@@ -253,14 +245,14 @@ function exportLines(environment: Record<string, string>): string {
     .join('');
 }
 
-function forgetOldest(spawned: Map<string, SpawnedProcess>): void {
+function evictOldest(spawned: Map<string, SpawnedProcess>): void {
   const ended = [...spawned.values()].filter(({ process }) => process.exitCode() !== null);
   for (const { id } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) spawned.delete(id);
   for (const { output } of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_WITH_OUTPUT))) output.clear();
 }
 
-/** The processes of a session; throws `forbidden` where processes must not run. */
+/** The processes of a session. Throws `forbidden` if processes are disabled. */
 export function processesOf(session: { space: { processes: SessionProcesses | null } }): SessionProcesses {
   if (session.space.processes !== null) return session.space.processes;
-  throw new HoldfastError('forbidden', PROCESSES_REFUSED);
+  throw new HoldfastError('forbidden', PROCESSES_UNAVAILABLE);
 }

@@ -13,35 +13,35 @@ export interface TerminalSize {
   rows: number;
 }
 
-/** Takes the service's end of a socket that a command has beside its streams. */
-export type ChannelListener = (end: Socket) => void;
+/** Receives the service's end of an additional socket of a command. */
+type ChannelListener = (end: Socket) => void;
 
 /**
- * How a command is connected. `channels`: sockets to the service, from descriptor 3 on; each end is handed over as the
- * command starts, for what nobody reads is lost when it ends.
+ * How a command is connected. `channels`: sockets to the service, from descriptor 3 on, passed on as the command starts, because
+ * unread data is lost when it exits.
  */
 export type Connection =
   | { kind: 'pipes'; stdin: boolean; channels?: readonly ChannelListener[] }
   | { kind: 'terminal'; size: TerminalSize };
 
-/** A started command, whatever it is connected to. Its group is led by `pid`. */
+/** A started command, which leads its process group. */
 export interface StartedChild {
   pid: number;
   hasTerminal: boolean;
-  /** Resolves when it has ended and all its output was handed out: its exit code, 128 and the number for a signal. */
+  /** Resolves after all output to the exit code, or to 128 plus the signal's number. */
   ended: Promise<number>;
-  /** Resolves when the bytes were taken over by the system; rejects when they cannot be. */
+  /** Resolves when the system has accepted the bytes. */
   write(data: Buffer): Promise<void>;
   resize(size: TerminalSize): void;
 }
 
-/** Takes output. A promise asks to wait with more; a terminal's output does not wait. */
+/** Receives output. Pipes pause until a returned promise settles; terminals do not. */
 export type OutputListener = (stream: OutputStream, data: Buffer) => Promise<void> | undefined;
 
-/** How long output may still come from what outlived the command itself, in milliseconds. */
+/** After the command exits, its streams are closed once silent for this long, in milliseconds. */
 const LATE_OUTPUT_MS = 500;
 
-/** Starts a command. Rejects with `invalid_request` or `operation_failed` when the system cannot start it. */
+/** Starts a command. Rejects with `invalid_request` or `operation_failed` if the system cannot start it. */
 export function startChild(
   command: HostCommand,
   connection: Connection,
@@ -60,7 +60,7 @@ async function startWithPipes(
   const child = spawnChild(program, args, {
     env,
     cwd: '/',
-    // A group of its own: signals reach all of it and nothing else.
+    // Its own process group, so that signals reach all of it and nothing else.
     detached: true,
     stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...channels.map(() => 'pipe' as const)],
   });
@@ -72,7 +72,7 @@ async function startWithPipes(
       void full.finally(() => child[stream]?.resume());
     });
   }
-  // A command that has closed its input, or ended: whoever writes learns it from the write itself.
+  // The command has closed its input or exited: the write itself reports it.
   child.stdin?.on('error', () => undefined);
   const ended = endOf(child);
   await new Promise<void>((resolve, reject) => {
@@ -101,17 +101,17 @@ function endOf(child: ChildProcess): Promise<number> {
     let code = -1;
     child.once('exit', (exitCode, signal) => {
       code = exitCode ?? 128 + (signal === null ? 0 : constants.signals[signal]);
-      // Processes that it left behind may hold its ends open for ever; what they say within the time still counts.
+      // Processes that it left behind may hold its streams open forever; their output counts until they fall silent.
       const ends = child.stdio.filter((end) => end instanceof Socket);
-      const heard = (): number => ends.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
-      let before = heard();
-      const silence = setInterval(() => {
-        const now = heard();
-        const isOver = now === before && child.stdout?.isPaused() !== true;
+      const received = (): number => ends.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+      let before = received();
+      const silenceCheck = setInterval(() => {
+        const now = received();
+        const isSilent = now === before && child.stdout?.isPaused() !== true;
         before = now;
-        if (isOver) for (const end of ends) end.destroy();
+        if (isSilent) for (const end of ends) end.destroy();
       }, LATE_OUTPUT_MS);
-      child.once('close', () => clearInterval(silence));
+      child.once('close', () => clearInterval(silenceCheck));
     });
     child.once('close', () => resolve(code));
   });
@@ -123,14 +123,13 @@ function startInTerminal(
   onOutput: OutputListener,
 ): Promise<StartedChild> {
   const terminal = openTerminal(program, args, { env, cwd: '/', cols, rows, name: 'xterm-256color', encoding: null });
-  // It takes bytes as it gives them, whatever the library's types say.
+  // Without an encoding the terminal reads and writes bytes, despite the library's types.
   const input: { write(data: string | Buffer): void } = terminal;
-  // With no encoding the data are bytes, whatever the library's types say.
   terminal.onData((data: string | Buffer) => onOutput('stdout', Buffer.from(data)));
-  let over = false;
+  let exited = false;
   const ended = new Promise<number>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
-      over = true;
+      exited = true;
       resolve(signal === undefined || signal === 0 ? exitCode : 128 + signal);
     });
   });
@@ -139,12 +138,12 @@ function startInTerminal(
     hasTerminal: true,
     ended,
     write: (data) => {
-      if (over) return Promise.reject(new Error('the terminal is closed'));
+      if (exited) return Promise.reject(new Error('the terminal is closed'));
       input.write(data);
       return Promise.resolve();
     },
     resize: (size) => {
-      if (!over) terminal.resize(size.cols, size.rows);
+      if (!exited) terminal.resize(size.cols, size.rows);
     },
   });
 }

@@ -4,34 +4,34 @@ import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { connect as connectTls } from 'node:tls';
 
-/** A socket file that leads to an address of the machine's network. */
+/** A Unix socket that forwards to an address of the machine's network. */
 export interface Bridge {
-  /** Place of the socket. */
+  /** Path of the socket. */
   file: string;
   close(): Promise<void>;
 }
 
 /**
- * Opens a socket file that leads to `target` and nowhere else, for a program that has no network. Whoever is shown the file may
- * use it; its folder is closed to all others. TLS to an https target is ours: inside, it is plain HTTP.
+ * Opens a Unix socket that forwards to `target` only, for a program without a network. Its folder is private, so only sandboxes that
+ * mount the file can use it. For an https target, the bridge does TLS and the program speaks plain HTTP.
  */
 export async function openBridge(folder: string, name: string, target: URL): Promise<Bridge> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, name);
   const clients = new Set<Socket>();
   const server = createServer((client) => {
-    const there = reach(target);
+    const upstream = connectTo(target);
     clients.add(client);
     const end = (): void => {
       client.destroy();
-      there.destroy();
+      upstream.destroy();
       clients.delete(client);
     };
-    for (const socket of [client, there]) socket.on('error', end).on('close', end);
-    client.pipe(there).pipe(client);
+    for (const socket of [client, upstream]) socket.on('error', end).on('close', end);
+    client.pipe(upstream).pipe(client);
   });
   await listen(server, file);
-  // Its user inside is not ours.
+  // The user in the sandbox is another one.
   await chmod(file, 0o666);
   return {
     file,
@@ -43,7 +43,7 @@ export async function openBridge(folder: string, name: string, target: URL): Pro
   };
 }
 
-function reach({ protocol, hostname, port }: URL): Socket {
+function connectTo({ protocol, hostname, port }: URL): Socket {
   const host = hostname.replace(/^\[|\]$/g, '');
   return protocol === 'https:'
     ? connectTls({ host, servername: host, port: Number(port || 443) })

@@ -10,35 +10,35 @@ import { BuiltApps, type ProgramEnd, type ProgramRun } from '../../contract/prog
 import { createFolder } from '../files/change-tree.ts';
 import { unzipInto } from '../files/unzip.ts';
 import { receiveFile } from '../files/write-file.ts';
-import type { ShownFile } from '../process/isolation.ts';
-import { PROCESSES_REFUSED } from '../process/session-processes.ts';
-import { openProgramRoom, type ProgramRoom, type RoomDeps, type RoomEnd } from './program-room.ts';
+import type { MountedFile } from '../process/isolation.ts';
+import { PROCESSES_UNAVAILABLE } from '../process/session-processes.ts';
+import { openProgramSandbox, type ProgramSandbox, type SandboxDeps, type ScriptResult } from './program-sandbox.ts';
 import { createReceivedArchives } from './received-archives.ts';
 
-/** Most runs at a time; each is a process of Node or Python with what it starts. */
+/** Most concurrent runs; each is a process of Node or Python with its children. */
 const MAX_RUNS = 20;
-/** How many built programs are kept on the disk; one that is not there is built again. */
-const MAX_KEPT = 50;
-/** Memory that a JavaScript program's own objects may take, in MB. */
+/** Most built programs on the disk; evicted ones are built again. */
+const MAX_CACHED = 50;
+/** Heap limit of a JavaScript program, in MB. */
 const MAX_HEAP_MB = 512;
-/** What one archive may unpack to. */
+/** Limits on what an archive extracts to. */
 const UNPACKED = { entries: 50_000, bytes: MAX_UNPACKED_BYTES };
 
-/** Programs of users: built once, kept on the disk, run in sandboxes. */
+/** Users' programs: built once, cached on the disk, run in sandboxes. */
 export interface Programs {
-  /** Takes the archive of a program that is to be built. Throws `payload_too_large`. */
+  /** Receives the archive of a program to build. Throws `payload_too_large`. */
   receive(id: string, archive: Readable): Promise<void>;
   /**
-   * Makes ready to build or run one: nothing has begun before what this resolves to is called. Throws `not_found` when it was
-   * not received, or for an action not built; `forbidden` where processes must not run; `capacity_exhausted`.
+   * Prepares a build or run, which starts when the result is called. Throws `not_found` if the program was not received, or not
+   * built for an action; `forbidden` if processes are disabled; `capacity_exhausted`.
    */
   prepare(id: string, run: ProgramRun): Promise<StartProgram>;
 }
 
-/** Builds or runs a program. `onLog` is told what it says, line by line; `signal` kills it. */
-export type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
+/** Builds or runs a program. `onLog` receives its output by line; `signal` kills it. */
+type StartProgram = (onLog: (line: string) => void, signal: AbortSignal) => Promise<ProgramEnd>;
 
-/** Where programs are kept below the work folder. */
+/** Folder of programs below the work folder. */
 export function programsFolder(workDir: string): string {
   return path.join(path.resolve(workDir), 'programs');
 }
@@ -46,10 +46,10 @@ export function programsFolder(workDir: string): string {
 const Built = z.object({ apps: BuiltApps, entry: z.string(), language: z.enum(['javascript', 'python']) });
 const Failed = z.object({ failed: z.string() });
 const Output = z.object({ output: z.string().nullable() });
-const Kept = Built.pick({ entry: true, language: true });
+const Manifest = Built.pick({ entry: true, language: true });
 
-/** Keeps programs below the work folder. */
-export function createPrograms(deps: RoomDeps): Programs {
+/** Manages programs below the work folder. */
+export function createPrograms(deps: SandboxDeps): Programs {
   const base = programsFolder(deps.workDir);
   const archives = createReceivedArchives(base);
   const { tools } = deps;
@@ -58,9 +58,9 @@ export function createPrograms(deps: RoomDeps): Programs {
   const build = async (id: string, run: ProgramRun, onLog: (line: string) => void, signal: AbortSignal) => {
     const source = archives.take(id);
     if (source === null) throw notFound();
-    const room = await openProgramRoom(deps, null);
+    const sandbox = await openProgramSandbox(deps, null);
     try {
-      const { files, folder } = room.space;
+      const { files, folder } = sandbox.space;
       const archive = await receiveFile(files, createReadStream(source));
       try {
         await createFolder(files, '/app');
@@ -73,68 +73,68 @@ export function createPrograms(deps: RoomDeps): Programs {
       }
       const inside = deps.isolation?.kind === 'none' ? path.join(folder.root, 'app') : '/app';
       const optional = [tools.npm, tools.esbuild, tools.typescript].filter((tool) => tool !== undefined);
-      const script = (name: string): string => `${room.placeOf(tools.inside)}/${name}`;
-      const end = await room.run({
+      const script = (name: string): string => `${sandbox.sandboxPath(tools.inside)}/${name}`;
+      const end = await sandbox.run({
         script: 'builder.mjs',
         input: {
           folder: inside,
           work: deps.isolation?.kind === 'none' ? path.join(folder.root, 'tmp') : '/tmp',
           entry: run.entrypoint,
-          node: room.placeOf(tools.node),
-          undici: room.placeOf(tools.undici),
+          node: sandbox.sandboxPath(tools.node),
+          undici: sandbox.sandboxPath(tools.undici),
           runner: script('runner.mjs'),
           pythonRunner: script('runner.py'),
           schemas: script('schemas.mjs'),
-          ...(tools.npm === undefined ? {} : { npm: `${room.placeOf(tools.npm)}/bin/npm-cli.js` }),
-          ...(tools.esbuild === undefined ? {} : { esbuild: room.placeOf(tools.esbuild) }),
-          ...(tools.typescript === undefined ? {} : { typescript: room.placeOf(tools.typescript) }),
+          ...(tools.npm === undefined ? {} : { npm: `${sandbox.sandboxPath(tools.npm)}/bin/npm-cli.js` }),
+          ...(tools.esbuild === undefined ? {} : { esbuild: sandbox.sandboxPath(tools.esbuild) }),
+          ...(tools.typescript === undefined ? {} : { typescript: sandbox.sandboxPath(tools.typescript) }),
         },
-        env: { ...run.env, ...room.environment },
-        shown: optional,
+        env: { ...run.env, ...sandbox.environment },
+        mounts: optional,
         timeoutSec: run.timeout_sec,
         onLog,
         signal,
       });
       const built = 'answer' in end ? Built.safeParse(end.answer) : null;
       if (built?.success !== true) return endOf(end);
-      await keep(path.join(folder.root, 'app'), path.join(base, id), built.data, (name) =>
+      await install(path.join(folder.root, 'app'), path.join(base, id), built.data, (name) =>
         [...running].some((one) => one.id === name),
       );
       return { outcome: 'answered' as const, answer: JSON.stringify(built.data.apps) };
     } finally {
-      await room.close();
-      // It is sent again for every build, and sealed where it is kept.
+      await sandbox.close();
+      // The archive is uploaded again for every build; its stored copy is encrypted.
       await rm(source, { force: true });
     }
   };
 
-  const act = async (
+  const runAction = async (
     id: string,
     run: Extract<ProgramRun, { kind: 'action' }>,
     onLog: (line: string) => void,
     signal: AbortSignal,
   ) => {
     const folder = path.join(base, id);
-    const kept = await readKept(folder);
-    if (kept === null) throw notFound();
-    const room: ProgramRoom = await openProgramRoom(deps, run.api_url);
+    const manifest = await readManifest(folder);
+    if (manifest === null) throw notFound();
+    const sandbox: ProgramSandbox = await openProgramSandbox(deps, run.api_url);
     try {
-      const app: ShownFile = { name: 'app', source: path.join(folder, 'app') };
-      const isPython = kept.language === 'python';
-      const end = await room.run({
+      const app: MountedFile = { name: 'app', source: path.join(folder, 'app') };
+      const isPython = manifest.language === 'python';
+      const end = await sandbox.run({
         script: isPython ? 'runner.py' : 'runner.mjs',
         ...(isPython ? { command: 'python3' } : { nodeOptions: [`--max-old-space-size=${String(MAX_HEAP_MB)}`] }),
         input: {
-          folder: room.placeOf(app),
-          entry: kept.entry,
-          undici: room.placeOf(tools.undici),
+          folder: sandbox.sandboxPath(app),
+          entry: manifest.entry,
+          undici: sandbox.sandboxPath(tools.undici),
           app: run.app,
           action: run.action,
           invocation_id: run.invocation_id,
           payload: run.payload,
         },
-        env: { ...run.env, ...room.environment },
-        shown: [app],
+        env: { ...run.env, ...sandbox.environment },
+        mounts: [app],
         timeoutSec: run.timeout_sec,
         onLog,
         signal,
@@ -145,22 +145,22 @@ export function createPrograms(deps: RoomDeps): Programs {
       if (answer !== null && answer.length > MAX_OUTPUT) return { outcome: 'too_large' as const };
       return { outcome: 'answered' as const, answer };
     } finally {
-      await room.close();
+      await sandbox.close();
     }
   };
 
   return {
     receive: (id, archive) => archives.receive(id, archive),
     prepare: async (id, run) => {
-      if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_REFUSED);
-      const isHere = run.kind === 'build' ? archives.has(id) : await isThere(path.join(base, id, 'kept.json'));
-      if (!isHere) throw notFound();
-      if (running.size >= MAX_RUNS) throw full();
+      if (deps.isolation === null) throw new HoldfastError('forbidden', PROCESSES_UNAVAILABLE);
+      const isAvailable = run.kind === 'build' ? archives.has(id) : await exists(path.join(base, id, 'kept.json'));
+      if (!isAvailable) throw notFound();
+      if (running.size >= MAX_RUNS) throw atCapacity();
       return async (onLog, signal) => {
         const one = { id };
         running.add(one);
         try {
-          return await (run.kind === 'build' ? build(id, run, onLog, signal) : act(id, run, onLog, signal));
+          return await (run.kind === 'build' ? build(id, run, onLog, signal) : runAction(id, run, onLog, signal));
         } finally {
           running.delete(one);
         }
@@ -169,11 +169,11 @@ export function createPrograms(deps: RoomDeps): Programs {
   };
 }
 
-/** What a script said that is not what was asked of it. */
-function endOf(end: RoomEnd): ProgramEnd {
+/** The outcome of a script without the expected answer. */
+function endOf(end: ScriptResult): ProgramEnd {
   if ('end' in end) return end.end;
   const fault = Failed.safeParse(end.answer);
-  return failed(fault.success ? fault.data.failed.slice(0, 4096) : 'The program gave an answer that is none');
+  return failed(fault.success ? fault.data.failed.slice(0, 4096) : 'The program sent an invalid answer');
 }
 
 function failed(reason: string): ProgramEnd {
@@ -181,10 +181,10 @@ function failed(reason: string): ProgramEnd {
 }
 
 /**
- * Gives a built program its place, in one step, and forgets those that were longest not used and do not run. One that is there
- * already is of the same archive, and may be running: it stays.
+ * Moves a built program to its place, atomically, and evicts the least recently used ones that are not running. An existing program
+ * was built from the same archive and may be running, so it stays.
  */
-async function keep(
+async function install(
   app: string,
   place: string,
   { entry, language }: z.infer<typeof Built>,
@@ -198,7 +198,7 @@ async function keep(
     await rename(fresh, place);
   } catch (error) {
     await rm(fresh, { recursive: true, force: true });
-    if (!(await isThere(path.join(place, 'kept.json')))) throw error;
+    if (!(await exists(path.join(place, 'kept.json')))) throw error;
   }
   const base = path.dirname(place);
   const names = (await readdir(base)).filter((name) => !name.includes('.'));
@@ -207,29 +207,29 @@ async function keep(
   );
   const old = aged
     .sort((left, right) => right.at - left.at)
-    .slice(MAX_KEPT)
+    .slice(MAX_CACHED)
     .filter(({ name }) => !isInUse(name));
   await Promise.all(old.map(({ name }) => rm(path.join(base, name), { recursive: true, force: true })));
 }
 
-async function readKept(folder: string): Promise<z.infer<typeof Kept> | null> {
+async function readManifest(folder: string): Promise<z.infer<typeof Manifest> | null> {
   const text = await readFile(path.join(folder, 'kept.json'), 'utf8').catch(() => null);
   if (text === null) return null;
   const now = new Date();
   await utimes(folder, now, now).catch(() => undefined);
   const read: unknown = JSON.parse(text);
-  return Kept.parse(read);
+  return Manifest.parse(read);
 }
 
-async function isThere(file: string): Promise<boolean> {
+async function exists(file: string): Promise<boolean> {
   return (await stat(file).catch(() => null)) !== null;
 }
 
-function full(): HoldfastError {
-  const fault = `All ${String(MAX_RUNS)} places for programs are in use; retry later`;
+function atCapacity(): HoldfastError {
+  const fault = `The limit of ${String(MAX_RUNS)} concurrent programs is reached; retry later`;
   return new HoldfastError('capacity_exhausted', fault, { retryAfterSeconds: 2 });
 }
 
 function notFound(): HoldfastError {
-  return new HoldfastError('not_found', 'The program is not here; send its archive and build it');
+  return new HoldfastError('not_found', 'Program not found; send its archive and build it');
 }

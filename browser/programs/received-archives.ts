@@ -5,24 +5,25 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MAX_SOURCE_BYTES } from '../../contract/apps.ts';
-import { HoldfastError } from '../../contract/errors.ts';
+import { limitBytes } from '../files/write-file.ts';
 
-/** How long an archive waits for the build that it was sent for, in milliseconds: the request after it. */
-const WAITS_MS = 10 * 60_000;
+/** How long an archive waits for its build, which is the next request; in milliseconds. */
+const RETENTION_MS = 10 * 60_000;
+const TOO_LARGE = 'file: exceeds the size limit of a program';
 
 /**
- * Archives that wait for their build, unsealed. Each sending is a file of its own, and each build takes one of them: of two
- * workers that build the same program at once, neither changes nor removes what the other has sent.
+ * Unencrypted archives waiting for their build. Each upload is a separate file, taken by one build, so that workers that build the
+ * same program concurrently do not interfere.
  */
-export interface ReceivedArchives {
+interface ReceivedArchives {
   /** Throws `payload_too_large`. */
   receive(id: string, content: Readable): Promise<void>;
   has(id: string): boolean;
-  /** The file of one archive of the program, which is the caller's to remove; null when none waits. */
+  /** Takes the file of one archive, which the caller deletes; null if there is none. */
   take(id: string): string | null;
 }
 
-/** Keeps them as files in a folder that {@link removeUnbuilt} has seen. */
+/** Keeps archives as files in a folder, after {@link removeStaleArchives}. */
 export function createReceivedArchives(folder: string): ReceivedArchives {
   const waiting = new Map<string, string[]>();
   const take = (id: string, wanted?: string): string | null => {
@@ -39,38 +40,25 @@ export function createReceivedArchives(folder: string): ReceivedArchives {
       const file = path.join(folder, `${id}.${randomUUID()}.zip`);
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        await pipeline(content, atMostSource, createWriteStream(file, { mode: 0o600 }));
+        await pipeline(content, limitBytes(MAX_SOURCE_BYTES, TOO_LARGE), createWriteStream(file, { mode: 0o600 }));
       } catch (error) {
         await rm(file, { force: true });
         throw error;
       }
       waiting.set(id, [...(waiting.get(id) ?? []), file]);
-      const forget = async (): Promise<void> => {
+      const expire = async (): Promise<void> => {
         if (take(id, file) !== null) await rm(file, { force: true });
       };
-      setTimeout(() => void forget().catch(() => undefined), WAITS_MS).unref();
+      setTimeout(() => void expire().catch(() => undefined), RETENTION_MS).unref();
     },
     has: (id) => waiting.has(id),
     take,
   };
 }
 
-/**
- * Removes what a service that was killed has left in the folder of programs: archives, whole or cut off, and programs that had
- * not got their place. Their builds send them again. Built programs stay.
- */
-export async function removeUnbuilt(folder: string): Promise<void> {
+/** Deletes the archives and incomplete builds that a killed service left behind; their builds upload them again. */
+export async function removeStaleArchives(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  const unbuilt = names.filter((name) => name.includes('.'));
-  await Promise.all(unbuilt.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
-}
-
-async function* atMostSource(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let size = 0;
-  for await (const piece of content) {
-    size += piece.length;
-    if (size > MAX_SOURCE_BYTES)
-      throw new HoldfastError('payload_too_large', 'file: exceeds the size limit of a program');
-    yield piece;
-  }
+  const stale = names.filter((name) => name.includes('.'));
+  await Promise.all(stale.map((name) => rm(path.join(folder, name), { recursive: true, force: true })));
 }

@@ -2,18 +2,18 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ShownFile } from '../process/isolation.ts';
+import type { MountedFile } from '../process/isolation.ts';
 
-/** What the sandbox of a program is shown of the machine, by name; what this machine does not have is absent. */
-export type Tools = Record<'node' | 'inside' | 'undici', ShownFile> &
-  Partial<Record<'npm' | 'esbuild' | 'typescript', ShownFile>>;
+/** Files of the machine that are mounted into the sandbox of a program; absent if not installed. */
+export type Tools = Record<'node' | 'inside' | 'undici', MountedFile> &
+  Partial<Record<'npm' | 'esbuild' | 'typescript', MountedFile>>;
 
-/** Finds what programs are run and built with. */
+/** Finds the tools that build and run programs. */
 export function findTools(): Tools {
   const require = createRequire(import.meta.url);
   const npm = path.join(path.dirname(realpathSync(process.execPath)), '../lib/node_modules/npm');
-  const esbuild = placeOf(() => createRequire(require.resolve('esbuild')).resolve(esbuildBinary()));
-  const typescript = placeOf(() => path.dirname(require.resolve('typescript/package.json')));
+  const esbuild = resolveTool(() => createRequire(require.resolve('esbuild')).resolve(esbuildBinary()));
+  const typescript = resolveTool(() => path.dirname(require.resolve('typescript/package.json')));
   return {
     node: { name: 'node', source: realpathSync(process.execPath) },
     inside: { name: 'holdfast', source: fileURLToPath(new URL('inside', import.meta.url)) },
@@ -28,8 +28,8 @@ function esbuildBinary(): string {
   return `@esbuild/${process.platform}-${process.arch}/bin/esbuild`;
 }
 
-/** Null for what is not installed: it is no need of the service's own. */
-function placeOf(find: () => string): string | null {
+/** Null if not installed; the service itself does not need it. */
+function resolveTool(find: () => string): string | null {
   try {
     return realpathSync(find());
   } catch {

@@ -3,15 +3,16 @@ import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import type { BrowserPool as BrowserPoolAnswer } from '../../contract/browser-pools.ts';
 import { isOurRegion, REGION } from '../../contract/browsers.ts';
 import { checkUserUrl } from '../../egress/guard.ts';
+import { whenGone } from '../../http/readers.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { invocationOf, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { sendPage } from '../http/page-headers.ts';
+import { sendPage } from '../http/replies.ts';
 import type { BrowserPool } from '../pools/pool.ts';
 import { rejectUnsupported } from '../session/new-session.ts';
 import { browserView } from '../session/view.ts';
 
-/** `/browser_pools`: browsers that are kept ready. */
+/** `/browser_pools`: browsers kept ready for use. */
 export function poolRoutes({ route }: Router, { pools, tokens, policy }: BrowserDeps): void {
   const poolOf = ({ request, params }: { request: FastifyRequest; params: { id_or_name: string } }): BrowserPool =>
     pools.find(projectsOf(request), params.id_or_name);
@@ -34,16 +35,13 @@ export function poolRoutes({ route }: Router, { pools, tokens, policy }: Browser
     const wanted = { ...call.body, invocationId: invocationOf(request) };
     rejectUnsupported(wanted);
     if (wanted.start_url !== undefined) checkUserUrl(wanted.start_url, { policy, field: 'start_url' });
-    const gone = new AbortController();
-    reply.raw.once('close', () => {
-      gone.abort();
-    });
+    const disconnected = whenGone(reply);
     const pool = poolOf(call);
-    const session = await pool.acquire(wanted, gone.signal);
+    const session = await pool.acquire(wanted, disconnected);
     if (session === null) return reply.code(204).send();
     const answer = await browserView(session.record, websocketBaseOf(request), tokens);
-    // Nobody would ever give it back.
-    if (gone.signal.aborted) await pool.release(session.record.id, true);
+    // A client that has disconnected would never release it.
+    if (disconnected.aborted) await pool.release(session.record.id, true);
     return answer;
   });
   route(BROWSER_POOL_ROUTES.releaseBrowser, (call) =>

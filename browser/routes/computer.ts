@@ -14,7 +14,7 @@ import type { Router } from '../http/router.ts';
 import { streamScreencast } from '../screen/screencast.ts';
 import type { Session } from '../session/session.ts';
 
-/** `POST /browsers/{id}/computer/…`: mouse, keyboard and screen. Actions of one session run one after the other. */
+/** `POST /browsers/{id}/computer/…`: mouse, keyboard and screen. The actions of a session run one at a time. */
 export function computerRoutes({ inSession }: Router): void {
   const action = <Body extends z.ZodType>(
     contract: BrowserRoute<z.ZodType<{ id: string }>, z.ZodType, Body, z.ZodVoid>,
@@ -22,11 +22,11 @@ export function computerRoutes({ inSession }: Router): void {
   ): void => {
     inSession(contract, (session, { request, body }) =>
       session.exclusively(async () => {
-        session.input.only = pageOf(request);
+        session.input.requiredPageId = pageOf(request);
         try {
           await run(session, body);
         } finally {
-          session.input.only = null;
+          session.input.requiredPageId = null;
         }
         await settleInput(session);
       }),

@@ -5,20 +5,21 @@ import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { SetFilePermissions } from '../../contract/files.ts';
 import { openEventStream } from '../../http/event-stream.ts';
+import { whenGone } from '../../http/readers.ts';
 import type { BrowserDeps } from '../deps.ts';
 import { createFolder, deleteFile, deleteFolder, move, setPermissions } from '../files/change-tree.ts';
-import { infoOf, listFolder, openFile } from '../files/read.ts';
+import { fileInfoAt, listFolder, openFile } from '../files/read.ts';
 import type { SessionFiles } from '../files/session-files.ts';
 import type { WatchEvents } from '../files/watch-events.ts';
 import { zipFolder } from '../files/zip-folder.ts';
 import { projectsOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
-import { sendStream } from '../http/send-stream.ts';
+import { sendStream } from '../http/replies.ts';
 
-/** `/browsers/{id}/fs/…`: the files of a session. Contents come by uploads.ts. */
+/** `/browsers/{id}/fs/…`: the files of a session. Uploads are in uploads.ts. */
 export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   inSession(BROWSER_ROUTES.listFiles, ({ space }, { query }) => listFolder(space.files, query.path));
-  inSession(BROWSER_ROUTES.fileInfo, ({ space }, { query }) => infoOf(space.files, query.path));
+  inSession(BROWSER_ROUTES.fileInfo, ({ space }, { query }) => fileInfoAt(space.files, query.path));
   inSession(BROWSER_ROUTES.readFile, async (session, { query, reply }) => {
     const file = await openFile(session.space.files, query.path);
     return sendStream(reply.type('application/octet-stream'), session, file.createReadStream());
@@ -48,19 +49,19 @@ export function fileRoutes({ route, inSession }: Router, deps: BrowserDeps): voi
   }));
   route(BROWSER_ROUTES.streamFsEvents, ({ request, params, reply }) => {
     const session = deps.registry.running(projectsOf(request), params.id);
-    // Reading is a call, but whoever only watches does not keep a browser alive.
+    // Opening the stream counts as activity; reading it does not keep the browser alive.
     session.activity.begin()();
     return streamChanges(session.space.watches.events(params.watchId), reply);
   });
   inSession(BROWSER_ROUTES.stopFsWatch, ({ space }, { params }) => space.watches.stop(params.watchId));
 }
 
-/** Permission bits of their text; undefined when none is given. */
+/** Parses octal permission bits. */
 export function octal(mode: string | undefined): number | undefined {
   return mode === undefined ? undefined : Number.parseInt(mode, 8);
 }
 
-/** All files of a session belong to its one user: there is nobody else to give them to. */
+/** All files of a session belong to its only user. */
 function assertOwners({ owner, group }: SetFilePermissions): void {
   for (const [field, name] of Object.entries({ owner, group })) {
     if (name === undefined || name === 'user') continue;
@@ -69,12 +70,8 @@ function assertOwners({ owner, group }: SetFilePermissions): void {
 }
 
 async function streamChanges(events: WatchEvents, reply: FastifyReply): Promise<FastifyReply> {
-  const gone = new AbortController();
   const stream = openEventStream(reply);
-  stream.onClose(() => {
-    gone.abort();
-  });
-  for await (const event of events.read(gone.signal)) {
+  for await (const event of events.read(whenGone(reply))) {
     await stream.send('comment' in event ? `: ${event.comment}\n\n` : `data: ${JSON.stringify(event)}\n\n`);
   }
   stream.end();

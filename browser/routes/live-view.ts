@@ -7,9 +7,9 @@ import type { Router } from '../http/router.ts';
 import bundleLivePage from '../live/page-parts.prebuilt.ts';
 
 /**
- * `GET /browsers/{id}/live?jwt=…`: the page that shows a session to a person. The token is the only key; the page takes it
- * out of the address bar and opens the same address as a websocket with it. It may run its own script and style and
- * talk to its own origin, nothing else, and no other site may frame it.
+ * `GET /browsers/{id}/live?jwt=…`: the page that shows a session to a person, authorized by its token alone. The page removes the
+ * token from the address bar and connects to the same URL as a WebSocket. Its policy only permits its own script, style and
+ * origin, and no framing.
  */
 export function liveViewRoute({ route }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.viewBrowser, async ({ params: { id }, query, reply }) => {

@@ -13,11 +13,11 @@ import { partLogFile } from '../logs/part-log.ts';
 import { tailLines } from '../logs/tail.ts';
 import type { Session } from '../session/session.ts';
 
-/** `GET /browsers/{id}/logs/stream`: a log from its beginning, and what is added, as long as somebody reads it. */
+/** `GET /browsers/{id}/logs/stream`: a log from its beginning, optionally followed as it grows. */
 export function logRoutes({ route }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.logsStream, async ({ request, params, query, reply }) => {
     const session = deps.registry.running(projectsOf(request), params.id);
-    // Reading is a call, but whoever only watches does not keep a browser alive.
+    // Opening the stream counts as activity; reading it does not keep the browser alive.
     session.activity.begin()();
     const openLog = opener(session, query);
     const first = await openLog();
@@ -53,8 +53,8 @@ function openPartLog(logsFolder: string, part: SupervisedPart): Promise<FileHand
 
 function missing({ source, supervisor_process: part }: LogStreamQuery): string {
   return source === 'path'
-    ? 'path: there is no such file in the session'
-    : `supervisor_process: ${part ?? ''} has said nothing in this session, or is no part of it`;
+    ? 'path: no such file or directory in the session'
+    : `supervisor_process: ${part ?? ''} has logged nothing in this session, or is not part of it`;
 }
 
 function frameOf(message: string): string {

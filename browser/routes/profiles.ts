@@ -14,7 +14,7 @@ const Query = z.object({
   offset: z.coerce.number().int().min(0).default(0),
 });
 
-/** `/profiles`: what sessions are logged in to, by name. Its state (cookies and storage) is never answered. */
+/** `/profiles`: named browser profiles. Their state (cookies and storage) is never returned. */
 export function profileRoutes(app: FastifyInstance, records: ProfileRecords): void {
   const routes = app.withTypeProvider<ZodTypeProvider>();
   routes.post('/profiles', { schema: { body: ProfileCreate, response: { 201: Profile } } }, async (request, reply) => {

@@ -11,7 +11,7 @@ import { createExecutors } from '../playwright/executors.ts';
 import type { ExecResult, SpawnedProcess } from '../process/session-processes.ts';
 import { processesOf } from '../process/session-processes.ts';
 
-/** `/browsers/{id}/process/…` and `playwright/execute`: programs inside the session, and what they say. */
+/** `/browsers/{id}/process/…` and `playwright/execute`: programs inside the session, and their output. */
 export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
   inSession(BROWSER_ROUTES.processSpawn, async (session, { body }) => {
     const { id, process } = await processesOf(session).spawn(body);
@@ -54,12 +54,12 @@ export function programRoutes({ inSession }: Router, deps: BrowserDeps): void {
 }
 
 /**
- * The answer is written piece by piece: a command's output may be far larger than what should be in memory at once. What
- * was too long to be kept is told by a header, for the interface has no field for it.
+ * Streams the response, because a command's output may be too large for memory. A header reports truncated output: the
+ * interface has no field for it.
  */
 function sendResult(reply: FastifyReply, result: ExecResult): FastifyReply {
-  const cut = (['stdout', 'stderr'] as const).filter((stream) => result[stream].cut());
-  if (cut.length > 0) reply.header('x-holdfast-truncated', cut.join(','));
+  const truncated = (['stdout', 'stderr'] as const).filter((stream) => result[stream].isTruncated());
+  if (truncated.length > 0) reply.header('x-holdfast-truncated', truncated.join(','));
   async function* body(): AsyncGenerator<string> {
     try {
       const { durationMs, exitCode, stdout, stderr } = result;
@@ -75,21 +75,14 @@ function sendResult(reply: FastifyReply, result: ExecResult): FastifyReply {
   return reply.type('application/json').send(Readable.from(body(), { objectMode: false }));
 }
 
-/**
- * What is kept of a process's output, what it says from now on, and how it ends. What a reader was too slow for is lost to
- * it; a comment in the stream says how much.
- */
+/** Streams a process's buffered and further output, and its exit. A comment reports output that a slow reader missed. */
 async function streamOutput({ process, output }: SpawnedProcess, reply: FastifyReply): Promise<FastifyReply> {
-  const gone = new AbortController();
   const stream = openEventStream(reply);
-  stream.onClose(() => {
-    gone.abort();
-  });
   let lost = '';
   const onLost = (bytes: number): void => {
     lost = `: ${String(bytes)} bytes were not read in time\n\n`;
   };
-  for await (const piece of output.read(gone.signal, onLost)) {
+  for await (const piece of output.read(whenGone(reply), onLost)) {
     await stream.send(lost + frameOf({ stream: piece.stream, data_b64: piece.data.toString('base64') }));
     lost = '';
   }

@@ -11,7 +11,7 @@ import type { Router } from '../http/router.ts';
 import type { ReplayRecord } from '../replay/replay-store.ts';
 import { videoSize } from '../replay/replay-store.ts';
 
-/** `/browsers/{id}/replays`: recordings of a session, which can be read when it has ended, too. */
+/** `/browsers/{id}/replays`: recordings of a session, which remain available after it ends. */
 export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   inSession(BROWSER_ROUTES.startReplay, async (session, { body, request }) => {
     const record = await deps.replays.start(session, body ?? ReplayStart.parse({}));
@@ -20,7 +20,7 @@ export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): v
   route(BROWSER_ROUTES.listReplays, async ({ request, params }) => {
     const projects = projectsOf(request);
     const records = await deps.replayStore.list(projects, sessionIdOf(deps, projects, params.id));
-    // A service that was restarted does not know the session any more; what it recorded is there.
+    // After a restart the service does not know the session, but its recordings exist.
     if (records.length === 0) deps.registry.find(projects, params.id, true);
     return Promise.all(records.map((record) => replayView(deps, request, record)));
   });
@@ -31,7 +31,7 @@ export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): v
     const record = await recordOf(deps, projectsOf(request), params);
     await deps.replays.stop(record.id);
   });
-  // The video for a person, by the token in `replay_view_url`.
+  // The video for a person, authorized by the token in `replay_view_url`.
   route(BROWSER_ROUTES.viewReplay, async ({ params: { id, replayId }, query, reply }) => {
     if (!(await deps.tokens.verify(query.jwt ?? '', replayId, 'replay'))) {
       throw new HoldfastError('unauthorized', 'This link is invalid or has expired; list the replays for a new one');
@@ -44,7 +44,7 @@ export function replayRoutes({ route, inSession }: Router, deps: BrowserDeps): v
 
 async function sendVideo(deps: BrowserDeps, reply: FastifyReply, record: ReplayRecord): Promise<FastifyReply> {
   const file = deps.replayStore.videoPath(record.id);
-  // What is there now: while it is being recorded, all but the last seconds.
+  // The current size: while recording, all but the last seconds.
   const size = await videoSize(file);
   cutOffWhenStuck(reply.raw);
   return reply
@@ -70,17 +70,14 @@ async function recordOf(
   return record;
 }
 
-/** The id behind a name, while the session is known. */
+/** Resolves a session's name to its id, while the session is known. */
 function sessionIdOf(deps: BrowserDeps, projects: readonly string[], idOrName: string): string {
   if (idOrName.startsWith('brw_')) return idOrName;
   return deps.registry.find(projects, idOrName, true).id;
 }
 
 function noReplay(id: string): HoldfastError {
-  return new HoldfastError(
-    'not_found',
-    `Replay not found: ${id.slice(0, 64)}; it was deleted, or is too old to be kept`,
-  );
+  return new HoldfastError('not_found', `Replay not found: ${id.slice(0, 64)}; it was deleted or has expired`);
 }
 
 async function replayView(deps: BrowserDeps, request: FastifyRequest, record: ReplayRecord): Promise<Replay> {

@@ -5,20 +5,20 @@ import { exclusionsOf, selectionOnUpdate } from '../../contract/telemetry-select
 import { checkUserUrl } from '../../egress/guard.ts';
 import { assertResizable, resizeViewport } from '../chromium/launch.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { sendPage } from '../http/page-headers.ts';
+import { sendPage } from '../http/replies.ts';
 import { invocationOf, isManagedAuth, projectOf, projectsOf, websocketBaseOf } from '../http/caller.ts';
 import type { Router } from '../http/router.ts';
 import { appendServiceNote } from '../logs/part-log.ts';
 import { checkStartOptions, rejectUnsupported } from '../session/new-session.ts';
 import { openStartUrl } from '../session/lifecycle.ts';
 import type { Session } from '../session/session.ts';
-import { applyProxy, resolveProxy, type ResolvedProxy } from '../session/session-proxy.ts';
+import { applyProxy, resolveProxy } from '../session/session-proxy.ts';
 import { browserView } from '../session/view.ts';
 
-/** Most unknown members that the log names. */
-const MAX_NAMED = 20;
+/** Most unknown members that are logged. */
+const MAX_LOGGED_MEMBERS = 20;
 
-/** `/browsers` and `/browsers/{id or name}`: the life of sessions. */
+/** `/browsers` and `/browsers/{id or name}`: the lifecycle of sessions. */
 export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): void {
   route(BROWSER_ROUTES.createBrowser, async ({ request, body }) => {
     const wanted = body ?? {};
@@ -26,7 +26,7 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
     const kind = { managedAuth: isManagedAuth(request) };
     const asked = { ...wanted, invocation_id: invocationOf(request) ?? wanted.invocation_id };
     const session = await deps.lifecycle.create(projectOf(request), asked, kind);
-    await nameUnknown(session, unknownMembers(wanted));
+    await logUnknownMembers(session, unknownMembers(wanted));
     return browserView(session.record, websocketBaseOf(request), deps.tokens);
   });
 
@@ -40,7 +40,7 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
     );
   });
 
-  // An ended session only with `include_deleted`.
+  // Ended sessions only with `include_deleted`.
   route(BROWSER_ROUTES.retrieveBrowser, ({ request, params, query }) => {
     const record = deps.registry.find(projectsOf(request), params.id, query.include_deleted === true);
     return browserView(record, websocketBaseOf(request), deps.tokens);
@@ -53,20 +53,20 @@ export function sessionRoutes({ route, inSession }: Router, deps: BrowserDeps): 
     }),
   );
 
-  // When its profile is to be saved, 204 means that it is saved.
+  // 204 means that the profile, if it is to be saved, has been saved.
   route(BROWSER_ROUTES.deleteBrowser, ({ request, params }) =>
     deps.lifecycle.end(deps.registry.running(projectsOf(request), params.id), 'deleted'),
   );
 }
 
-/** Clients that are newer than this service send more than it knows. Their users find what was left out in the session's log. */
-async function nameUnknown({ space }: Session, members: string[]): Promise<void> {
+/** Newer clients may send members that this service does not know; the session's log lists what was ignored. */
+async function logUnknownMembers({ space }: Session, members: string[]): Promise<void> {
   if (members.length === 0) return;
-  const names = members.slice(0, MAX_NAMED).map((member) => JSON.stringify(member.slice(0, 100)));
+  const names = members.slice(0, MAX_LOGGED_MEMBERS).map((member) => JSON.stringify(member.slice(0, 100)));
   await appendServiceNote(space.folder.logs, `warning: POST /browsers ignored unknown members: ${names.join(', ')}`);
 }
 
-/** `tags[key]=value` pairs of a query. */
+/** Parses the `tags[key]=value` pairs of a query. */
 function tagsOf(query: Record<string, unknown>): Record<string, string> {
   const tags: Record<string, string> = {};
   for (const [name, value] of Object.entries(query)) {
@@ -76,13 +76,13 @@ function tagsOf(query: Record<string, unknown>): Record<string, string> {
   return tags;
 }
 
-/** What is left out stays as it is. */
+/** Absent members stay unchanged. */
 async function update(deps: BrowserDeps, session: Session, body: BrowserUpdate): Promise<void> {
   rejectUnsupported({ telemetry: body.telemetry });
   if (body.start_url !== undefined && body.start_url !== '') {
     checkUserUrl(body.start_url, { policy: deps.policy, field: 'start_url' });
   }
-  // What can fail comes first: a refused request changes nothing.
+  // Validate everything first: a rejected request changes nothing.
   if (typeof body.name === 'string' && body.name !== '') {
     deps.registry.assertNameFree(session.record.projectId, body.name, session.record.id);
   }
@@ -90,9 +90,13 @@ async function update(deps: BrowserDeps, session: Session, body: BrowserUpdate):
     assertResizable(session.chromium, body.viewport);
     if (body.viewport.force !== true) assertUnwatched(session);
   }
-  const way = await resolveProxy(deps.proxies, session.record.projectId, body);
+  const proxy = await resolveProxy(deps.proxies, session.record.projectId, body);
   if (body.profile !== undefined) await attachProfile(deps, session, body.profile);
-  if (way !== undefined) changeProxy(session, way);
+  if (proxy !== undefined) {
+    // Cuts open connections, so that nothing continues through the former proxy.
+    applyProxy(session.chromium.egress, proxy);
+    session.record.proxy = proxy.view;
+  }
   if (body.viewport !== undefined) await changeViewport(session, body.viewport);
   const { record } = session;
   const { telemetry } = record;
@@ -107,12 +111,8 @@ async function update(deps: BrowserDeps, session: Session, body: BrowserUpdate):
   openStartUrl(session, body.start_url);
 }
 
-/** The profile that is attached: only whether it is saved can change. None attached: this one is loaded now. */
-async function attachProfile(
-  deps: BrowserDeps,
-  session: Session,
-  ref: NonNullable<BrowserUpdate['profile']>,
-): Promise<void> {
+/** Loads a profile if the session has none. Of an attached profile, only `save_changes` can change. */
+async function attachProfile(deps: BrowserDeps, session: Session, ref: NonNullable<BrowserUpdate['profile']>) {
   const { record } = session;
   const attached = record.profile;
   if (attached === null) {
@@ -126,13 +126,7 @@ async function attachProfile(
   if (ref.save_changes !== undefined) attached.saveChanges = ref.save_changes;
 }
 
-/** What is open goes on by no way that was taken away: its connections are cut. */
-function changeProxy({ record, chromium }: Session, way: ResolvedProxy): void {
-  applyProxy(chromium.egress, way);
-  record.proxy = way.view;
-}
-
-/** A picture that changes its size under a viewer or in a recording is no use to either. */
+/** Live views and recordings cannot handle a change of size. */
 function assertUnwatched({ watchers }: Session): void {
   if (watchers.live + watchers.recordings === 0) return;
   const message = 'viewport: a live view or a recording is open; end it, or send `force: true`';

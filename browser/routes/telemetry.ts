@@ -7,23 +7,23 @@ import type { Router } from '../http/router.ts';
 import { pageOfEvents } from '../telemetry/event-log.ts';
 import { envelopeOf, streamEvents } from '../telemetry/stream.ts';
 
-/** How far back a page goes that names no start, in milliseconds. */
+/** How far back a page reaches by default, in milliseconds. */
 const DEFAULT_WINDOW_MS = 5 * 60_000;
 
-/** `/browsers/{id}/telemetry/…`: a session's events as they happen, until it ends, and what is kept of them. */
+/** `/browsers/{id}/telemetry/…`: a session's events, live and retained. */
 export function telemetryRoutes({ route }: Router, { registry }: Pick<BrowserDeps, 'registry'>): void {
-  // `Last-Event-ID` goes on after that event; `replay=all` starts with the oldest that is kept.
+  // `Last-Event-ID` resumes after that event; `replay=all` starts with the oldest retained one.
   route(BROWSER_ROUTES.streamTelemetry, async ({ request, params, query: { replay, type }, reply }) => {
     const session = registry.running(projectsOf(request), params.id);
     const { log } = session.record.telemetry;
-    // Reading is a call, but whoever only watches does not keep a browser alive.
+    // Opening the stream counts as activity; reading it does not keep the browser alive.
     session.activity.begin()();
     const seq = resumeFrom(request.headers['last-event-id'], replay, log.lastSeq());
     await streamEvents(log, seq, openEventStream(reply), type === undefined ? null : new Set(type));
     return reply;
   });
 
-  // Of an ended session, too.
+  // Also for ended sessions.
   route(BROWSER_ROUTES.listTelemetryEvents, ({ request, params, query, reply }) => {
     const record = registry.find(projectsOf(request), params.id, true);
     const { since, until, category, type, order, limit, offset } = query;
@@ -46,7 +46,7 @@ export function telemetryRoutes({ route }: Router, { registry }: Pick<BrowserDep
   });
 }
 
-/** The event to go on after: what a reader has seen counts more than what it asks for. */
+/** The event to resume after. `Last-Event-ID` takes precedence over `replay`. */
 function resumeFrom(lastEventId: string | string[] | undefined, replay: string | undefined, lastSeq: number): number {
   const seen = lastEventIdOf(lastEventId);
   if (seen !== null && seen <= lastSeq) return seen;

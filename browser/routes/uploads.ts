@@ -8,8 +8,8 @@ import { givableBody } from '../../http/bodies.ts';
 import { CdpError } from '../cdp/connection.ts';
 import { toHoldfastError } from '../computer/errors.ts';
 import type { BrowserDeps } from '../deps.ts';
-import { loadExtensions } from '../extensions/load.ts';
-import { fileFault, renameFaultField } from '../files/faults.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { toFileError, withFieldName } from '../files/file-errors.ts';
 import { unzipInto } from '../files/unzip.ts';
 import { MAX_UPLOAD_BYTES, receiveFile } from '../files/write-file.ts';
 import { createRouter } from '../http/router.ts';
@@ -17,7 +17,7 @@ import type { UploadForm } from '../http/upload-form.ts';
 import { filesWithPaths, pairsOf, pathField, withUploadForm } from '../http/upload-form.ts';
 import { octal } from './files.ts';
 
-/** Most files of one upload: each has a field that says where it belongs. */
+/** Most files per upload. Each has a field with its path. */
 const MAX_FILES = 1000;
 const FILES = {
   fileSize: MAX_UPLOAD_BYTES,
@@ -27,12 +27,12 @@ const FILES = {
   parts: 2 * MAX_FILES,
 };
 const EXTENSIONS = { fileSize: MAX_EXTENSION_BYTES, files: 10, fields: 20, fieldSize: 1024, parts: 30 };
-/** A plain name of a folder; browsers keep names that begin with an underscore for themselves. */
+/** A plain folder name; browsers reserve names with a leading underscore. */
 const EXTENSION_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
-/** `…/fs/write_file`, `upload`, `upload_zip` and `extensions`: contents, which are never held in memory. */
+/** `…/fs/write_file`, `upload`, `upload_zip` and `extensions`: content is streamed, never held in memory. */
 export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
-  // Parsers of their own: these bodies are streams, whatever their size and type.
+  // Own parsers: these bodies are streams, whatever their size and type.
   void app.register((raw, _, done) => {
     raw.removeAllContentTypeParsers();
     raw.addContentTypeParser('*', (_request, body, parsed) => {
@@ -55,7 +55,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
     const { inSession } = createRouter(forms, deps);
     inSession(BROWSER_ROUTES.upload, ({ space }, { request }) =>
       withUploadForm(request, space.files, async (form) => {
-        for (const { file, field, path } of filesWithPaths(form)) await renameFaultField(field, () => file.put(path));
+        for (const { file, field, path } of filesWithPaths(form)) await withFieldName(field, () => file.put(path));
       }),
     );
     inSession(BROWSER_ROUTES.uploadZip, ({ space }, { request }) =>
@@ -74,7 +74,7 @@ export function uploadRoutes(app: FastifyInstance, deps: BrowserDeps): void {
         await session
           .exclusively(() => loadExtensions(session, sent))
           .catch((error: unknown) => {
-            throw error instanceof CdpError ? toHoldfastError(error) : fileFault(error);
+            throw error instanceof CdpError ? toHoldfastError(error) : toFileError(error);
           });
       }),
     );

@@ -7,20 +7,17 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { refuseUpgrade } from '../../http/sockets.ts';
 import type { BrowserDeps } from '../deps.ts';
 
-/** Websocket endpoints of a session by the last part of their path. */
+/** WebSocket endpoints of a session, by the last segment of their path. */
 const PURPOSE: Record<string, TokenPurpose> = { cdp: 'cdp', bidi: 'bidi', live: 'live' };
 
-/**
- * `GET /browsers/{id}/cdp?jwt=…` as a websocket: the token in the URL is the only key, and good for this session alone.
- * Everything is checked before the connection is taken over.
- */
+/** `GET /browsers/{id}/cdp?jwt=…` as a WebSocket, authorized by the session's token in the URL before the upgrade. */
 export function serveWebsockets(server: Server, deps: BrowserDeps): void {
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => undefined);
-    admit(request, socket, head).catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
+    accept(request, socket, head).catch((error: unknown) => refuseUpgrade(socket, toHoldfastError(error)));
   });
 
-  const admit = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://service');
     const match = /^\/browsers\/(?<id>[^/]+)\/(?<end>cdp|bidi|live)$/.exec(url.pathname);
     const [id, end] = [match?.groups?.['id'], match?.groups?.['end']];
@@ -33,7 +30,7 @@ export function serveWebsockets(server: Server, deps: BrowserDeps): void {
       throw new HoldfastError('unauthorized', message);
     }
     const session = deps.registry.byId(id);
-    if (session === undefined) throw new HoldfastError('not_found', 'Browser session has ended');
+    if (session === undefined) throw new HoldfastError('not_found', 'The browser session has ended');
     if (purpose === 'cdp') {
       serveInBrowserClients(session, request, deps);
       deps.cdpProxy.accept(session, request, socket, head);

@@ -6,7 +6,7 @@ import type { LaunchChoices } from '../chromium/flags.ts';
 import { resizeViewport, type Chromium } from '../chromium/launch.ts';
 import type { WarmPool } from '../chromium/warm-pool.ts';
 import { createInputState } from '../computer/device.ts';
-import { findKept, loadKept, type ExtensionStore } from '../extensions/kept.ts';
+import { resolveExtensions, loadStoredExtensions, type ExtensionStore } from '../extensions/stored-extensions.ts';
 import type { Logger } from '../logger.ts';
 import type { AttachedProfile } from '../profile/profile-store.ts';
 import { createEndedLogs } from '../telemetry/event-log.ts';
@@ -202,7 +202,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
 
   const start = async (record: SessionRecord, request: BrowserCreate): Promise<Session> => {
     const proxy = await resolveProxy(deps.proxies, record.projectId, request);
-    const extensions = await findKept(deps.extensions, record.projectId, request.extensions ?? []);
+    const extensions = await resolveExtensions(deps.extensions, record.projectId, request.extensions ?? []);
     record.proxy = proxy?.view ?? null;
     const chromium = await startBrowser(record, request.headless === undefined);
     try {
@@ -212,7 +212,7 @@ export function createSessionLifecycle(deps: LifecycleDeps): SessionLifecycle {
         record.profile = await deps.profiles.attach({ chromium, record }, request.profile, true);
       }
       const session = await openSession(record, chromium);
-      await loadKept(session, extensions).catch(async (error: unknown) => {
+      await loadStoredExtensions(session, extensions).catch(async (error: unknown) => {
         session.activity.stop();
         await session.space.close();
         throw error;

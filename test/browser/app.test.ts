@@ -7,12 +7,12 @@ import { createBrowserService } from '../../browser/app.ts';
 import { createSessionTokens } from '../../browser/cdp/token.ts';
 import { createReplayStore } from '../../browser/replay/replay-store.ts';
 import { createSessionRegistry } from '../../browser/session/registry.ts';
-import { NO_POOLS } from '../../browser/pools/pool-store.ts';
 import { createBrowserPools } from '../../browser/pools/pools.ts';
 import { BROWSER_POOL_ROUTES } from '../../contract/browser-pool-routes.ts';
 import { BROWSER_ROUTES } from '../../contract/browser-routes.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
+import { memoryPools } from './memory-pools.ts';
 
 const KEY = 'key-of-a-service-without-browsers';
 const refused = (): Promise<never> =>
@@ -32,7 +32,7 @@ function app(create: () => Promise<never> = refused): FastifyInstance {
       forgetTelemetryBefore: () => undefined,
     },
     pools: createBrowserPools({
-      store: NO_POOLS,
+      store: memoryPools(),
       registry: { max: 1, maxPooled: 0 },
       definitions: { onCreate: refused, onUpdate: refused },
       browsers: { start: refused, renew: refused, isAlive: refused, isFresh: refused, lease: refused, end: refused },
@@ -66,7 +66,7 @@ const CALLS = [
 ];
 
 describe('the application', () => {
-  it('serves the operations that the interface lists, and no other', async () => {
+  it('serves exactly the operations of the contract', async () => {
     const service = app();
     const served: string[] = [];
     service.addHook('onRoute', ({ method, url }) => void served.push(`${[method].flat().join()} ${url}`));
@@ -83,7 +83,7 @@ describe('the application', () => {
     expect(served.filter((route) => !route.startsWith('HEAD') && !known.includes(route) && !ours(route))).toEqual([]);
   });
 
-  it('asks for the key before it reads anything', async () => {
+  it('authenticates before it reads the body', async () => {
     const service = app();
     for (const headers of [
       {},
@@ -120,11 +120,11 @@ describe('the application', () => {
     if (status === 529) expect(answer.headers['retry-after']).toBe('7');
   });
 
-  it('takes no body at all', async () => {
+  it('accepts a missing body', async () => {
     expect((await app().inject({ method: 'POST', url: '/browsers', headers: { authorization } })).statusCode).toBe(529);
   });
 
-  it('answers other bodies and paths in the interface’s form', async () => {
+  it('reports invalid bodies and unknown paths as API errors', async () => {
     const form = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
     const media = await app().inject({ method: 'POST', url: '/browsers', headers: form, payload: 'a=b' });
     expect([media.statusCode, media.json<{ code: string }>().code]).toEqual([415, 'unsupported_media_type']);
@@ -139,7 +139,7 @@ describe('the application', () => {
     expect([large.statusCode, large.json<{ code: string }>().code]).toEqual([413, 'payload_too_large']);
   });
 
-  it('tells a known path that is called by another method, with the methods that it has', async () => {
+  it('rejects an unsupported method and lists the allowed ones', async () => {
     const service = app();
     for (const [method, url, allow] of [
       ['PUT', '/browsers', 'GET, HEAD, POST'],
@@ -192,20 +192,20 @@ describe('the application', () => {
     expect(answer.statusCode).toBe(529);
   });
 
-  it('says nothing of a fault of its own', async () => {
+  it('does not disclose internal errors', async () => {
     const broken = app(() => Promise.reject(new Error('secret of the machine')));
     const answer = await broken.inject({ method: 'POST', url: '/browsers', headers: { authorization } });
     expect(answer.statusCode).toBe(500);
     expect(answer.body).not.toContain('secret');
   });
 
-  it('pages an empty list', async () => {
+  it('paginates an empty list', async () => {
     const answer = await app().inject({ url: '/browsers?limit=5&offset=0&tags[a]=b', headers: { authorization } });
     expect([answer.json(), answer.headers['x-has-more'], answer.headers['x-next-offset']]).toEqual([[], 'false', '0']);
     expect((await app().inject({ url: '/browsers?limit=0', headers: { authorization } })).statusCode).toBe(400);
   });
 
-  it('answers any body and any id without a fault', async () => {
+  it('handles any body and any id without an internal error', async () => {
     const service = app();
     await service.ready();
     const request = fc.record({

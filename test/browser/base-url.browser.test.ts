@@ -68,7 +68,7 @@ describe.each(['directly', 'through the API'])('the base_url of a session, reach
     return { kernel, session, id: session.session_id, base, jwt, asked, call };
   };
 
-  it('is what the public client uses, without a key', async () => {
+  it('serves the public client without a key', async () => {
     const { kernel, id, base, jwt, asked } = await open();
     expect(base).toBe(`${isDirect ? service.handle.url : api.url}/browsers/${id}`);
     asked.length = 0;
@@ -100,7 +100,7 @@ describe.each(['directly', 'through the API'])('the base_url of a session, reach
     await kernel.browsers.deleteByID(id);
   });
 
-  it('opens everything inside its own session, and nothing else', async () => {
+  it('grants access to its own session only', async () => {
     const { kernel, session, id, base, jwt, call } = await open();
     const other = await kernel.browsers.create({ headless: true });
     expect((await call('/computer/get_mouse_position', { method: 'POST' })).status).toBe(200);
@@ -131,7 +131,7 @@ describe.each(['directly', 'through the API'])('the base_url of a session, reach
     expect((await call('/fs/list_files?path=/')).status).toBe(404);
   });
 
-  it('passes on no page to a person, and no cookie or key', async () => {
+  it('forwards no pages to browsers, and neither cookies nor keys', async () => {
     const { kernel, id, call } = await open();
     const raw = `/curl/raw?url=${encodeURIComponent(`${site.origin}/echo`)}`;
     for (const kind of ['document', 'iframe', 'script']) {

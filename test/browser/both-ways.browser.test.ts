@@ -87,7 +87,7 @@ async function both(act: (controls: Controls, id: string) => Promise<unknown>): 
   return [headless, windowed];
 }
 
-describe('input through the display and through the protocol', () => {
+describe('input through the display and through CDP', () => {
   it.each(['left', 'right', 'middle', 'back', 'forward'] as const)('is the same for the %s button', async (button) => {
     const [headless, windowed] = await both(async (computer, id) => {
       await computer.clickMouse(id, { x: 500, y: 300, button });
@@ -129,7 +129,7 @@ describe('input through the display and through the protocol', () => {
     expect(windowed.seen).toEqual(headless.seen);
   });
 
-  it('is the same at both ends of a curve, and many moves between', async () => {
+  it('is the same at both ends of a curve, with many moves in between', async () => {
     const recorded = await both((computer, id) =>
       computer.dragMouse(id, {
         path: [
@@ -199,7 +199,7 @@ describe('input through the display and through the protocol', () => {
     expect(windowed.seen).toEqual(headless.seen);
   });
 
-  it('knows where the mouse is, and ends a batch at the first error', async () => {
+  it('reports the mouse position, and stops a batch at the first error', async () => {
     for (const { id } of ways) {
       const { computer } = service.kernel.browsers;
       await computer.moveMouse(id, { x: 321, y: 123, smooth: false });
@@ -217,7 +217,7 @@ describe('input through the display and through the protocol', () => {
     expect(await Promise.all(ways.map(({ page }) => page.inputValue('#a')))).toEqual(['typed', 'typed']);
   });
 
-  it('really moves the mouse of the display', async () => {
+  it('moves the display’s mouse', async () => {
     const windowed = ways.find(({ headless }) => !headless);
     await service.kernel.browsers.computer.moveMouse(windowed?.id ?? '', { x: 277, y: 99, smooth: false });
     const sockets = await readdir('/tmp/.X11-unix');

@@ -20,14 +20,14 @@ async function start(line: string, wrapped: boolean) {
 /** What is said before the end; nobody is told whether the other side or this one ended it. */
 const read = (end: Socket): Promise<string> => text(end).catch(() => 'broken off');
 
-it('keeps what a process says through a channel, though it ends before its start is known', async () => {
+it('keeps data from a channel if the process exits before its start is reported', async () => {
   // Nothing in it ever looks like a command inside a sandbox, so it counts as started when it has ended.
   const { running, heard } = await start('printf last >&3; exit 5', true);
   expect(running.exitCode()).toBe(5);
   expect(await heard).toBe('last');
 });
 
-it('ends with its process, though another that was left behind holds the other end of its channel', async () => {
+it('ends with its process even if an orphan holds the channel open', async () => {
   const { running, heard, said } = await start('setsid sleep 600 & echo $!', false);
   expect(await running.ended).toBe(0);
   expect(await heard).toBe('broken off');

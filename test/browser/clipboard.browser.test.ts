@@ -35,7 +35,7 @@ async function open(headless: boolean, address = `http://127.0.0.1:${String(site
 }
 
 describe.each([true, false])('the clipboard of a session (headless %s)', (headless) => {
-  it('is what pages paste and copy, unseen by them and kept apart from that of another session', async () => {
+  it('is shared with pages without their notice, and isolated from other sessions', async () => {
     const { computer } = service.kernel.browsers;
     const [one, other] = [await open(headless), await open(headless, 'about:blank')];
     expect((await computer.readClipboard(one.id)).text).toBe('');
@@ -62,8 +62,8 @@ describe.each([true, false])('the clipboard of a session (headless %s)', (headle
   });
 });
 
-describe('calls on a clipboard', () => {
-  it('wait for each other, and refuse what is no text or too long', async () => {
+describe('clipboard calls', () => {
+  it('run one at a time, and reject invalid or too long text', async () => {
     const { computer } = service.kernel.browsers;
     const { session_id: id } = await service.kernel.browsers.create({});
     const texts = ['a', 'b', 'c'];

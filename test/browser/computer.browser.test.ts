@@ -63,7 +63,7 @@ const value = (selector: string): Promise<string> => page.locator(selector).inpu
 const computer = (): typeof service.kernel.browsers.computer => service.kernel.browsers.computer;
 
 describe('mouse', () => {
-  it('clicks where it is told, with button, count and held keys', async () => {
+  it('clicks at a point with button, count and held keys', async () => {
     await computer().clickMouse(id, { x: 450, y: 100 });
     await computer().clickMouse(id, { x: 451, y: 101, button: 'right', hold_keys: ['shift'] });
     await computer().clickMouse(id, { x: 452, y: 102, num_clicks: 2 });
@@ -87,7 +87,7 @@ describe('mouse', () => {
     expect(await computer().getMousePosition(id)).toEqual({ x: 452, y: 102 });
   });
 
-  it('moves along a curve, in about the time it is given', async () => {
+  it('moves along a curve in about the given time', async () => {
     await computer().moveMouse(id, { x: 10, y: 10, smooth: false });
     const before = (await moves()).length;
     const started = performance.now();
@@ -132,7 +132,7 @@ describe('mouse', () => {
     expect((await moves()).filter(([, , buttons]) => buttons === 1).length).toBeGreaterThan(14);
   });
 
-  it('drops what can be dragged', async () => {
+  it('drags and drops draggable elements', async () => {
     await page.goto(`${site.origin}/drag`);
     await computer().dragMouse(id, {
       path: [
@@ -186,7 +186,7 @@ describe('keyboard', () => {
     await expect(computer().pressKey(id, { keys: ['Ctrl+NoSuchKey'] })).rejects.toMatchObject({ status: 400 });
   });
 
-  it('never logs what is typed', async () => {
+  it('never logs typed text', async () => {
     await computer().clickMouse(id, { x: 100, y: 60 });
     await computer().typeText(id, { text: 'hunter2-secret' });
     expect(service.logs.join('\n')).not.toContain('hunter2');
@@ -194,7 +194,7 @@ describe('keyboard', () => {
 });
 
 describe('screen', () => {
-  it('takes the viewport or a region of it as PNG', async () => {
+  it('captures the viewport or a region of it as PNG', async () => {
     const whole = Buffer.from(await (await computer().captureScreenshot(id)).arrayBuffer());
     expect(whole.subarray(0, 8)).toEqual(PNG_SIGNATURE);
     expect(pngSize(whole)).toEqual({ width: 1000, height: 700 });
@@ -219,7 +219,7 @@ describe('screen', () => {
 });
 
 describe('batch', () => {
-  it('runs in order and names the action that fails', async () => {
+  it('runs in order and reports the failing action', async () => {
     await computer().batch(id, {
       actions: [
         { type: 'click_mouse', click_mouse: { x: 100, y: 60 } },
@@ -246,7 +246,7 @@ describe('batch', () => {
 });
 
 describe('pages', () => {
-  it('acts on the page that was opened last, and on the one before when it closes', async () => {
+  it('acts on the latest page, and on the previous one once it closes', async () => {
     await page.goto(`${site.origin}/popup`);
     const popup = page.waitForEvent('popup');
     await computer().clickMouse(id, { x: 50, y: 30 });
@@ -261,7 +261,7 @@ describe('pages', () => {
     await (await second).close();
   });
 
-  it('acts on the page that a client brings to front', async () => {
+  it('acts on the page that a client brings to the front', async () => {
     const second = await page.context().newPage();
     await second.goto(`${site.origin}/`);
     await page.bringToFront();
@@ -278,7 +278,7 @@ describe('pages', () => {
     expect(await value('#a')).toBe('back!');
   });
 
-  it('answers a dialog by keys, and says so when one is in the way', async () => {
+  it('answers dialogs by keys, and reports a blocking dialog', async () => {
     const alone = await service.kernel.browsers.create({ start_url: `${site.origin}/alert` });
     const key = alone.session_id;
     await expect.poll(() => site.requests.filter((path) => path === '/alert').length).toBe(1);

@@ -79,8 +79,8 @@ interface Echo {
 const echo = async (place: string, options: Options = {}): Promise<Echo> =>
   JSON.parse((await curl(place, options)).body) as Echo;
 
-describe('a request by the browser of a session', () => {
-  it('is what its caller wants, beside what the browser says of itself', async () => {
+describe('a request through a session’s browser', () => {
+  it('combines the caller’s request with the browser’s own headers', async () => {
     const plain = await echo('/echo');
     expect(plain).toMatchObject({ method: 'GET', body: '' });
     expect(plain.headers['user-agent']).not.toContain('Headless');
@@ -97,7 +97,7 @@ describe('a request by the browser of a session', () => {
     expect(await curl('/echo', { method: 'HEAD' })).toMatchObject({ status: 200, body: '' });
   });
 
-  it('gives status, headers and body as they came', async () => {
+  it('returns status, headers and body unchanged', async () => {
     const login = await curl('/login');
     expect(login).toMatchObject({ status: 200, body: 'in' });
     expect(login.headers['x-many']).toEqual(['one', 'two']);
@@ -111,7 +111,7 @@ describe('a request by the browser of a session', () => {
     expect(counts).toEqual(['1', '2']);
   });
 
-  it('has the cookies of the session, sets them, and follows redirects', async () => {
+  it('sends and stores the session’s cookies, and follows redirects', async () => {
     const browser = await chromium.connectOverCDP(cdpUrl, { noDefaults: true });
     const context = browser.contexts()[0];
     await context?.addCookies([{ name: 'page', value: '4', url: site.origin }]);
@@ -126,7 +126,7 @@ describe('a request by the browser of a session', () => {
     await browser.close();
   });
 
-  it('is held to the rules of the way out, by address, name and redirect', async () => {
+  it('obeys the egress policy by address, name and redirect', async () => {
     await expect(curl('http://10.0.0.7/')).rejects.toMatchObject({ status: 400, message: containing('url') });
     await expect(curl('http://169.254.169.254/')).rejects.toMatchObject({ status: 400 });
     for (const url of ['http://inside.test/', '/inside', '/literal']) {
@@ -138,7 +138,7 @@ describe('a request by the browser of a session', () => {
     }
   });
 
-  it('says why there is no answer, and has bounds', async () => {
+  it('reports why there is no response, and enforces limits', async () => {
     await expect(curl('/loop')).rejects.toMatchObject({ status: 422, message: containing('TOO_MANY_REDIRECTS') });
     await expect(curl('/never', { timeout_ms: 300 })).rejects.toMatchObject({
       status: 422,

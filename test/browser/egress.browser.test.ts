@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe('a browser', () => {
-  it('connects to nothing private: by address, name, redirect, frame, fetch, websocket or WebRTC', async () => {
+  it('cannot reach private addresses by address, name, redirect, frame, fetch, WebSocket or WebRTC', async () => {
     const session = await service.kernel.browsers.create({ timeout_seconds: 300 });
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     const page = browser.contexts()[0]?.pages()[0];
@@ -104,7 +104,7 @@ describe('a browser', () => {
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('shows neither files of the host nor its own insides', async () => {
+  it('exposes neither host files nor browser internals', async () => {
     const session = await service.kernel.browsers.create({ timeout_seconds: 300 });
     const browser = await chromium.connectOverCDP(session.cdp_ws_url);
     for (const context of [browser.contexts()[0], await browser.newContext()]) {

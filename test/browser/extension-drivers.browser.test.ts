@@ -80,7 +80,7 @@ async function end({ id, client }: Driver): Promise<void> {
 }
 
 describe('an extension with the `debugger` permission', () => {
-  it('sees the targets of its tabs, and cannot use the permission otherwise', async () => {
+  it('can list the targets of its tabs, but nothing else', async () => {
     const driver = await openDriver();
     const { client, run } = driver;
     await client.call('Target.createTarget', { url: 'data:text/html,<title>second</title>' });
@@ -107,7 +107,7 @@ describe('an extension with the `debugger` permission', () => {
     await service.kernel.browsers.deleteByID(id);
   });
 
-  it('is not loaded into login sessions', async () => {
+  it('is not allowed in the session of a login', async () => {
     const headers = { [MANAGED_AUTH_HEADER]: 'true' };
     const { session_id: id } = await service.kernel.browsers.create({ headless: true }, { headers });
     const sent = { name: 'driver', zip_file: await extension() };
@@ -118,7 +118,7 @@ describe('an extension with the `debugger` permission', () => {
 });
 
 describe('a CDP client', () => {
-  it('sees the session’s extensions without their location, and can open only their pages', async () => {
+  it('sees the session’s extensions without their paths, and can open their pages only', async () => {
     const driver = await openDriver();
     const { client, extensionId } = driver;
     const { result } = await client.call('Extensions.getExtensions');
@@ -141,7 +141,7 @@ describe('a CDP client', () => {
 });
 
 describe('from inside its browser', () => {
-  /** The response of a websocket at the URL to `Browser.getVersion`, or `closed`. */
+  /** What a websocket at that address says to `Browser.getVersion`, or that it was not opened. */
   const versionBy = (url: string): string => `new Promise((resolve) => {
     const socket = new WebSocket(${JSON.stringify(url)});
     socket.onopen = () => socket.send('{"id":1,"method":"Browser.getVersion"}');
@@ -149,7 +149,7 @@ describe('from inside its browser', () => {
     socket.onerror = () => resolve('closed');
   })`;
 
-  it('only the session’s own URL is reachable, with the same guard as any client', async () => {
+  it('a client reaches its own session only, guarded like any other', async () => {
     const driver = await openDriver();
     const other = await service.kernel.browsers.create({ headless: true });
     const { run, url, id } = driver;

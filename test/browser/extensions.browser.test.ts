@@ -70,7 +70,7 @@ async function open(headless = true, extensions: { id: string }[] = []) {
 }
 
 describe.each([true, false])('an extension (headless %s)', (headless) => {
-  it('works in the running browser, and reaches nothing that its session does not', async () => {
+  it('works in the running browser, with no more access than its session', async () => {
     const { id, browser, page, load } = await open(headless);
     const inside = http.createServer((_, response) => response.end('inside'));
     await new Promise<void>((resolve) => server(inside, resolve));
@@ -100,7 +100,7 @@ describe.each([true, false])('an extension (headless %s)', (headless) => {
     inside.close();
   });
 
-  it('that the store keeps is there when the session starts', async () => {
+  it('from the store is loaded when the session starts', async () => {
     service.extensions.set('ext_marks', Buffer.from(await (await extension()).arrayBuffer()));
     const { id, browser, page } = await open(headless, [{ id: 'ext_marks' }]);
     await page.goto(`${site.origin}/`);
@@ -110,7 +110,7 @@ describe.each([true, false])('an extension (headless %s)', (headless) => {
   });
 });
 
-describe('a session that starts with kept extensions', () => {
+describe('a session with stored extensions', () => {
   it.for([
     [[{ id: 'ext_none' }], /^400 extensions\[0\]: not found/],
     [[{ name: 'ext_marks' }, {}], /^400 extensions\[1\]: /],
@@ -127,7 +127,7 @@ describe('a session that starts with kept extensions', () => {
 });
 
 describe('extensions', () => {
-  it('are refused where they would lead out of the session, or are none', async () => {
+  it('are rejected if they are invalid or would escape the session', async () => {
     const { id, browser, page, load } = await open();
     const refused: [object, string][] = [
       [{ permissions: ['proxy'] }, 'proxy'],

@@ -57,7 +57,7 @@ const held = (): number =>
   }).length;
 
 describe('a watch', () => {
-  it('tells what comes, changes, is renamed and goes, of one folder or all below it', async () => {
+  it('reports creations, writes, renames and deletions, optionally recursively', async () => {
     const [flat, deep] = [await start(root), await start(root, true)];
     await shell('echo 1 > a');
     await shell('echo 22 >> a');
@@ -84,7 +84,7 @@ describe('a watch', () => {
     for (const watch of [flat, deep]) await fs().watch.stop(watch, { id });
   });
 
-  it('goes on after its reader, and ends by a call and with its folder', async () => {
+  it('outlives its reader, and ends by a call or with its folder', async () => {
     const watch = await start(`${root}/sub`, true);
     await shell('touch sub/a');
     expect(await told(watch, 'CREATE sub/a')).toEqual(['CREATE sub/a']);
@@ -97,7 +97,7 @@ describe('a watch', () => {
       await expect(call()).rejects.toMatchObject({ status: 404 });
   });
 
-  it('has bounds, and holds nothing after', async () => {
+  it('has limits, and releases everything at its end', async () => {
     const watches = await Promise.all(Array.from({ length: 16 }, () => start(root)));
     await expect(start(root)).rejects.toMatchObject({ status: 422, message: containing('16') });
     await Promise.all(watches.map((one) => fs().watch.stop(one, { id })));
@@ -106,7 +106,7 @@ describe('a watch', () => {
     expect(held()).toBe(0);
   });
 
-  it('does not lead out of the session, by a path, a link or a folder that is exchanged', async () => {
+  it('cannot leave the session by a path, a link or a swapped folder', async () => {
     const outside = await mkdtemp(path.join(os.tmpdir(), 'holdfast-outside-'));
     await shell(`ln -s '${outside}' out && ln -s '${outside}' sub/out`);
     await expect(start(`${root}/out`)).rejects.toMatchObject({ status: 404 });
@@ -124,7 +124,7 @@ describe('a watch', () => {
     await rm(outside, { recursive: true });
   });
 
-  it('ends with its session, and its reader with it', async () => {
+  it('ends with its session, and ends its reader', async () => {
     const session = (await service.kernel.browsers.create({})).session_id;
     await fs().createDirectory(session, { path: '/home/user/x' });
     const { watch_id: watch = '' } = await fs().watch.start(session, { path: '/', recursive: true });

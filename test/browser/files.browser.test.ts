@@ -34,8 +34,8 @@ async function shell(line: string): Promise<string> {
   return Buffer.from(answer.stdout_b64 ?? '', 'base64').toString() + String(answer.exit_code);
 }
 
-describe('files, by the public client', () => {
-  it('are written, read, moved and removed, and belong to the processes', async () => {
+describe('files, through the public client', () => {
+  it('can be written, read, moved and deleted, and are shared with processes', async () => {
     await fs().createDirectory(id, { path: '/home/user/a/b c', mode: '0750' });
     await fs().writeFile(id, 'one ü', { path: '/home/user/a/b c/ü.txt', mode: '640' });
     expect(await text('/home/user/a/b c/ü.txt')).toBe('one ü');
@@ -82,7 +82,7 @@ describe('files, by the public client', () => {
     },
   );
 
-  it('that broke off on their way leave nothing', async () => {
+  it('leave nothing behind if the upload breaks off', async () => {
     await fs().writeFile(id, 'whole', { path: '/tmp/kept' });
     const request = http.request(`${service.handle.url}/browsers/${id}/fs/write_file?path=/tmp/kept`, {
       method: 'PUT',
@@ -96,7 +96,7 @@ describe('files, by the public client', () => {
     expect(await text('/tmp/kept')).toBe('whole');
   });
 
-  it('come as a form, each to its place', async () => {
+  it('can be uploaded as a form', async () => {
     await fs().upload(id, {
       files: [
         { dest_path: '/tmp/first ü', file: await toFile(Buffer.from('1'), 'x') },
@@ -113,7 +113,7 @@ describe('files, by the public client', () => {
     expect([await text('/tmp/unindexed-3'), await text('/tmp/unindexed-4')]).toEqual(['3', '4']);
   });
 
-  it('make the folders on their way, and name the path that has none', async () => {
+  it('create parent folders, and errors name the invalid path', async () => {
     const file = await toFile(Buffer.from('1'), 'x');
     await fs().upload(id, { files: [{ dest_path: '/tmp/new/ü folder/../one', file }] });
     await fs().writeFile(id, 'two', { path: '/tmp/new/deep/er/two' });
@@ -124,7 +124,7 @@ describe('files, by the public client', () => {
     await expect(fs().writeFile(id, 'x', { path: '/etc/none/x' })).rejects.toMatchObject({ status: 403 });
   });
 
-  it('of a form with a fault change nothing', async () => {
+  it('of an invalid form change nothing', async () => {
     const bad = new FormData();
     bad.append('files[0][file]', new Blob(['1']), 'x');
     bad.append('files[0][dest_path]', '/tmp/not-written');
@@ -145,7 +145,7 @@ describe('files, by the public client', () => {
     expect(await uploads()).toEqual([]);
   });
 
-  it('come as an archive, and go as one', async () => {
+  it('can be uploaded and downloaded as an archive', async () => {
     const zip = new ZipFile();
     zip.addEmptyDirectory('empty');
     zip.addBuffer(Buffer.from('deep'), 'a/b/ü.txt', { mode: 0o100751 });
@@ -164,7 +164,7 @@ describe('files, by the public client', () => {
     expect(list).toEqual(['here/', 'here/a/', 'here/a/b/', 'here/a/b/ü.txt']);
   });
 
-  it('of an archive never leave its folder, and a bad one changes nothing', async () => {
+  it('of an archive stay in its folder, and an invalid archive changes nothing', async () => {
     const named = (await archiveOf('aa/aa/aa/climbed')).toString('latin1');
     const climb = Buffer.from(named.replaceAll('aa/aa/aa/', '../../../'), 'latin1');
     for (const [name, archive] of Object.entries({
@@ -180,7 +180,7 @@ describe('files, by the public client', () => {
     expect(await uploads()).toEqual([]);
   });
 
-  it('lead through no link out of the session', async () => {
+  it('cannot leave the session through links', async () => {
     const secret = path.join(folder, 'secret');
     await writeFile(secret, 'of the host');
     await symlink(secret, path.join(await root(), 'tmp/to-host'));

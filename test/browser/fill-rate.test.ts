@@ -3,7 +3,7 @@ import { createFillRate } from '../../browser/pools/fill-rate.ts';
 
 const MINUTE_MS = 60_000;
 
-it('allows a minute’s worth at once, and then one after the other', () => {
+it('allows a minute’s worth at once, then one at a time', () => {
   const rate = createFillRate({ size: 8, percent: 25 });
   const now = Date.now();
   expect([rate.take(now), rate.take(now)]).toEqual([0, 0]);
@@ -16,7 +16,7 @@ it('allows a minute’s worth at once, and then one after the other', () => {
   expect(rate.take(now + 60 * MINUTE_MS)).toBeGreaterThan(0);
 });
 
-it('allows one of the smallest pool, and none at no rate', () => {
+it('allows one start for the smallest pool, and none at rate 0', () => {
   const rate = createFillRate({ size: 1, percent: 25 });
   const now = Date.now();
   expect(rate.take(now)).toBe(0);

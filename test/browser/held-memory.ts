@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** Frees all that nothing holds. The first turn leaves the freeing of buffers to another thread; the second waits for that. */
+/** Collects garbage twice: the first collection frees buffers on another thread, the second waits for that. */
 export function collectGarbage(): void {
   collect();
   collect();

@@ -40,6 +40,6 @@ it.each([
   expect(await handshake(key)).toEqual([101, accept]);
 });
 
-it('refuses a handshake without a key', async () => {
+it('rejects a handshake without a key', async () => {
   expect(await handshake(undefined)).toEqual([400, undefined]);
 });

@@ -39,7 +39,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
   }
   const shell = (line: string, more: ExecOptions = {}) => run(id, line, more);
 
-  it('shows a page in the size that was asked for', async () => {
+  it('shows a page in the requested size', async () => {
     const session = await service.kernel.browsers.create({
       viewport: { width: 700, height: 500 },
       timeout_seconds: 60,
@@ -55,7 +55,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     await service.kernel.browsers.deleteByID(session.session_id);
   });
 
-  it('has Chromium’s own sandbox around its pages, unless it is root', async () => {
+  it('keeps Chromium’s own sandbox, unless it runs as root', async () => {
     const lines = await Promise.all(
       (await readdir('/proc')).map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
     );
@@ -66,7 +66,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect(browsers.some((line) => line.includes('--no-sandbox'))).toBe(service.userId === 0);
   });
 
-  it('gives its programs the users that they may name, without power', async () => {
+  it('offers unprivileged users by name', async () => {
     const inside = service.userId === 0 ? '61000' : '1000';
     expect((await shell('id -u; id -un; echo $HOME')).out).toBe(`${inside}\nuser\n/home/user\n`);
     expect((await shell('id -u', { as_user: 'user' })).out).toBe(`${inside}\n`);
@@ -102,7 +102,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect((await shell('ls -A /run /run/holdfast', more)).out).toBe('/run:\nholdfast\n\n/run/holdfast:\nenv\n');
   });
 
-  it.each([{}, { as_root: true }])('lets nothing be changed but the session’s own (%j)', async (more) => {
+  it.each([{}, { as_root: true }])('only permits changes to the session’s own files (%j)', async (more) => {
     const places = '/x /usr/x /etc/x /run/x /run/holdfast/x /etc/passwd /run/holdfast/env /bin/sh';
     const written = await shell(`for place in ${places}; do (echo x >> $place) && echo $place; done`, more);
     expect(written.out).toBe('');
@@ -115,7 +115,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect((await shell('echo x > ~/mine && cat ~/mine; rm ~/mine', more)).out).toBe('x\n');
   });
 
-  it('has no network, and no way to the service', async () => {
+  it('has no network, and no access to the service', async () => {
     expect((await shell('tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "')).out).toBe('lo\n');
     const { port } = new URL(service.url);
     const { code, err } = await shell(`exec 3<>/dev/tcp/127.0.0.1/${port}`, {
@@ -127,7 +127,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect((await shell('tail -n +2 /proc/net/unix')).out).toBe('');
   });
 
-  it('hides the processes of others, and lets none be reached', async () => {
+  it('hides and protects the processes of others', async () => {
     const waiting = await service.kernel.browsers.process.spawn(other, { command: 'sleep', args: ['600'] });
     const pids = (await shell('ls /proc | grep -E "^[0-9]+$"')).out.trim().split('\n').map(Number);
     expect(Math.max(...pids)).toBeLessThan(50);
@@ -143,7 +143,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     await service.kernel.browsers.process.kill(waiting.process_id ?? '', { id: other, signal: 'KILL' });
   });
 
-  it('keeps sessions apart', async () => {
+  it('isolates sessions from each other', async () => {
     await shell('echo mine > /tmp/mine; echo mine > /home/user/mine');
     expect((await run(other, 'ls -A /tmp /home/user; find / -name mine -not -path "/usr/*" 2>/dev/null')).out).toBe(
       '/home/user:\n\n/tmp:\n',
@@ -152,7 +152,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect((await run(other, 'tail -n +2 /proc/sysvipc/shm')).out).toBe('');
   });
 
-  it('shares its files with the file operations, both ways', async () => {
+  it('shares files with the file operations in both directions', async () => {
     const { fs } = service.kernel.browsers;
     await fs.createDirectory(id, { path: '/home/user/folder' });
     await fs.writeFile(id, Buffer.from('written'), { path: '/home/user/folder/written.txt' });
@@ -167,7 +167,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect((await shell('ls -A')).out).not.toContain('folder');
   });
 
-  it('gives a terminal, and takes signals there', async () => {
+  it('provides a terminal with signals', async () => {
     const { process } = service.kernel.browsers;
     const line = 'test -t 0 && id -u; trap "exit 7" INT; echo ready; while :; do sleep 0.05; done';
     const spawned = await process.spawn(id, { command: 'sh', args: ['-c', line], allocate_tty: true, as_root: true });
@@ -181,7 +181,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect(said).toBe('0\r\nready\r\n');
   });
 
-  it('leaves nothing, whatever its programs have left', async () => {
+  it('leaves nothing behind, whatever its programs did', async () => {
     const session = await service.kernel.browsers.create({ timeout_seconds: 60 });
     const name = (await readdir(path.join(service.workDir, 'sessions'))).length;
     expect(name).toBe(3);
@@ -208,7 +208,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
     expect(lines2).not.toContain('sleep\x004712\0');
   });
 
-  it('is gone with a service that is killed, and the next one clears what is left', async () => {
+  it('ends with a killed service, and the next one cleans up', async () => {
     const dying = await startServiceAsUser({ ordinary });
     const session = await dying.kernel.browsers.create();
     await dying.kernel.browsers.process.spawn(session.session_id, { command: 'setsid', args: ['sleep', '4713'] });
@@ -231,7 +231,7 @@ describe.each(SERVICE_USERS)('the sandbox of a service that runs as $as', ({ ord
 });
 
 describe('a machine that forbids user namespaces', () => {
-  it('refuses programs with 403, says so in the log, and serves the rest', async () => {
+  it('rejects programs with 403, logs it, and serves everything else', async () => {
     const service = await startServiceAsUser({ ordinary: true, namespaces: false, options: { noSandbox: true } });
     try {
       expect(service.logs.join('\n')).toContain('no sandbox available');

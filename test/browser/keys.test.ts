@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { linearPath, smoothPath } from '../../browser/computer/curve.ts';
+import { linearPath, smoothPath } from '../../browser/computer/mouse-path.ts';
 import { keyOfCharacter, keyOfName, parseCombination } from '../../browser/computer/keys.ts';
 import fc from 'fast-check';
 
@@ -61,7 +61,7 @@ describe('paths', () => {
     x: fc.double({ min: 0, max: 4000, noNaN: true }),
     y: fc.double({ min: 0, max: 4000, noNaN: true }),
   });
-  it('end exactly where they should and stay near the way', () => {
+  it('end exactly at the target and stay near the line', () => {
     fc.assert(
       fc.property(point, point, fc.double({ min: 0, max: 1, noNaN: true }), (from, to, chance) => {
         const path = smoothPath(from, to, () => chance);

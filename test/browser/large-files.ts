@@ -35,7 +35,7 @@ async function* piecesOf(body: ReadableStream<Uint8Array> | null): AsyncGenerato
 export function testLargeFiles(megabytes: number): void {
   const fileBytes = megabytes * MEGABYTE;
 
-  it(`download_dir_zip streams ${String(2 * megabytes)} MB in the memory that it has`, async () => {
+  it(`download_dir_zip streams ${String(2 * megabytes)} MB with limited memory`, async () => {
     await withSession(async ({ service, id, folder }) => {
       const { kernel } = service;
       const line = `mkdir -p large/inner && truncate -s ${String(fileBytes)} large/one large/inner/two && echo end > large/zz`;
@@ -53,7 +53,7 @@ export function testLargeFiles(megabytes: number): void {
     });
   });
 
-  it(`write_file takes ${String(megabytes)} MB in the memory that it has`, async () => {
+  it(`write_file accepts ${String(megabytes)} MB with limited memory`, async () => {
     await withSession(async ({ service, id, folder }) => {
       const large = path.join(folder, 'large');
       execFileSync('truncate', ['-s', String(fileBytes), large]);

@@ -37,7 +37,7 @@ describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordin
     return going;
   }
 
-  it.each([{}, { as_root: true }])('cannot raise what bounds it (%j)', async (more) => {
+  it.each([{}, { as_root: true }])('cannot raise its limits (%j)', async (more) => {
     const line = 'ulimit -c; ulimit -d; ulimit -f; ulimit -u; nice; cat /proc/self/oom_score_adj';
     expect((await run(service, id, line, more)).out).toBe(
       `0\n${256 * 1024}\n${16 * 1024}\n60\n${os.getPriority() + 7}\n1000\n`,
@@ -47,19 +47,19 @@ describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordin
     }
   });
 
-  it('that takes memory without end ends by itself', async () => {
+  it('that allocates endlessly is killed', async () => {
     const { code, err } = await answersMeanwhile(run(service, id, 'tail /dev/zero'));
     expect(code).not.toBe(0);
     expect(err).toContain('memory exhausted');
   });
 
-  it('does not get more by way of /dev', async () => {
+  it('cannot get more through /dev', async () => {
     const { err } = await run(service, id, 'for i in {1..40}; do head -c 15M /dev/zero > /dev/shm/$i || break; done');
     expect(err).toContain('No space left on device');
     expect((await run(service, id, 'touch /dev/x')).code).not.toBe(0);
   });
 
-  it.each([{}, { as_root: true }])('that forks without end gets no further than itself (%j)', async (more) => {
+  it.each([{}, { as_root: true }])('that forks endlessly affects only itself (%j)', async (more) => {
     const bomb = 'bomb() { bomb | bomb & }; bomb; while :; do sleep 0.1; done';
     const going = run(service, id, bomb, { timeout_sec: 2, ...more });
     const { code, err } = await answersMeanwhile(going);
@@ -68,7 +68,7 @@ describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordin
     expect((await run(service, id, 'echo after')).out).toBe('after\n');
   });
 
-  it('that writes without end fails at the largest file', async () => {
+  it('that writes endlessly fails at the file size limit', async () => {
     const { code } = await answersMeanwhile(run(service, id, 'head -c 1G /dev/zero > ~/large'));
     expect(code).not.toBe(0);
     const { size_bytes: size } = await service.kernel.browsers.fs.fileInfo(id, { path: '/home/user/large' });
@@ -76,7 +76,7 @@ describe.each(SERVICE_USERS)('a program of a service that runs as $as', ({ ordin
   });
 });
 
-it('a full disk ends neither the service nor what needs none of it', async () => {
+it('a full disk affects neither the service nor unrelated operations', async () => {
   const service = await startServiceAsUser({ ordinary: true, smallDisk: true });
   try {
     const { kernel } = service;

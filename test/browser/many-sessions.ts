@@ -12,17 +12,17 @@ import { API_KEY } from './memory-profiles.ts';
 import { serviceProgram } from './service-program.ts';
 import { eventually } from './service-under-test.ts';
 
-/** As many as start at once. */
+/** Concurrent starts. */
 const AT_ONCE = 3;
-/** What is kept of an ended session (it can be read for a while), in bytes. */
+/** Memory of an ended session, which stays readable for a while; in bytes. */
 const KEPT_PER_SESSION = 16 * 1024;
-/** What code that runs for the first time may keep, in bytes. */
+/** Memory that code may keep when it first runs, in bytes. */
 const KEPT_ONCE = 2 * 1024 * 1024;
 
 /** As many more may be open by chance: connections kept for the next call. One for each twenty sessions would show. */
 const COINCIDENCE = 8;
 
-/** How many sessions there are. */
+/** Numbers of sessions. */
 export interface ManySessions {
   /** Before the first measurement: what is made once is made by then. */
   first: number;
@@ -30,7 +30,7 @@ export interface ManySessions {
   more: number;
 }
 
-/** The test that sessions leave nothing. */
+/** Defines the test that sessions leave nothing behind. */
 export function testManySessions({ first, more }: ManySessions): void {
   let folder = '';
   let child: ChildProcess | undefined;
@@ -44,13 +44,13 @@ export function testManySessions({ first, more }: ManySessions): void {
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   });
 
-  it(`${String(more)} sessions, one after the other, leave nothing`, { timeout: 600_000 }, async () => {
+  it(`${String(more)} consecutive sessions leave nothing behind`, { timeout: 600_000 }, async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'holdfast-many-'));
     const [workDir, temporary] = [path.join(folder, 'work'), path.join(folder, 'tmp')];
     await mkdir(temporary);
     child = fork(serviceProgram('measured-service'), [workDir, inject('chromiumPath')], {
       execArgv: [],
-      // What Chromium writes beside its own folder is seen, too.
+      // Also detects what Chromium writes outside its own folder.
       env: { ...process.env, TMPDIR: temporary },
     });
     const { url } = await messageOf<{ url: string }>(child);
@@ -117,7 +117,7 @@ async function messageOf<Message>(service: ChildProcess): Promise<Message> {
   return message;
 }
 
-/** Command lines of processes that name the folder. */
+/** Command lines of processes that contain the folder's name. */
 async function processesOf(workDir: string): Promise<string[]> {
   const lines = await Promise.all(
     (await readdir('/proc'))

@@ -1,4 +1,5 @@
-import type { PoolStore, StoredPool } from '../../browser/pools/pool-store.ts';
+import type { StoredPool } from '../../browser/pools/definition.ts';
+import type { PoolStore } from '../../browser/pools/pools.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 
 /** Pools in memory, with the store's promise that names are unique in a project. */

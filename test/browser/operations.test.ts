@@ -21,7 +21,7 @@ it.each([
 });
 
 it.each(['/browsers', '/browsers/:id', '/browsers/:id/telemetry/stream', '/health', ''])(
-  '%s is not recorded',
+  '%s is not reported',
   (route) => {
     expect(operationOf('GET', route)).toBeNull();
   },

@@ -37,7 +37,7 @@ const run = (code: string, timeoutSec?: number) =>
   });
 
 describe('code run in a session', () => {
-  it('drives its page and gives what it returns and says', async () => {
+  it('drives its page and returns its result and output', async () => {
     const answer = await run(`
       const address: string = '${site.origin}/';
       await page.goto(address);
@@ -58,7 +58,7 @@ describe('code run in a session', () => {
     expect((await run(`return page.inputValue('#a')`)).result).toBe('typed');
   });
 
-  it('has the page that is in use', async () => {
+  it('uses the active page', async () => {
     const browser = await chromium.connectOverCDP(cdpUrl, { noDefaults: true });
     const second = await browser.contexts()[0]?.newPage();
     await second?.goto(`${site.origin}/other`);
@@ -70,7 +70,7 @@ describe('code run in a session', () => {
     await browser.close();
   });
 
-  it('answers with what went wrong in it', async () => {
+  it('reports its errors as results', async () => {
     expect(await run('throw new TypeError("broken")')).toMatchObject({ success: false, error: 'TypeError: broken' });
     expect(await run('const a = ;\nreturn a')).toMatchObject({ success: false, error: containing('line 1') });
     expect(await run('const a = {}; a.a = a; return a')).toMatchObject({ success: false, error: containing('JSON') });
@@ -79,14 +79,14 @@ describe('code run in a session', () => {
       success: false,
       error: 'Error: late',
     });
-    expect(await run('return "x".repeat(9_000_000)')).toMatchObject({ success: false, error: containing('too long') });
+    expect(await run('return "x".repeat(9_000_000)')).toMatchObject({ success: false, error: containing('too large') });
     const loud = await run('for (let i = 0; i < 40; i++) console.log("y".repeat(100_000)); return 1');
     expect([loud.result, loud.stdout?.length]).toEqual([1, 1024 * 1024]);
     await expect(run('')).rejects.toMatchObject({ status: 400, message: containing('code') });
     await expect(run('1', 0)).rejects.toMatchObject({ status: 400, message: containing('timeout_sec') });
   });
 
-  it('is ended at its time, even when it does nothing but turn', async () => {
+  it('is killed at its timeout, even in a busy loop', async () => {
     expect(await run('for (;;);', 2)).toMatchObject({ success: false, error: containing('2 seconds') });
     // What was said before is told; where the machine has much to do, the code only begins after a while.
     let said: string | undefined = '';
@@ -97,7 +97,7 @@ describe('code run in a session', () => {
     expect((await filesBelow(service.workDir)).filter((name) => name.includes('run-'))).toEqual([]);
   });
 
-  it('reaches nothing of the service, of the machine or of its network', async () => {
+  it('cannot reach the service, the machine or its network', async () => {
     const server = http.createServer((_, response) => response.end('reached'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
@@ -120,7 +120,7 @@ describe('code run in a session', () => {
     server.close();
   });
 
-  it('is judged as any CDP client is', async () => {
+  it('is guarded like any CDP client', async () => {
     const { result } = await run(`
       const client = await context.newCDPSession(page);
       return client.send('Page.navigate', { url: 'file:///etc/passwd' }).then(() => 'opened', (error) => error.message);
@@ -128,7 +128,7 @@ describe('code run in a session', () => {
     expect(result).toContain('refused');
   });
 
-  it('runs one after the other, and with the session ends', async () => {
+  it('runs one call at a time, and ends with the session', async () => {
     const runs = await Promise.all(
       [1, 2, 3].map((n) =>
         run(`const t = Date.now(); await page.waitForTimeout(50); return [${String(n)}, t, Date.now()]`),
@@ -147,7 +147,7 @@ describe('code run in a session', () => {
     expect(await long).not.toBe(true);
   });
 
-  it('has a tab of its own in an executor with a name, side by side with others', async () => {
+  it('has its own tab in a named executor, in parallel with others', async () => {
     const { session_id: session } = await service.kernel.browsers.create({ timeout_seconds: 600 });
     const inExecutor = (executor: string | undefined, code: string): Promise<Answer> =>
       service.kernel.post(`/browsers/${session}/playwright/execute`, { body: { code, executor } });
@@ -185,7 +185,7 @@ describe('code run in a session', () => {
     await service.kernel.browsers.deleteByID(session);
   });
 
-  it('is told with its code, except in a session that a person logs in with', async () => {
+  it('is recorded with its code, except in the session of a login', async () => {
     const code = 'return undefined';
     expect(await run(code)).toMatchObject({ success: true });
     const told = async (session: string) =>

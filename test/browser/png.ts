@@ -1,4 +1,4 @@
-/** The eight bytes that every PNG starts with. */
+/** Signature of PNG files. */
 export const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 /** Width and height from a PNG's header. */

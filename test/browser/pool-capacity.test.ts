@@ -26,7 +26,7 @@ function record(more: Pick<Partial<SessionRecord>, 'pool' | 'managedAuth'> = {})
 const fill = (registry: SessionRegistry, count: number): (() => void)[] =>
   Array.from({ length: count }, () => registry.reserve(record()));
 
-it('leaves places to logins that pools do not take, however full it is, and no more than are missing', () => {
+it('reserves sessions for logins, and starts no more browsers than needed', () => {
   const registry = createSessionRegistry(8);
   expect(registry.maxPooled).toBe(6);
   const [first] = fill(registry, 6);
@@ -41,7 +41,7 @@ it('leaves places to logins that pools do not take, however full it is, and no m
   expect(() => registry.reserve(record({ managedAuth: true }))).toThrow('All 8 browser sessions are in use');
 });
 
-it('says why a pool is not filled to who has waited for it', async () => {
+it('tells a waiting caller why the pool could not be filled', async () => {
   const start = vi.fn<PoolBrowsers['start']>();
   start.mockRejectedValue(new HoldfastError('capacity_exhausted', 'The pool cannot be filled'));
   const never = () => Promise.reject(new Error('There is no session'));

@@ -32,7 +32,7 @@ const filled = (id: string, count: number) =>
   });
 
 describe('a browser pool', () => {
-  it('hands out browsers that wait, and has them back', async () => {
+  it('leases idle browsers, and takes them back', async () => {
     const pool = await kernel.browserPools.create({
       ...PLAIN,
       size: 2,
@@ -91,7 +91,7 @@ describe('a browser pool', () => {
     expect(titles.toSorted()).toEqual(['first', 'next']);
   });
 
-  it('serves who waits in the order in which they came, and no longer than they wait', async () => {
+  it('serves callers in order, until their timeout', async () => {
     const { id } = await kernel.browserPools.create({ ...PLAIN, size: 1 });
     const first = await kernel.browserPools.acquire(id, {});
     expect(await kernel.browserPools.acquire(id, { acquire_timeout_seconds: 0 })).toBeNull();
@@ -112,7 +112,7 @@ describe('a browser pool', () => {
     expect(await filled(id, 1)).toMatchObject({ acquired_count: 0 });
   });
 
-  it('replaces what died before it hands it out, and what was flushed, let go or left alone', async () => {
+  it('replaces dead, flushed, discarded and abandoned browsers', async () => {
     const { id } = await kernel.browserPools.create({ ...PLAIN, size: 1 });
     await filled(id, 1);
     const first = await kernel.browserPools.acquire(id, {});
@@ -132,7 +132,7 @@ describe('a browser pool', () => {
     expect((await kernel.browsers.list()).items.map(({ session_id }) => session_id)).toEqual([fourth.session_id]);
   });
 
-  it('follows its profile', async () => {
+  it('refreshes when its profile changes', async () => {
     const cookie = { name: 'who', value: 'a', domain: 'localhost', path: '/', httpOnly: false, secure: false };
     const { id: profileId } = service.profiles.create('pooled', { cookies: [cookie], origins: [] });
     const { id, ...pool } = await kernel.browserPools.create({ ...PLAIN, size: 1, profile: { name: 'pooled' } });
@@ -145,7 +145,7 @@ describe('a browser pool', () => {
     await browser.close();
   });
 
-  it('changes what its browsers are started with', async () => {
+  it('applies configuration changes to new browsers', async () => {
     const { id } = await kernel.browserPools.create({ ...PLAIN, size: 1, name: 'old', start_url: `${site.origin}/` });
     await filled(id, 1);
     const changed = await kernel.browserPools.update(id, {
@@ -181,12 +181,12 @@ describe('a browser pool', () => {
     await expect(refused).rejects.toMatchObject({ status, message: containing(message) });
   });
 
-  it('fills again when the service starts, and counts against its sessions', async () => {
+  it('fills up when the service starts, and counts toward its session limit', async () => {
     const pools = memoryPools();
     const before = await startService({ pools, maxSessions: 2 });
     const { id } = await before.kernel.browserPools.create({ ...PLAIN, size: 1 });
     const two = before.kernel.browserPools.update(id, { size: 2 });
-    await expect(two).rejects.toThrow('size: pools may have 1 more browsers here (1 of 2 places are kept for logins');
+    await expect(two).rejects.toThrow('size: pools may have 1 more browsers (1 of 2 sessions are reserved for logins');
     await before.stop();
     const after = await startService({
       pools,

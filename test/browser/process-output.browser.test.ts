@@ -51,7 +51,7 @@ async function follow(processId: string) {
 }
 
 describe('the output of a process', () => {
-  it('is streamed with its streams and its end, and again to whoever comes late', async () => {
+  it('is streamed until its exit, also to late readers', async () => {
     const processId = await spawn("printf 'a\\377b'; printf err >&2; read line; echo $line; exit 7");
     const early = whole(processId);
     await write(processId, 'typed ü\n');
@@ -60,7 +60,7 @@ describe('the output of a process', () => {
     expect(await whole(processId)).toEqual(expected);
   });
 
-  it('is handed out while the process runs, to each reader in full', async () => {
+  it('is sent to every reader in full while the process runs', async () => {
     const processId = await spawn('while read line; do echo "got $line"; done');
     const readers = [await follow(processId), await follow(processId)];
     for (const word of ['one', 'two']) {
@@ -71,7 +71,7 @@ describe('the output of a process', () => {
     await service.kernel.browsers.process.kill(processId, { id, signal: 'KILL' });
   });
 
-  it('waits neither in memory nor for a reader who does not read', async () => {
+  it('neither accumulates nor waits for a reader that does not read', async () => {
     const processId = await spawn('head -c 300000000 /dev/zero; echo done >&2');
     const url = `${service.handle.url}/browsers/${id}/process/${processId}/stdout/stream`;
     const before = heldMemory();
@@ -108,7 +108,7 @@ describe('the output of a process', () => {
     await service.kernel.browsers.process.kill(processId, { id, signal: 'KILL' });
   });
 
-  it('is not asked of a process that is not there, and input not of one that has ended', async () => {
+  it('is rejected for an unknown process, as is input for an exited one', async () => {
     await expect(whole('nobody')).rejects.toMatchObject({ status: 404 });
     const processId = await spawn('exit 0');
     await whole(processId);
@@ -117,7 +117,7 @@ describe('the output of a process', () => {
 });
 
 describe('a terminal', () => {
-  it('is one: with a size, which changes, line editing and control keys', async () => {
+  it('has a changeable size, line editing and control keys', async () => {
     const processId = await spawn('exec bash --norc --noediting -i', { allocate_tty: true, cols: 100, rows: 40 });
     const { until, close } = await follow(processId);
     await write(processId, 'test -t 0 && test -t 1 && stty size\n');
@@ -139,7 +139,7 @@ describe('a terminal', () => {
     expect((await whole(processId)).code).toBe(9);
   });
 
-  it('has the usual size when none is named, and none counts without a terminal', async () => {
+  it('has a default size, and none without a terminal', async () => {
     expect((await whole(await spawn('stty size', { allocate_tty: true }))).stdout).toBe('24 80\r\n');
     expect((await whole(await spawn('test -t 0 || echo none', { cols: 10, rows: 10 }))).stdout).toBe('none\n');
   });

@@ -31,7 +31,7 @@ function ended(processId: string) {
 }
 
 describe('exec', () => {
-  it('runs a program with its arguments, and tells what it said and how it ended', async () => {
+  it('runs a program with arguments, and returns its output and exit code', async () => {
     const { out, err, code, raw } = await shell('printf out; printf err >&2; exit 3');
     expect({ out, err, code }).toEqual({ out: 'out', err: 'err', code: 3 });
     expect(raw.duration_ms).toBeGreaterThanOrEqual(0);
@@ -41,7 +41,7 @@ describe('exec', () => {
     expect((await service.kernel.browsers.process.exec(id, missing)).exit_code).toBe(127);
   });
 
-  it('runs a line by the shell where there are no arguments, which a signal ends', async () => {
+  it('runs a command line in a shell if there are no arguments', async () => {
     const run = async (body: { command: string; args?: string[] }) => {
       const answer = await service.kernel.browsers.process.exec(id, { env: { WHO: 'a b' }, ...body });
       return [answer.exit_code, Buffer.from(answer.stdout_b64 ?? '', 'base64').toString()];
@@ -55,7 +55,7 @@ describe('exec', () => {
     expect((await ended(processId)).exit_code).not.toBe(0);
   });
 
-  it('hands back any bytes of any length', async () => {
+  it('returns any bytes of any length', async () => {
     const { raw } = await shell("head -c 5000000 /dev/zero | tr '\\0' '\\377'; printf '\\0\\001\\n' >&2");
     const bytes = Buffer.from(raw.stdout_b64 ?? '', 'base64');
     expect(bytes.length).toBe(5_000_000);
@@ -63,7 +63,7 @@ describe('exec', () => {
     expect([...Buffer.from(raw.stderr_b64 ?? '', 'base64')]).toEqual([0, 1, 10]);
   });
 
-  it('cuts what is longer than is kept, and says so', async () => {
+  it('truncates long output, and reports it', async () => {
     const { data, response } = await service.kernel.browsers.process
       .exec(id, { command: 'head', args: ['-c', '70000000', '/dev/zero'] })
       .withResponse();
@@ -72,7 +72,7 @@ describe('exec', () => {
     expect(response.headers.get('x-holdfast-truncated')).toBe('stdout');
   });
 
-  it('keeps to its time, its folder and its environment', async () => {
+  it('applies timeout, working directory and environment', async () => {
     expect((await shell('echo first; sleep 60; echo never', { timeout_sec: 1 })).code).toBe(124);
     expect((await shell('pwd', { cwd: '/var/log' })).out).toBe('/var/log\n');
     const env = { PLAIN: "it's ü\n$(id) `id` \\", HOLDFAST_EMPTY: '', PATH: '/usr/bin:/bin' };
@@ -83,7 +83,7 @@ describe('exec', () => {
     expect(seen.filter((line) => /HOLDFAST|DATABASE|NODE|npm/.test(line) && line !== 'HOLDFAST_EMPTY=')).toEqual([]);
   });
 
-  it('ends the command when nobody waits for it any more', async () => {
+  it('kills the command when the client disconnects', async () => {
     const gone = new AbortController();
     const running = service.kernel.browsers.process.exec(
       id,
@@ -121,7 +121,7 @@ describe('exec', () => {
 });
 
 describe('spawn', () => {
-  it('answers at once, and the status stays when the process has ended', async () => {
+  it('responds immediately, and keeps the status after the exit', async () => {
     const spawned = await service.kernel.browsers.process.spawn(id, { command: 'sleep', args: ['600'] });
     expect(spawned.pid).toBeGreaterThan(1);
     expect(Date.parse(spawned.started_at ?? '')).toBeGreaterThan(0);
@@ -137,7 +137,7 @@ describe('spawn', () => {
     await expect(statusOf('nobody')).rejects.toMatchObject({ status: 404 });
   });
 
-  it.each(['TERM', 'INT', 'HUP'] as const)('hands %s to the whole group, which may take its leave', async (signal) => {
+  it.each(['TERM', 'INT', 'HUP'] as const)('sends %s to the whole group, which may handle it', async (signal) => {
     const file = `/tmp/left-${signal}`;
     const line = `trap 'echo bye > ${file}; exit 5' ${signal}; sh -c "trap 'echo bye > ${file}-2; exit' ${signal}; sleep 600 & wait" & sleep 600 & wait; wait`;
     const spawned = await service.kernel.browsers.process.spawn(id, { command: 'sh', args: ['-c', line] });
@@ -152,7 +152,7 @@ describe('spawn', () => {
     expect((await ended(processId)).exit_code).toBe(5);
   });
 
-  it('does not lose a signal that follows at once', async () => {
+  it('does not lose an immediate signal', async () => {
     for (let round = 0; round < 10; round++) {
       const spawned = await service.kernel.browsers.process.spawn(id, { command: 'sleep', args: ['600'] });
       await service.kernel.browsers.process.kill(spawned.process_id ?? '', { id, signal: 'TERM' });
@@ -160,7 +160,7 @@ describe('spawn', () => {
     }
   });
 
-  it('keeps to its time, with all that it started', async () => {
+  it('applies its timeout to the process and its children', async () => {
     const spawned = await service.kernel.browsers.process.spawn(id, {
       command: 'sh',
       args: ['-c', "trap '' TERM INT; (setsid sleep 4711 &) ; sleep 4711"],

@@ -27,7 +27,7 @@ app.action('loose', async (context: object, payload?: any) => ({ ok: true, list:
 app.action('not JSON', async (context: object, payload: Map<string, string>) => 'text');
 `;
 
-it('makes schemas of the types of actions, and none where one would say less than the type', () => {
+it('derives schemas from action types, and none for inexpressible types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hf-schemas-'));
   try {
     const file = join(folder, 'index.ts');

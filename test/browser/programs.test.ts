@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createUnisolated } from '../../browser/process/isolation.ts';
 import { DEFAULT_LIMITS } from '../../browser/process/limits.ts';
 import { createPrograms, programsFolder } from '../../browser/programs/programs.ts';
-import { removeUnbuilt } from '../../browser/programs/received-archives.ts';
+import { removeStaleArchives } from '../../browser/programs/received-archives.ts';
 import { findTools } from '../../browser/programs/tools.ts';
 import type { ProgramRun } from '../../contract/programs.ts';
 import { programArchive } from '../e2e/program-archive.ts';
@@ -30,7 +30,7 @@ const openPrograms = () =>
     openEgress: () => Promise.reject(new Error('programs that nothing isolates have the network of the machine')),
   });
 
-it('builds a program for two workers at once, each from the archive that it sent', async () => {
+it('builds a program for two workers concurrently, each from its own archive', async () => {
   const programs = openPrograms();
   const archive = await programArchive({ 'index.mjs': PROGRAM });
   const { signal } = new AbortController();
@@ -45,7 +45,7 @@ it('builds a program for two workers at once, each from the archive that it sent
   await expect(programs.prepare(ID, BUILD)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-it('forgets the program that was longest not used, unless it runs', async () => {
+it('evicts the least recently used program, unless it is running', async () => {
   const programs = openPrograms();
   const endless = PROGRAM.replace(
     "'hello'",
@@ -88,11 +88,11 @@ it('forgets the program that was longest not used, unless it runs', async () => 
   expect(await readdir(programsFolder(workDir))).not.toContain(ID);
 });
 
-it('leaves of a service that was killed what was built, and no archive', async () => {
+it('keeps built programs, but no archives, of a killed service', async () => {
   const folder = programsFolder(workDir);
   await mkdir(path.join(folder, ID, 'app'), { recursive: true });
   await mkdir(path.join(folder, `${ID}.new`, 'app'), { recursive: true });
   await writeFile(path.join(folder, `${ID}.zip`), 'PK: half of a program');
-  await removeUnbuilt(folder);
+  await removeStaleArchives(folder);
   expect(await readdir(folder)).toEqual([ID]);
 });

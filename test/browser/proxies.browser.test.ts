@@ -115,7 +115,7 @@ describe('a session with a proxy', () => {
     });
   });
 
-  it('is not led to private addresses by it', async () => {
+  it('cannot reach private addresses through it', async () => {
     await within({ proxy: { id: 'prx_second' } }, async (page) => {
       for (const host of ['127.0.0.1', '[::1]', 'inner.test', 'localhost', '0x7f.1', '2130706433']) {
         await page.goto(`http://${host}:${String(inside.port)}/`).catch(() => undefined);
@@ -127,7 +127,7 @@ describe('a session with a proxy', () => {
     expect(second.requests.filter((request) => request.includes(String(inside.port)))).toEqual([]);
   });
 
-  it('changes it, takes it away and gets it back while it runs', async () => {
+  it('can change, remove and restore it while running', async () => {
     await within({}, async (page, { session_id: id, proxy }) => {
       expect(proxy).toBeUndefined();
       const patch = async (body: object): Promise<Browser> => (await ask('PATCH', `/browsers/${id}`, body)).body;
@@ -181,7 +181,7 @@ describe('a session with a proxy', () => {
   });
 });
 
-describe('a session is refused, and its update changes nothing', () => {
+describe('a session is rejected, and a failed update changes nothing', () => {
   it.each([
     [{ proxy: { id: 'prx_none' } }, 'proxy.id:'],
     [{ proxy: { name: 'none' } }, 'proxy.name:'],

@@ -1,13 +1,13 @@
 import type { BrowserServiceHandle, BrowserServiceOptions } from '../../browser/service.ts';
 import { startBrowserService } from '../../browser/service.ts';
-import { NO_POOLS } from '../../browser/pools/pool-store.ts';
 import { PUBLIC_ONLY } from '../../egress/policy.ts';
+import { memoryPools } from './memory-pools.ts';
 import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
-/** What such a service has to be told. */
+/** Required options. */
 type Needed = Pick<BrowserServiceOptions, 'chromiumPath' | 'workDir' | 'warmBrowsers'> & { maxSessions: number };
 
-/** Starts a service on a free port that has no store and logs nothing, unless told otherwise. */
+/** Starts a service on a free port, by default without a store or logs. */
 export function startQuietService(options: Needed & Partial<BrowserServiceOptions>): Promise<BrowserServiceHandle> {
   const quiet = (): void => undefined;
   return startBrowserService({
@@ -18,7 +18,7 @@ export function startQuietService(options: Needed & Partial<BrowserServiceOption
     profiles: memoryProfiles(),
     proxies: { open: async () => ({ outcome: 'none' }) },
     extensions: { use: async () => null },
-    pools: NO_POOLS,
+    pools: memoryPools(),
     logger: { info: quiet, warn: quiet, error: quiet },
     ...options,
   });

@@ -8,7 +8,7 @@ export interface RandomRequest {
   body: string | undefined;
 }
 
-/** What a request can name that is really there. */
+/** Existing resources that a request can name. */
 export interface Known {
   sessions: string[];
   processes: string[];
@@ -16,7 +16,7 @@ export interface Known {
 
 const CLICK = { x: 5, y: 5 };
 const PATH = { path: '/tmp/a' };
-/** Every operation, with a body or a query that it takes; below a session unless the place begins with a slash. */
+/** Every operation with a valid body or query; below a session unless the path starts with a slash. */
 const OPERATIONS: readonly (readonly [method: string, place: string, sample: object | null])[] = [
   ['GET', '/browsers', { limit: '5', offset: '0', status: 'all', query: 'n' }],
   [
@@ -93,14 +93,14 @@ const STRANGE = [
   'x'.repeat(500),
 ];
 
-/** Paths, ids and the like that no client would send; some are not even valid in a URL's path. */
+/** Unlikely paths and ids; some are invalid in a URL. */
 const strangeText = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
   fc.constantFrom('..', '%', '%00', '%zz', '%ff', 'a%2fb', 'x'.repeat(600), 'null', '__proto__', 'constructor'),
 );
 
-/** A sample as it is, or with one of its values changed, taken away or added. */
+/** A sample, or a mutation with one value changed, removed or added. */
 function near(sample: object): fc.Arbitrary<unknown> {
   const keys = Object.keys(sample);
   const strange = fc.oneof(fc.constantFrom(...STRANGE), fc.jsonValue({ maxDepth: 2 }));
@@ -137,14 +137,14 @@ const contentType = fc.oneof(
   },
 );
 
-/** A place in the service for what a request names, sometimes something that is not there. */
+/** A path that a request names, sometimes of something that does not exist. */
 const naming = (known: string[]): fc.Arbitrary<(drawn: number) => string> =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constant((drawn: number) => known[drawn % Math.max(1, known.length)] ?? 'none') },
     { weight: 1, arbitrary: strangeText.map((text) => () => inPath(text)) },
   );
 
-/** Requests of every operation, near to what it takes and far from it. */
+/** Requests for every operation, from nearly valid to garbage. */
 export function randomRequest(known: Known): fc.Arbitrary<() => RandomRequest> {
   const operation = fc.constantFrom(...OPERATIONS).chain(([method, place, sample]) =>
     fc.record({
@@ -168,7 +168,7 @@ export function randomRequest(known: Known): fc.Arbitrary<() => RandomRequest> {
     .map(({ operation: { method, place, body, query }, session, process, drawn, type }) => () => {
       const words = place.replace(':process', process(drawn));
       const bodyless = method === 'GET' || method === 'HEAD';
-      // Sessions that are there stay.
+      // Do not end the existing sessions.
       const id = method === 'DELETE' && words === '' ? 'none' : session(drawn);
       const below = words === '' ? `/browsers/${id}` : `/browsers/${id}/${words}`;
       return {
@@ -196,7 +196,7 @@ function inPath(text: string): string {
   return wellFormed(text).replace(/[^\x21-\x7e]|[?#/]/gu, encodeURIComponent);
 }
 
-/** Without halves of characters, which no encoding of addresses has. */
+/** Removes lone surrogates, which URLs cannot encode. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -7,14 +7,14 @@ import type { ServiceUnderTest } from './service-under-test.ts';
 import { API_KEY, startService } from './service-under-test.ts';
 
 const SIDE_BY_SIDE = 8;
-/** Longest that an answer is waited for, in milliseconds: whoever hangs is found, and thousands of keys may take their time. */
+/** Timeout of a response, in milliseconds: detects hangs, but allows for thousands of keys. */
 const ANSWER_MS = 180_000;
-/** The same requests in every run; `FUZZ_SEED` gives others. */
+/** Fixed seed; override it with `FUZZ_SEED`. */
 const SEED = 1_022_650_515;
-/** Faults of the service that it declares: not built, a part is down, no room. */
+/** Declared 5xx statuses: not implemented, a component is down, no capacity. */
 const DECLARED = new Set([501, 503, 529]);
 
-/** The test of so many random requests. */
+/** Defines the test of a number of random requests. */
 export function testRandomRequests(requests: number): void {
   let service: ServiceUnderTest;
   const client = new Agent({ connections: SIDE_BY_SIDE });
@@ -42,7 +42,7 @@ export function testRandomRequests(requests: number): void {
     return answer.statusCode;
   }
 
-  it(`answers ${String(requests)} random requests without a fault of its own`, { timeout: 900_000 }, async () => {
+  it(`answers ${String(requests)} random requests without an internal error`, { timeout: 900_000 }, async () => {
     const seed = Number(process.env.FUZZ_SEED ?? SEED);
     process.stdout.write(`seed of the random requests: ${String(seed)} (FUZZ_SEED)\n`);
     const sessions = await Promise.all([true, false].map((headless) => service.kernel.browsers.create({ headless, timeout_seconds: 3600 }))); // oxfmt-ignore
@@ -67,7 +67,7 @@ export function testRandomRequests(requests: number): void {
     );
     process.stdout.write(`answers: ${JSON.stringify(Object.fromEntries([...statuses].sort()))}\n`);
     expect(faults).toEqual([]);
-    // Not only refusals: the operations themselves were reached.
+    // The operations themselves were reached, not only their validation.
     expect(statuses.get(200) ?? 0).toBeGreaterThan(requests / 20);
     for (const id of known.sessions) {
       expect((await service.kernel.browsers.retrieve(id)).deleted_at).toBeUndefined();

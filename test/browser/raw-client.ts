@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 
-/** What a browser says to a client of the protocol. */
+/** A message of the browser to a CDP client. */
 export interface CdpMessage {
   id?: number;
   method?: string;
@@ -10,9 +10,9 @@ export interface CdpMessage {
   error?: { message: string };
 }
 
-/** A client that speaks the protocol by hand, so that anything can be sent, and everything is seen. */
+/** A low-level CDP client that can send anything and sees every message. */
 export interface RawClient {
-  /** All that has come, oldest first. */
+  /** All received messages, oldest first. */
   received: CdpMessage[];
   send(command: unknown): void;
   call(method: string, params?: object, sessionId?: string): Promise<CdpMessage>;

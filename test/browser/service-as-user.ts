@@ -10,7 +10,7 @@ import type { BrowserServiceOptions } from '../../browser/service.ts';
 import { API_KEY } from './memory-profiles.ts';
 import { serviceProgram } from './service-program.ts';
 
-/** A user id that nothing on the machine belongs to; no account has it. */
+/** A user id that owns nothing on the machine and has no account. */
 const ORDINARY_ID = 61_500;
 /** Makes its folder a file system of 64 MB, in a namespace made for that alone, and becomes the program with no capability. */
 const ON_SMALL_DISK =
@@ -19,32 +19,32 @@ const ON_SMALL_DISK =
 const WITHOUT_NAMESPACES =
   'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all "$@"';
 
-/** As who the tests run, and where that is root as an ordinary user too. */
+/** The user of the tests and, if that is root, also an ordinary user. */
 export const SERVICE_USERS = [
   ...(process.getuid?.() === 0 ? [{ as: 'root', ordinary: false }] : []),
   { as: 'an ordinary user', ordinary: true },
 ];
 
-/** A service in a process of its own, with the public client beside it. */
+/** A service in a separate process, with a public client for it. */
 export interface ForkedService {
   url: string;
   kernel: Kernel;
   workDir: string;
   pid: number;
   userId: number;
-  /** What it had logged when it was up, one JSON text each. */
+  /** Its log lines up to readiness, as JSON. */
   logs: string[];
   child: ChildProcess;
   stop(): Promise<void>;
 }
 
-/** How {@link startServiceAsUser} starts it. */
+/** Options of {@link startServiceAsUser}. */
 export interface ServiceUser {
   /** As root where the tests are: then as a user that owns nothing; any other as who runs the tests. */
   ordinary: boolean;
-  /** False: where no user namespace may be made. */
+  /** False to forbid user namespaces. */
   namespaces?: boolean;
-  /** True: its folder is a disk of 64 MB. */
+  /** True for a work folder on a disk of 64 MB. */
   smallDisk?: boolean;
   options?: Partial<BrowserServiceOptions>;
 }
@@ -110,7 +110,7 @@ export async function startServiceAsUser({
   }
 }
 
-/** Whether a program of an ordinary user may make user namespaces on this machine. */
+/** Whether ordinary users can create user namespaces on this machine. */
 export async function namespacesAllowed(userId: number): Promise<boolean> {
   const identity = process.getuid?.() === userId ? {} : { uid: userId, gid: userId };
   const child = spawn('unshare', ['--user', 'true'], { stdio: 'ignore', ...identity });

@@ -15,15 +15,15 @@ import { API_KEY, memoryProfiles } from './memory-profiles.ts';
 
 export { API_KEY };
 
-/** A running service with the public client beside it. */
+/** A running service, with a public client for it. */
 export interface ServiceUnderTest {
   handle: BrowserServiceHandle;
   kernel: Kernel;
   profiles: MemoryProfiles;
   workDir: string;
-  /** Archives of the extensions that the store keeps, by id. */
+  /** Archives of the stored extensions, by id. */
   extensions: Map<string, Buffer>;
-  /** What was logged, one JSON text each. */
+  /** Log lines, as JSON. */
   logs: string[];
   stop(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
     workDir,
     maxSessions: 6,
     warmBrowsers: 0,
-    // A display for each session is of no use to tests that want none.
+    // Most tests need no display.
     windows: 'on-request',
     policy: createEgressPolicy('localhost,127.0.0.1'),
     profiles,
@@ -73,14 +73,14 @@ export async function startService(options: Partial<BrowserServiceOptions> = {})
   };
 }
 
-/** A small site: the body of each path, or a handler. */
+/** A small site: a body or a handler by path. */
 export type Pages = Record<string, string | ((request: http.IncomingMessage, response: http.ServerResponse) => void)>;
 
 export interface Site {
   /** `http://localhost:port`. */
   origin: string;
   port: number;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   requests: string[];
   close(): void;
 }
@@ -111,7 +111,7 @@ export async function startSite(pages: Pages): Promise<Site> {
   };
 }
 
-/** Waits until a check holds. What never holds fails after a minute, so that a busy machine is not taken for a hang. */
+/** Waits until a check passes; fails after a minute, which allows for a busy machine. */
 export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 180_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
@@ -124,7 +124,7 @@ export async function eventually<T>(check: () => T | Promise<T>, timeoutMs = 180
   }
 }
 
-/** A text that holds another, for `toMatchObject`: typed, unlike what the test runner gives. */
+/** A typed `expect.stringContaining`, for `toMatchObject`. */
 export function containing(part: string): string {
   const matcher: unknown = expect.stringContaining(part);
   return matcher as string;

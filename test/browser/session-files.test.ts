@@ -60,7 +60,7 @@ async function openFiles(): Promise<number> {
 }
 
 describe('a path of a session', () => {
-  it('leads to the session, whatever dots it has', async () => {
+  it('stays in the session, whatever dots it has', async () => {
     await writeFile(path.join(root, 'tmp/a'), 'mine');
     for (const place of [
       '/tmp/a',
@@ -76,7 +76,7 @@ describe('a path of a session', () => {
     await expect(read(up)).rejects.toMatchObject({ code: expect.stringMatching(/ENOENT|not_found/) as unknown });
   });
 
-  it('follows links inside the session’s root only, absolute ones too', async () => {
+  it('follows links within the session’s root only, including absolute ones', async () => {
     await writeFile(path.join(root, 'tmp/a'), 'mine');
     await mkdir(path.join(root, 'data'));
     await symlink('/tmp/a', path.join(root, 'data/absolute'));
@@ -98,7 +98,7 @@ describe('a path of a session', () => {
     await expect(listFolder(files, '/usr/bin')).rejects.toMatchObject({ code: 'forbidden' });
   });
 
-  it('never leads out while a folder is exchanged for a link and back', async () => {
+  it('never leaves the session while a folder is swapped with a link', async () => {
     await mkdir(path.join(root, 'tmp/real'));
     await writeFile(path.join(root, 'tmp/real/outside.txt'), 'mine');
     await symlink(base, path.join(root, 'tmp/trap'));
@@ -126,7 +126,7 @@ describe('a path of a session', () => {
     expect([...seen].sort()).toEqual(['mine', 'outside.txt']);
   });
 
-  it('costs no file that stays open', async () => {
+  it('leaves no file open', async () => {
     await symlink('/tmp/none', path.join(root, 'tmp/dangling'));
     const before = await openFiles();
     for (let round = 0; round < 20; round++) {
@@ -140,7 +140,7 @@ describe('a path of a session', () => {
 });
 
 describe('list_files', () => {
-  it('tells of each entry what ls tells', async () => {
+  it('describes each entry like ls', async () => {
     const odd = ['ä∕ö⁄.txt', 'a b\nc', "it's", '..hidden', '*', '-rf', '日本'];
     for (const name of odd) await writeFile(path.join(root, 'tmp', name), 'x', { mode: 0o640 });
     await mkdir(path.join(root, 'tmp/folder'), { mode: 0o750 });
@@ -158,7 +158,7 @@ describe('list_files', () => {
 });
 
 describe('download_dir_zip', () => {
-  it('holds files and folders by their names, and nothing else', async () => {
+  it('contains files and folders only, by name', async () => {
     await mkdir(path.join(root, 'tmp/d/empty'), { recursive: true });
     await writeFile(path.join(root, 'tmp/d/ä∕ö.txt'), 'umlaut');
     await writeFile(path.join(root, 'tmp/d/..\\..\\evil'), 'backslash');
@@ -172,7 +172,7 @@ describe('download_dir_zip', () => {
     await expect(zipFolder(files, '/tmp/none')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  it('stops when its reader goes, and lets go of all files', async () => {
+  it('stops when its reader disconnects, and closes all files', async () => {
     await mkdir(path.join(root, 'tmp/d/e'), { recursive: true });
     execFileSync('truncate', ['-s', '3G', path.join(root, 'tmp/d/e/large')]);
     const before = await openFiles();
@@ -185,7 +185,7 @@ describe('download_dir_zip', () => {
     expect(await openFiles()).toBe(before);
   });
 
-  it('takes no more memory for a large folder than for a small one', async () => {
+  it('uses no more memory for a large folder than for a small one', async () => {
     await mkdir(path.join(root, 'tmp/d'), { recursive: true });
     execFileSync('truncate', ['-s', '100M', path.join(root, 'tmp/d/large')]);
     let most = 0;

@@ -17,7 +17,7 @@ const SAY_TEN_MB = `for (let count = 0; count < 10; count += 1) console.log('x'.
 /** The same in pieces that an event of telemetry takes whole. */
 const SAY_TEN_MB_IN_PIECES = `for (let count = 0; count < 1280; count += 1) console.log('x'.repeat(${String(MB / 128)} - 4) + count)`;
 
-/** How much there is to read. */
+/** Amounts to read. */
 export interface Floods {
   /** What a page says meanwhile, in MB; more than the service may take. */
   floodMb: number;
@@ -25,7 +25,7 @@ export interface Floods {
   answersMb: number;
 }
 
-/** Tests of clients that have stopped reading. */
+/** Defines the tests of clients that stop reading. */
 export function testSlowReaders({ floodMb, answersMb }: Floods): void {
   let service: MeasuredChild;
 
@@ -36,7 +36,7 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
     await service.stop();
   });
 
-  describe('a client that has stopped reading holds up nobody, and the service keeps little for it:', () => {
+  describe('a client that stops reading blocks nobody, and the service buffers little for it:', () => {
     it('of CDP, flooded with events', { timeout: 300_000 }, async () => {
       const { session, reader, page } = await service.begin();
       const stuck = await service.connect(session.cdp_ws_url);
@@ -46,7 +46,7 @@ export function testSlowReaders({ floodMb, answersMb }: Floods): void {
       expect(reader.bytes()).toBeGreaterThan(floodMb * MB);
     });
 
-    it('of CDP, that says what the service answers itself', { timeout: 300_000 }, async () => {
+    it('of CDP, with commands that the service itself handles', { timeout: 300_000 }, async () => {
       const { session, reader } = await service.begin();
       const stuck = await upgrade(session.cdp_ws_url, service);
       stuck.pause();
@@ -79,7 +79,7 @@ function expectLittle({ held, resident }: Growth, most = MOST_MORE_MB): void {
   expect(resident).toBeLessThan(MOST_MORE_RESIDENT_MB);
 }
 
-/** A websocket whose frames are written by hand. */
+/** A WebSocket whose frames are written by hand. */
 async function upgrade(address: string, service: MeasuredChild): Promise<Socket> {
   const request = http.get(address.replace(/^ws/, 'http'), {
     headers: {

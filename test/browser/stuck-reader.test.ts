@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import Fastify from 'fastify';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openEventStream } from '../../http/event-stream.ts';
-import { sendStream } from '../../browser/http/send-stream.ts';
+import { sendStream } from '../../browser/http/replies.ts';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import { eventually } from './service-under-test.ts';
 
@@ -58,7 +58,7 @@ it.each(['/file', '/video', '/events'])(
   },
 );
 
-it('serves a slow reader completely, and cuts off no reader of a silent source', async () => {
+it('a slow reader gets everything, and a silent source does not cut readers off', async () => {
   const slow = await open('/file');
   let bytes = 0;
   let sincePause = 0;

@@ -46,21 +46,21 @@ async function runs(pid: number): Promise<boolean> {
   return !/\) [ZX]/.test(state);
 }
 
-describe('processes that nothing isolates', () => {
-  it('end with their session, those too that left their group', async () => {
+describe('unisolated processes', () => {
+  it('end with their session, even if they left their group', async () => {
     const pids = await startTwo();
     expect(await Promise.all(pids.map(runs))).toEqual([true, true]);
     await processes.close();
     await eventually(async () => expect(await Promise.all(pids.map(runs))).toEqual([false, false]));
   });
 
-  it('of a service that died are ended by the next one', async () => {
+  it('of a dead service are killed by the next one', async () => {
     const pids = await startTwo();
     expect((await removeLeftovers(workDir)).processes).toBeGreaterThan(1);
     await eventually(async () => expect(await Promise.all(pids.map(runs))).toEqual([false, false]));
   });
 
-  it('of another service are left alone', async () => {
+  it('of another service are not touched', async () => {
     const pids = await startTwo();
     const other = await mkdtemp(path.join(os.tmpdir(), 'holdfast-other-'));
     expect((await removeLeftovers(other)).processes).toBe(0);
@@ -68,7 +68,7 @@ describe('processes that nothing isolates', () => {
     expect(await Promise.all(pids.map(runs))).toEqual([true, true]);
   });
 
-  it('know nothing of the service’s own environment', async () => {
+  it('do not inherit the service’s environment', async () => {
     process.env.HOLDFAST_TEST_SECRET = 'secret';
     const result = await processes.exec(ProcessExec.parse({ command: 'env' }), new AbortController().signal);
     delete process.env.HOLDFAST_TEST_SECRET;
@@ -80,7 +80,7 @@ describe('processes that nothing isolates', () => {
     expect(lines).not.toContain('secret');
   });
 
-  it('of the service itself have channels to it, and find what they are shown', async () => {
+  it('of the service itself have channels to it, and find mounted files', async () => {
     const file = path.join(workDir, 'program.mjs');
     await writeFile(
       file,
@@ -89,7 +89,7 @@ describe('processes that nothing isolates', () => {
        first.on('data', (data) => { second.end('heard ' + data); first.destroy(); });`,
     );
     const shown = { name: 'program.mjs', source: file };
-    const request = ProcessExec.parse({ command: process.execPath, args: [processes.placeOf(shown)] });
+    const request = ProcessExec.parse({ command: process.execPath, args: [processes.sandboxPath(shown)] });
     let heard = Promise.resolve('');
     const channels = [(end: Socket) => void end.write('a word'), (end: Socket) => (heard = text(end))];
     const running = await processes.start(request, { kind: 'pipes', stdin: false, channels }, () => undefined, [shown]);
@@ -98,6 +98,6 @@ describe('processes that nothing isolates', () => {
   });
 });
 
-it('refuses processes where they must not run, and says what an operator can do', () => {
+it('rejects processes where they are disabled, and tells operators what to do', () => {
   expect(() => processesOf({ space: { processes: null } })).toThrow(/BROWSER_ALLOW_UNSANDBOXED_PROCESSES/);
 });

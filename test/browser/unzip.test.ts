@@ -76,7 +76,7 @@ function damaged(archive: Buffer, field: keyof typeof CENTRAL, value: number, al
   return copy;
 }
 
-it('refuses an upload that fails before its file is open, and leaves nothing', async () => {
+it('rejects an upload that fails before its file is open, and leaves nothing behind', async () => {
   const content = new Readable({ read: () => undefined });
   const received = receiveFile(files, content);
   content.destroy(new Error('The sender is gone'));
@@ -85,7 +85,7 @@ it('refuses an upload that fails before its file is open, and leaves nothing', a
 });
 
 describe('upload_zip', () => {
-  it('unpacks beside what is there, and in its place', async () => {
+  it('adds to existing files and replaces them', async () => {
     await mkdir(path.join(root, 'tmp/d/a'), { recursive: true });
     await writeFile(path.join(root, 'tmp/d/a/old'), 'old');
     await writeFile(path.join(root, 'tmp/d/a/kept'), 'kept');
@@ -132,7 +132,7 @@ describe('upload_zip', () => {
     }
   });
 
-  it('changes nothing where the last file has no place', async () => {
+  it('changes nothing if the last file cannot be placed', async () => {
     await mkdir(path.join(root, 'tmp/d/last'), { recursive: true });
     await writeFile(path.join(root, 'tmp/d/file'), 'x');
     const before = await everything();
@@ -153,7 +153,7 @@ describe('upload_zip', () => {
     expect(await readdir(work)).toEqual([]);
   });
 
-  it('changes nothing where a folder takes nothing new, which root alone need not mind', async () => {
+  it('changes nothing if a folder is not writable, which does not stop root', async () => {
     await mkdir(path.join(root, 'tmp/d/closed'), { recursive: true });
     await chmod(path.join(root, 'tmp/d/closed'), 0o555);
     const before = await everything();

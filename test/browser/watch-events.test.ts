@@ -3,7 +3,7 @@ import { createWatchEvents } from '../../browser/files/watch-events.ts';
 
 const event = (name: string) => ({ type: 'WRITE' as const, path: `/${name}`, name });
 
-it('keeps the latest thousand for a reader, and says how many are missing', async () => {
+it('buffers the latest thousand events, and reports how many were lost', async () => {
   const events = createWatchEvents();
   for (let index = 0; index < 1500; index++) events.push(event(String(index)));
   events.end('over');
@@ -14,7 +14,7 @@ it('keeps the latest thousand for a reader, and says how many are missing', asyn
   expect(read.at(-1)).toEqual({ comment: 'over' });
 });
 
-it('has one reader: a new one takes over, and a signal ends it', async () => {
+it('has one reader, which a new one replaces and a signal ends', async () => {
   const events = createWatchEvents();
   const gone = new AbortController();
   const [first, second] = [events.read(gone.signal), events.read(gone.signal)];

@@ -22,7 +22,7 @@ describe('keys at an X server', () => {
     expect(keysymOf(keyOfName(name)?.definition.code ?? '')).toBeDefined();
   });
 
-  it('are none that the keyboard does not have', () => {
+  it('have no name if the keyboard lacks them', () => {
     expect(['', 'KeyAB', 'Digit', 'F1;exec', 'Nonsense\nexec'].filter((code) => keysymOf(code) !== undefined)).toEqual(
       [],
     );

@@ -1,7 +1,7 @@
 import type { LoginTarget, Observation, SolverTask, TakeSolutionInput } from '../../../contract/activities.ts';
 import type { CaptchaSolve } from '../../../contract/captcha-solves.ts';
 import type { PageReading } from '../../../contract/reading.ts';
-import { noteCaptchaSolve } from '../../../browser-client/captcha-solves.ts';
+import { noteCaptchaSolve } from '../../../browser-client/sessions.ts';
 import type { LoginDeps } from '../deps.ts';
 import { withoutQuery } from '../landing-url.ts';
 import { readLogin } from '../read-login.ts';

@@ -7,17 +7,16 @@ import console from 'node:console';
 import { promisify } from 'node:util';
 
 /**
- * Makes an unpacked archive a program that can be run: `builder.mjs <input file>`. Installs its dependencies, compiles
- * TypeScript, then asks the program itself for its actions. Runs in the sandbox like all that it starts, and is answered for
- * in descriptor 3 as a run is.
+ * Builds a program from an extracted archive: `builder.mjs <input file>`. Installs its dependencies, compiles TypeScript, then loads
+ * the program to list its actions. Runs in the sandbox, and writes its answer to descriptor 3, like a run.
  */
 const input = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const { folder } = input;
 const NO_REGISTRY =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH|403 Forbidden|Tunnel connection failed|Max retries exceeded|NewConnectionError|Temporary failure in name resolution|502 Bad Gateway/;
 
-/** A fault of what was deployed, said in full. */
-class Fault extends Error {}
+/** An error of the deployed program, whose message is reported as it is. */
+class ProgramError extends Error {}
 
 /** Runs a command with its output as the build's log. */
 function run(command, args, env = {}) {
@@ -27,27 +26,27 @@ function run(command, args, env = {}) {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
+    let output = '';
     for (const [stream, out] of [
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],
     ]) {
       stream.on('data', (data) => {
-        said = (said + data).slice(-65536);
+        output = (output + data).slice(-65536);
         out.write(data);
       });
     }
     child.once('error', reject);
-    child.once('close', (code) => resolve({ code: code ?? 1, said }));
+    child.once('close', (code) => resolve({ code: code ?? 1, output }));
   });
 }
 
 async function install(what, command, args) {
   console.log(`Installing dependencies of ${what}`);
-  const { code, said } = await run(command, args);
+  const { code, output } = await run(command, args);
   if (code === 0) return;
-  throw new Fault(
-    NO_REGISTRY.test(said)
+  throw new ProgramError(
+    NO_REGISTRY.test(output)
       ? `The dependencies of ${what} cannot be installed: the package registry cannot be reached from here. Put them into the archive, or let this installation reach the registry`
       : `The dependencies of ${what} cannot be installed (exit code ${code}); see the deployment's log`,
   );
@@ -60,11 +59,11 @@ async function installPackages() {
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8'));
   } catch {
-    throw new Fault('package.json is no JSON; correct it');
+    throw new ProgramError('package.json is not valid JSON; correct it');
   }
   const wanted = Object.keys(manifest.dependencies ?? {});
   if (wanted.every((name) => existsSync(path.join(folder, 'node_modules', name)))) return;
-  if (input.npm === undefined) throw new Fault('This machine has no npm; put node_modules into the archive');
+  if (input.npm === undefined) throw new ProgramError('This machine has no npm; put node_modules into the archive');
   const locked = existsSync(path.join(folder, 'package-lock.json'));
   const args = ['--omit=dev', '--no-audit', '--no-fund', '--fetch-retries=1'];
   await install('package.json', input.node, [input.npm, locked ? 'ci' : 'install', ...args]);
@@ -78,23 +77,24 @@ async function installRequirements() {
   await install('requirements.txt', 'python3', [...args, '--target', target, '-r', 'requirements.txt']);
 }
 
-/** TypeScript becomes one module beside its source; packages stay where they are. */
+/** Bundles TypeScript sources into one module next to the entry; packages stay external. */
 async function compile(entry) {
-  if (input.esbuild === undefined) throw new Fault('This machine has no compiler for TypeScript; deploy JavaScript');
+  if (input.esbuild === undefined)
+    throw new ProgramError('This machine has no compiler for TypeScript; deploy JavaScript');
   const { dir, name } = path.parse(entry);
   const compiled = path.join(dir, `.holdfast-${name}.mjs`);
   const { code } = await run(input.esbuild, [
     entry,
     ...['--bundle', '--packages=external', '--platform=node', '--target=node20', '--format=esm'],
-    // CommonJS among the sources asks for it.
+    // Bundled CommonJS sources need `require`.
     '--banner:js=import { createRequire as holdfastRequire } from "node:module"; globalThis.require ??= holdfastRequire(import.meta.url);',
     ...['--sourcemap=inline', '--log-level=warning', `--outfile=${compiled}`],
   ]);
-  if (code !== 0) throw new Fault('The program does not compile; see the log of the deployment');
+  if (code !== 0) throw new ProgramError('The program does not compile; see the deployment log');
   return compiled;
 }
 
-/** What the program itself says that it has. */
+/** Loads the program to list its apps and actions. */
 async function describe(language, entry) {
   const file = path.join(input.work, 'describe.json');
   writeFileSync(file, JSON.stringify({ folder, entry, undici: input.undici }));
@@ -108,13 +108,13 @@ async function describe(language, entry) {
       try {
         resolve(JSON.parse(text));
       } catch {
-        reject(new Fault('The program ended while its actions were read; see the log of the deployment'));
+        reject(new ProgramError('The program exited while its actions were listed; see the deployment log'));
       }
     });
   });
 }
 
-/** Adds what can be learned of the types of actions; what cannot is null. */
+/** Adds the schemas of actions; null where they cannot be derived. */
 async function withSchemas(apps, entry) {
   if (input.schemas === undefined) return apps;
   const compilers = [path.join(folder, 'node_modules/typescript'), input.typescript];
@@ -132,7 +132,7 @@ async function withSchemas(apps, entry) {
       actions: app.actions.map((action) => ({ ...action, ...found[action.name] })),
     }));
   } catch {
-    console.log('No schemas can be made of the types of the actions');
+    console.log('No schemas could be derived from the types of the actions');
     return apps;
   }
 }
@@ -142,28 +142,29 @@ function languageOf(entry) {
   if (['.js', '.mjs', '.cjs'].includes(extension)) return 'javascript';
   if (['.ts', '.mts', '.cts', '.tsx'].includes(extension)) return 'typescript';
   if (extension === '.py') return 'python';
-  throw new Fault('entrypoint_rel_path: must end in .js, .mjs, .cjs, .ts, .mts, .cts, .tsx or .py');
+  throw new ProgramError('entrypoint_rel_path: must end in .js, .mjs, .cjs, .ts, .mts, .cts, .tsx or .py');
 }
 
 async function build() {
   const { entry } = input;
   const language = languageOf(entry);
-  if (!existsSync(path.join(folder, entry))) throw new Fault('entrypoint_rel_path: the archive has no such file');
+  if (!existsSync(path.join(folder, entry)))
+    throw new ProgramError('entrypoint_rel_path: the archive has no such file');
   await (language === 'python' ? installRequirements() : installPackages());
   const runnable = language === 'typescript' ? await compile(entry) : entry;
   const described = await describe(language, runnable);
-  if (described.failed !== undefined) throw new Fault(`The program cannot be loaded: ${described.failed}`);
+  if (described.failed !== undefined) throw new ProgramError(`The program cannot be loaded: ${described.failed}`);
   const withNames = described.apps.map((app) => ({
     ...app,
     actions: app.actions.map((action) => ({ input_schema: null, output_schema: null, ...action })),
   }));
   const apps = language === 'typescript' ? await withSchemas(withNames, entry) : withNames;
-  if (apps.length === 0) throw new Fault("The program has no app; make one by `kernel.app('name')`");
+  if (apps.length === 0) throw new ProgramError("The program has no app; create one with `kernel.app('name')`");
   return { apps, entry: runnable, language: language === 'python' ? 'python' : 'javascript' };
 }
 
 const answers = new Socket({ fd: 3 });
 const result = await build().catch((error) => ({
-  failed: error instanceof Fault ? error.message : `The build failed: ${error.message}`,
+  failed: error instanceof ProgramError ? error.message : `The build failed: ${error.message}`,
 }));
 answers.end(JSON.stringify(result), () => process.exit(0));

@@ -3,16 +3,15 @@ import { createServer, connect } from 'node:net';
 import process from 'node:process';
 
 /**
- * Runs a command inside a sandbox that has no network but sockets of the service: `launcher.mjs <port>=<socket>… -- <command>`.
- * Each port of the sandbox's own loopback leads into a socket, in a process of its own, so that programs of any language use
- * them as they use any address. Descriptor 3 goes on to the command.
+ * Runs a command in a sandbox without a network: `launcher.mjs <port>=<socket>… -- <command>`. Forwards ports of the sandbox's
+ * loopback to Unix sockets of the service, so that programs in any language can use them. The command inherits descriptor 3.
  */
 const separator = process.argv.indexOf('--');
-const ways = process.argv.slice(2, separator).map((way) => way.split('='));
+const forwards = process.argv.slice(2, separator).map((forward) => forward.split('='));
 const [command, ...args] = process.argv.slice(separator + 1);
 
 await Promise.all(
-  ways.map(([port, socket]) => {
+  forwards.map(([port, socket]) => {
     const server = createServer((client) => {
       const service = connect(socket);
       client.on('error', () => service.destroy());

@@ -7,9 +7,9 @@ import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Runs a user's program in JavaScript: `runner.mjs <input file>`. Without an action in the input it only says which there are.
- * Plain JavaScript: nothing of the service but this folder is there. The answer goes to descriptor 3; whatever the program
- * does to it harms its own answer alone.
+ * Runs a user's JavaScript program: `runner.mjs <input file>`; without an action in the input, only lists the actions. Plain
+ * JavaScript, because the sandbox contains only this folder. The answer goes to descriptor 3; a program that tampers with it
+ * affects only its own answer.
  */
 const input = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const answers = new Socket({ fd: 3 });
@@ -18,10 +18,10 @@ let answered = false;
 function answer(content) {
   if (answered) return;
   answered = true;
-  // What was said comes first: the end would cut off what still waits for its reader.
-  const ways = [answers, process.stdout, process.stderr];
-  const sent = ways.map(
-    (way) => new Promise((resolve) => way.write(way === answers ? JSON.stringify(content) : '', resolve)),
+  // Flush all output first: exiting would discard it.
+  const streams = [answers, process.stdout, process.stderr];
+  const sent = streams.map(
+    (stream) => new Promise((resolve) => stream.write(stream === answers ? JSON.stringify(content) : '', resolve)),
   );
   void Promise.all(sent).then(() => answers.end(() => process.exit(0)));
 }
@@ -36,14 +36,14 @@ function fail(error) {
 process.on('uncaughtException', fail);
 process.on('unhandledRejection', fail);
 
-/** `fetch` of Node goes by the sandbox's proxy; programs that look at the environment do so by themselves. */
+/** Makes Node's `fetch` use the sandbox's proxy, because it ignores the environment variables. */
 function useProxy() {
   if (input.undici === undefined || process.env.HTTPS_PROXY === undefined) return;
   const { EnvHttpProxyAgent, setGlobalDispatcher } = createRequire(import.meta.url)(input.undici);
   setGlobalDispatcher(new EnvHttpProxyAgent());
 }
 
-/** The apps that the program has made: the SDK keeps them, once for `import` and once for `require`. */
+/** The apps that the program registered with the SDK, loaded by `import` or `require`. */
 async function appsOf(entry) {
   const require = createRequire(entry);
   const found = new Map();
@@ -88,7 +88,7 @@ try {
     });
   } else {
     const action = apps.get(input.app)?.getAction(input.action);
-    if (action === undefined) throw new Error(`The program has no action ${input.action} any more`);
+    if (action === undefined) throw new Error(`The program has no action ${input.action}`);
     const payload = input.payload === null ? undefined : JSON.parse(input.payload);
     const output = await action.handler({ invocation_id: input.invocation_id }, payload);
     answer({ output: output === undefined ? null : JSON.stringify(output) });

@@ -1,4 +1,4 @@
-"""Runs a user's program in Python: `runner.py <input file>`. The same as runner.mjs, with the package `kernel`."""
+"""Runs a user's Python program: `runner.py <input file>`. Like runner.mjs, with the package `kernel`."""
 
 import asyncio
 import importlib.util
@@ -17,7 +17,7 @@ def answer(content):
 
 
 def schema_of(annotation):
-    """JSON Schema of a type hint; None where none can be made. Pydantic comes with the package `kernel`."""
+    """JSON Schema of a type hint; None if it has none. Pydantic comes with the package `kernel`."""
     if annotation is inspect.Parameter.empty or annotation is None:
         return None
     try:
@@ -67,7 +67,7 @@ def main(given):
     app = app_registry.get_app_by_name(given["app"])
     action = None if app is None else app.get_action(given["action"])
     if action is None:
-        raise LookupError(f"The program has no action {given['action']} any more")
+        raise LookupError(f"The program has no action {given['action']}")
     context = KernelContext(invocation_id=given["invocation_id"])
     payload = given["payload"]
     output = action.handler(context) if payload is None else action.handler(context, json.loads(payload))

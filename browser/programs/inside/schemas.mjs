@@ -3,16 +3,16 @@ import path from 'node:path';
 import process from 'node:process';
 
 /**
- * JSON Schemas (draft-07) of the actions of a TypeScript program, from the types of their handlers: `schemas.mjs <typescript> <entry>`
- * says `{action: {input_schema, output_schema}}`. What a schema cannot say in full is null as a whole.
+ * Derives JSON Schemas (draft-07) of a TypeScript program's actions from their handlers' types: `schemas.mjs <typescript> <entry>`
+ * prints `{action: {input_schema, output_schema}}`. A type that a schema cannot fully express gives null.
  */
 const [typescript, entry] = process.argv.slice(2);
 const ts = createRequire(import.meta.url)(typescript);
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
-/** Types that nest deeper are recursive, or nobody's payload. */
+/** Deeper types are recursive, or not meant as a payload. */
 const MAX_DEPTH = 12;
 
-class Unsayable extends Error {}
+class Inexpressible extends Error {}
 
 const program = ts.createProgram([entry], {
   ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
@@ -24,7 +24,7 @@ const program = ts.createProgram([entry], {
 const checker = program.getTypeChecker();
 
 function schemaOf(type, depth = 0) {
-  if (depth > MAX_DEPTH) throw new Unsayable();
+  if (depth > MAX_DEPTH) throw new Inexpressible();
   const { flags } = type;
   const has = (flag) => (flags & flag) !== 0;
   if (has(ts.TypeFlags.Any | ts.TypeFlags.Unknown)) return {};
@@ -42,7 +42,7 @@ function schemaOf(type, depth = 0) {
   if (checker.isArrayType(type))
     return { type: 'array', items: schemaOf(checker.getTypeArguments(type)[0], depth + 1) };
   if (has(ts.TypeFlags.Object | ts.TypeFlags.Intersection)) return objectOf(type, depth);
-  throw new Unsayable();
+  throw new Inexpressible();
 }
 
 function unionOf(type, depth) {
@@ -57,13 +57,13 @@ function unionOf(type, depth) {
 }
 
 function objectOf(type, depth) {
-  // What JSON carries as something else, or not at all.
-  if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0) throw new Unsayable();
+  // JSON cannot carry functions, and carries dates as strings.
+  if (type.getCallSignatures().length > 0 || type.getConstructSignatures().length > 0) throw new Inexpressible();
   if (checker.typeToString(type) === 'Date') return { type: 'string', format: 'date-time' };
   const declared = type.getSymbol()?.declarations ?? [];
-  // Classes, and what the language itself has (Map, Promise, Uint8Array).
+  // Neither classes nor built-in types (Map, Promise, Uint8Array).
   const isOwn = (each) => !ts.isInterfaceDeclaration(each) || !program.isSourceFileDefaultLibrary(each.getSourceFile());
-  if (declared.some(ts.isClassDeclaration) || !declared.every(isOwn)) throw new Unsayable();
+  if (declared.some(ts.isClassDeclaration) || !declared.every(isOwn)) throw new Inexpressible();
   const properties = {};
   const required = [];
   for (const property of checker.getPropertiesOfType(type)) {
@@ -80,14 +80,14 @@ function objectOf(type, depth) {
   };
 }
 
-/** A schema as a whole; null where there is no type, any type, or one that cannot be said. */
+/** The complete schema of a type; null for a missing, unconstrained or inexpressible one. */
 function wholeSchema(type) {
   if (type === undefined) return null;
   try {
     const schema = schemaOf(type);
     return Object.keys(schema).length === 0 ? null : { $schema: DRAFT, ...schema };
   } catch (error) {
-    if (error instanceof Unsayable) return null;
+    if (error instanceof Inexpressible) return null;
     throw error;
   }
 }

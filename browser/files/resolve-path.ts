@@ -4,32 +4,33 @@ import type { FileHandle } from 'node:fs/promises';
 import { open, readlink } from 'node:fs/promises';
 import { HoldfastError } from '../../contract/errors.ts';
 
-/** Opens a name without opening what it names: no device wakes up, no FIFO waits (open(2)). Node does not name it. */
+/** Opens a name but not its target, so that devices and FIFOs have no effect (open(2)). Missing in Node's constants. */
 const O_PATH = 0o10000000;
-/** Most links that one path may lead through: the kernel's own limit. */
+/** Most links in one path, as of the kernel. */
 const MAX_LINKS = 40;
 
-/** A place in a session's root. Held open until it is disposed of: what it leads to cannot be exchanged meanwhile. */
-export interface Located {
-  /** Of the folder that holds it, as a path of this process; names in it are reached by `in`. */
+/** A path in a session's root, held open until `close`, so that it cannot be swapped. */
+export interface ResolvedPath {
+  /** Path, for this process, of a name in the parent folder. */
   in(name: string): string;
-  /** Its name there; null for the root itself, which nothing may replace. */
+  /** Its name in the parent folder; null for the root itself, which cannot be replaced. */
   name: string | null;
-  /** Where it is in the session, links resolved. */
+  /** Its path in the session, links resolved. */
   path: string;
-  /** What is there; null when nothing is. */
+  /** Null if nothing exists at the path. */
   stats: Stats | null;
-  /** The thing itself, whatever its name leads to by now, as a path of this process. Throws when nothing is there. */
+  /** Path, for this process, of the entry itself, whatever its name refers to by now. Throws `not_found`. */
   self(): string;
+  /** The same for a folder. Throws `not_found`, or `invalid_request` for anything else. */
+  folder(): string;
   close(): Promise<void>;
 }
 
-/** How a path is followed. */
-export interface LocateOptions {
+interface ResolveOptions {
   root: string;
-  /** Names at the top that belong to the machine. */
+  /** Names of top-level folders that belong to the machine. */
   systemFolders: ReadonlySet<string>;
-  /** False: a link at the end of the path is the place itself. */
+  /** Whether to follow a link at the end of the path. */
   followLast: boolean;
 }
 
@@ -39,15 +40,14 @@ interface Step {
 }
 
 /**
- * Follows a path of a session without ever leaving its root, whatever processes do to the tree at the same time.
+ * Resolves a path of a session without ever leaving its root, whatever processes do to the tree meanwhile.
  *
- * Node has no openat2(2) with RESOLVE_IN_ROOT, and a check before an open would be a race. So each name is opened in the
- * folder that is held open already (`/proc/self/fd/N/name`), never following a link; links are read and followed here, an
- * absolute one from the session's root, and `..` goes back along the folders that were passed, not by the kernel. Files
- * operations thus need no process of their own, work where no sandbox does, and stream without a copy in between.
- * (A process in the sandbox for each operation would be as safe, and cost 30 ms and a program inside.)
+ * Node has no openat2(2) with RESOLVE_IN_ROOT, and checking before opening would be a race. So each name is opened in its parent
+ * folder, which is already open (`/proc/self/fd/N/name`), without following links. Links are read and resolved here, absolute
+ * ones from the session's root, and `..` returns along the folders passed. (A sandboxed process per operation would be as
+ * safe, but cost 30 ms, and need a sandbox and a program inside it.)
  */
-export async function locate(sessionPath: string, options: LocateOptions): Promise<Located> {
+export async function resolvePath(sessionPath: string, options: ResolveOptions): Promise<ResolvedPath> {
   const { systemFolders, followLast } = options;
   const steps: Step[] = [{ handle: await openPath(options.root), name: '' }];
   let pending = namesOf(sessionPath);
@@ -59,17 +59,14 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
         continue;
       }
       if (steps.length === 1 && systemFolders.has(name)) {
-        throw new HoldfastError(
-          'forbidden',
-          `path: /${name} is the machine’s; processes read it, files operations do not`,
-        );
+        throw new HoldfastError('forbidden', `path: /${name} belongs to the machine; only processes can read it`);
       }
       const folder = top(steps).handle;
       const opened = await openPath(inFolder(folder, name)).catch((error: unknown) => {
         if (isMissing(error) && pending.length === 0) return null;
         throw error;
       });
-      if (opened === null) return located(steps, name, null, null);
+      if (opened === null) return toResolvedPath(steps, name, null, null);
       const stats = await opened.stat();
       if (stats.isSymbolicLink() && (followLast || pending.length > 0)) {
         await opened.close();
@@ -81,7 +78,7 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
       } else if (stats.isDirectory()) {
         steps.push({ handle: opened, name });
       } else if (pending.length === 0) {
-        return located(steps, name, opened, stats);
+        return toResolvedPath(steps, name, opened, stats);
       } else {
         await opened.close();
         throw new HoldfastError('invalid_request', 'path: a parent is not a directory');
@@ -89,27 +86,38 @@ export async function locate(sessionPath: string, options: LocateOptions): Promi
     }
     const self = top(steps);
     const stats = await self.handle.stat();
-    if (steps.length === 1) return located(steps, null, self.handle, stats);
+    if (steps.length === 1) return toResolvedPath(steps, null, self.handle, stats);
     steps.pop();
-    return located(steps, self.name, self.handle, stats);
+    return toResolvedPath(steps, self.name, self.handle, stats);
   } catch (error) {
     await closeAll(steps);
     throw error;
   }
 }
 
-function located(steps: Step[], name: string | null, self: FileHandle | null, stats: Stats | null): Located {
+function toResolvedPath(
+  steps: Step[],
+  name: string | null,
+  self: FileHandle | null,
+  stats: Stats | null,
+): ResolvedPath {
   const folder = top(steps).handle;
   const path = [...steps.map((step) => step.name), ...(name === null ? [] : [name])].join('/');
   const handles = new Set([...steps.map((step) => step.handle), ...(self === null ? [] : [self])]);
+  const existing = (): string => {
+    if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
+    return procPath(self);
+  };
   return {
     in: (entry) => inFolder(folder, entry),
     name,
     path: path === '' ? '/' : path,
     stats,
-    self: () => {
-      if (self === null) throw new HoldfastError('not_found', 'path: no such file or directory in the session');
-      return placeOf(self);
+    self: existing,
+    folder: () => {
+      const folderPath = existing();
+      if (stats?.isDirectory() !== true) throw new HoldfastError('invalid_request', 'path: not a directory');
+      return folderPath;
     },
     close: async () => {
       await Promise.all([...handles].map((handle) => handle.close()));
@@ -117,8 +125,8 @@ function located(steps: Step[], name: string | null, self: FileHandle | null, st
   };
 }
 
-/** Holds a folder open by its name in one that is held open already. Rejects when it is something else by now. */
-export function holdFolder(place: string): Promise<FileHandle> {
+/** Opens a folder by its name in an open one. Rejects if the name is something else by now. */
+export function openFolder(place: string): Promise<FileHandle> {
   return open(place, O_PATH | constants.O_NOFOLLOW | constants.O_DIRECTORY);
 }
 
@@ -127,22 +135,22 @@ function openPath(place: string): Promise<FileHandle> {
 }
 
 function inFolder(folder: FileHandle, name: string): string {
-  return `${placeOf(folder)}/${name}`;
+  return `${procPath(folder)}/${name}`;
 }
 
-/** What is held open, whatever its name leads to by now, as a path of this process. */
-export function placeOf(handle: FileHandle): string {
+/** Path, for this process, of an open file, whatever its name refers to by now. */
+export function procPath(handle: FileHandle): string {
   return `/proc/self/fd/${String(handle.fd)}`;
 }
 
-/** The names on a path. `..` is one of them: it goes back along links too. */
+/** The segments of a path, including `..`. */
 export function namesOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '' && part !== '.');
 }
 
 function top(steps: Step[]): Step {
   const last = steps.at(-1);
-  if (last === undefined) throw new Error('a walk without its root');
+  if (last === undefined) throw new Error('the path stack is empty');
   return last;
 }
 

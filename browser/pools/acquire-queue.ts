@@ -1,32 +1,32 @@
 import type { BrowserPoolAcquire } from '../../contract/browser-pools.ts';
 import type { Session } from '../session/session.ts';
 
-/** What a browser is asked for with. `invocationId`: the one whose program asks; the browser ends with it. */
+/** A request to acquire a browser. With `invocationId`, the browser ends with that invocation. */
 export interface PoolLease extends BrowserPoolAcquire {
   invocationId?: string | undefined;
 }
 
-/** Somebody who waits for a browser. */
+/** A caller waiting for a browser. */
 export interface Waiter {
   request: PoolLease;
-  /** False when nobody waits any more: the session is nobody's then. */
-  answer(session: Session): boolean;
+  /** False if the caller no longer waits; the session then stays unassigned. */
+  fulfill(session: Session): boolean;
   fail(error: unknown): void;
-  /** First in line again; out of it for good when the time is over. */
-  putBack(): void;
+  /** Returns to the front of the queue, or times out if its time is up. */
+  requeue(): void;
 }
 
-/** Callers who wait for a browser, served in the order in which they came. */
-export interface WaitingLine {
+/** Callers waiting for a browser, first in, first out. */
+interface AcquireQueue {
   length(): number;
-  /** Resolves to null after so many milliseconds, and when the caller has gone. */
-  wait(request: PoolLease, milliseconds: number, gone: AbortSignal): Promise<Session | null>;
-  /** Takes the first out of the line; what it is handed may take a moment longer than it would wait. */
+  /** Resolves to null after the timeout, and when the caller disconnects. */
+  wait(request: PoolLease, milliseconds: number, signal: AbortSignal): Promise<Session | null>;
+  /** Takes the first caller out of the queue; its timeout is suspended until it is served or requeued. */
   next(): Waiter | undefined;
   rejectAll(error: unknown): void;
 }
 
-export function createWaitingLine(): WaitingLine {
+export function createAcquireQueue(): AcquireQueue {
   const entries: Waiter[] = [];
   const leave = (entry: Waiter): boolean => {
     const place = entries.indexOf(entry);
@@ -35,16 +35,16 @@ export function createWaitingLine(): WaitingLine {
   };
   return {
     length: () => entries.length,
-    wait: (request, milliseconds, gone) =>
+    wait: (request, milliseconds, signal) =>
       new Promise((resolve, reject) => {
         let settled = false;
-        // Its time was over while it was out of the line.
+        // Timed out while it was out of the queue.
         let late = false;
         const settle = (): boolean => {
           if (settled) return false;
           settled = true;
           clearTimeout(timer);
-          gone.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', giveUp);
           leave(entry);
           return true;
         };
@@ -58,21 +58,21 @@ export function createWaitingLine(): WaitingLine {
         timer.unref();
         const entry: Waiter = {
           request,
-          answer: (session) => {
+          fulfill: (session) => {
             if (!settle()) return false;
             resolve(session);
             return true;
           },
           fail: (error) => {
-            if (settle()) reject(error instanceof Error ? error : new Error('No browser could be had'));
+            if (settle()) reject(error instanceof Error ? error : new Error('No browser is available'));
           },
-          putBack: () => {
+          requeue: () => {
             if (late) giveUp();
             else if (!settled) entries.unshift(entry);
           },
         };
-        gone.addEventListener('abort', giveUp);
-        if (gone.aborted) giveUp();
+        signal.addEventListener('abort', giveUp);
+        if (signal.aborted) giveUp();
         else entries.push(entry);
       }),
     next: () => entries.shift(),

@@ -7,16 +7,16 @@ export interface Point {
 /** Points of a smooth path per 100 pixels, and at most in all. */
 const POINTS_PER_100_PX = 6;
 const MAX_POINTS = 200;
-/** A hand's speed: a fixed part to start and stop, and a part that grows with the root of the distance (ms). */
+/** Speed of a hand: a fixed part, and one that grows with the square root of the distance; in milliseconds. */
 const DURATION_BASE_MS = 80;
 const DURATION_PER_ROOT_PX_MS = 14;
 
-/** How long a hand takes for this way, in milliseconds. */
+/** Duration of a human-like move, in milliseconds. */
 export function moveDuration(from: Point, to: Point): number {
   return DURATION_BASE_MS + DURATION_PER_ROOT_PX_MS * Math.sqrt(Math.hypot(to.x - from.x, to.y - from.y));
 }
 
-/** Evenly spaced points of the straight line, its end included and its start not. */
+/** Evenly spaced points of a straight line, without its start. */
 export function linearPath(from: Point, to: Point, steps: number): Point[] {
   return Array.from({ length: steps }, (_, index) => {
     const share = (index + 1) / steps;
@@ -25,13 +25,13 @@ export function linearPath(from: Point, to: Point, steps: number): Point[] {
 }
 
 /**
- * A cubic Bezier curve that bends to one side by chance and is slow at both ends, as a hand moves. It ends exactly at
- * `to` and never leaves the positive quadrant. `random` gives numbers from 0 to 1.
+ * A cubic Bezier curve with a random bend and slow ends, like a hand's movement. Ends exactly at `to` and stays within
+ * the positive quadrant. `random` returns numbers from 0 to 1.
  */
 export function smoothPath(from: Point, to: Point, random: () => number = Math.random): Point[] {
   const length = Math.hypot(to.x - from.x, to.y - from.y);
   const count = Math.min(MAX_POINTS, Math.max(4, Math.round((length / 100) * POINTS_PER_100_PX)));
-  // The bend stands at right angles to the way, a tenth of its length at most.
+  // The bend is perpendicular to the line, at most a tenth of its length.
   const bend = (random() - 0.5) * 0.2;
   const normal = { x: -(to.y - from.y) * bend, y: (to.x - from.x) * bend };
   const control = (share: number): Point => ({

@@ -4,13 +4,9 @@ import type { FastifyReply } from 'fastify';
 import { cutOffWhenStuck } from '../../http/readers.ts';
 import type { Session } from '../session/session.ts';
 
-/** What of a session a stream needs: its use keeps the session from being ended as idle. */
-export type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
+type StreamedSession = { activity: Pick<Session['activity'], 'begin'> } & Pick<Session, 'onEnd'>;
 
-/**
- * Sends a stream; while it lasts the session is in use, and the session's end is its end. A reader that takes nothing for
- * a minute is cut off.
- */
+/** Sends a stream that keeps the session active and ends with it. A reader that stalls for a minute is disconnected. */
 export function sendStream(
   reply: FastifyReply,
   session: StreamedSession,
@@ -27,4 +23,16 @@ export function sendStream(
   finished(stream).then(settle, settle);
   cutOffWhenStuck(reply.raw, stuckAfterMs);
   return reply.send(stream);
+}
+
+/** Cuts one page out of a complete list and sets the pagination headers. */
+export function sendPage<Item>(
+  reply: FastifyReply,
+  { limit, offset }: { limit: number; offset: number },
+  items: readonly Item[],
+): Item[] {
+  const hasMore = offset + limit < items.length;
+  reply.header('x-has-more', String(hasMore));
+  reply.header('x-next-offset', String(hasMore ? offset + limit : 0));
+  return items.slice(offset, offset + limit);
 }

@@ -12,21 +12,21 @@ import { createUnisolated } from './isolation.ts';
 
 const run = promisify(execFile);
 
-/** Longest that a try may take, in milliseconds. */
-const TRY_TIMEOUT_MS = 10_000;
+/** Timeout of one probe, in milliseconds. */
+const PROBE_TIMEOUT_MS = 10_000;
 
-/** What the operator decides. */
-export interface IsolationChoices {
-  /** Folder that the browser service may write to. */
+/** The operator's settings. */
+interface IsolationChoices {
+  /** A writable folder. */
   workDir: string;
-  /** Where nothing can isolate them: run processes on the machine itself (BROWSER_ALLOW_UNSANDBOXED_PROCESSES). */
+  /** Run processes on the machine itself if nothing can isolate them (BROWSER_ALLOW_UNSANDBOXED_PROCESSES). */
   allowUnsandboxed: boolean;
   /** Give isolated processes the machine's network (BROWSER_ALLOW_PROCESS_NETWORK). */
   network: boolean;
   limits: ProcessLimits;
 }
 
-/** Finds out by trying, once, what this machine lets us isolate processes with; null when they must not run at all. */
+/** Probes how processes can be isolated on this machine; null if they must not run at all. */
 export async function chooseIsolation(choices: IsolationChoices): Promise<Isolation | null> {
   const abilities = process.platform === 'linux' ? await probeBwrap(choices.workDir) : null;
   const { network, limits } = choices;
@@ -40,12 +40,12 @@ async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
   try {
     const modes: BwrapMode[] = process.getuid?.() === 0 ? ['drop', 'map'] : ['map'];
     for (const mode of modes) {
-      // A command that becomes another user may still not be allowed a user namespace beside.
+      // A user namespace may be forbidden even if becoming another user is not.
       for (const root of mode === 'drop' ? [true, false] : [true]) {
         for (const proc of [true, false]) {
           const abilities = { mode, proc, root };
-          if ((await idInside(folder, abilities, 'user')) === null) continue;
-          return { ...abilities, root: root && (await idInside(folder, abilities, 'root')) === '0' };
+          if ((await probeUserId(folder, abilities, 'user')) === null) continue;
+          return { ...abilities, root: root && (await probeUserId(folder, abilities, 'root')) === '0' };
         }
       }
     }
@@ -55,19 +55,19 @@ async function probeBwrap(workDir: string): Promise<BwrapAbilities | null> {
   }
 }
 
-/** The user id that a command has inside; null when it cannot be started so. */
-async function idInside(parent: string, abilities: BwrapAbilities, user: ProcessUser): Promise<string | null> {
+/** The user id a command sees in the sandbox; null if it cannot start. */
+async function probeUserId(parent: string, abilities: BwrapAbilities, user: ProcessUser): Promise<string | null> {
   const isolation = createBwrapIsolation({ ...abilities, network: false, limits: DEFAULT_LIMITS });
-  // A folder for each try: what belonged to the user of one would be in the way of the next.
+  // A new folder for each probe: files owned by another user would get in the way.
   const folder = sessionFolderOf(await mkdtemp(path.join(parent, 'try-')));
   await createSessionFolder(folder, isolation.owner);
   const envFile = path.join(folder.work, 'probe.env');
   const optionsFile = path.join(folder.work, 'probe.options');
   await writeFile(envFile, '', { mode: 0o600 });
-  const inside = { command: 'id', args: ['-u'], cwd: '/tmp', user, envFile, optionsFile, display: null, shown: [] };
+  const inside = { command: 'id', args: ['-u'], cwd: '/tmp', user, envFile, optionsFile, display: null, mounts: [] };
   const { program, args, env } = await isolation.wrap(folder, inside);
   try {
-    const { stdout } = await run(program, args, { env, timeout: TRY_TIMEOUT_MS });
+    const { stdout } = await run(program, args, { env, timeout: PROBE_TIMEOUT_MS });
     return stdout.trim();
   } catch {
     return null;
