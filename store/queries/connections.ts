@@ -6,7 +6,7 @@ import { notifyChange, type ConnectionChanges } from './changes.ts';
 import { freeSlot } from './check-slots.ts';
 import { createConnectionLookups, type ConnectionLookups, type ConnectionRow } from './connection-lookups.ts';
 import { refuseConnectionsBeyondLimit } from './organizations.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 import { appendEvents, prepareEvents } from './webhook-outbox.ts';
 
 /** What {@link ConnectionQueries.insert} needs. */
@@ -62,7 +62,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
     insert: async (row) => {
       // Two rounds suffice unless the connection in the way is removed between the two statements.
       for (;;) {
-        const inserted = await whileActive(db, row.projectId, async (trx) => {
+        const inserted = await withActiveProject(db, row.projectId, async (trx) => {
           const created = await trx
             .insertInto('connections')
             .values({

@@ -15,11 +15,11 @@ import {
   type ProjectScope,
   type Scope,
 } from '../scope.ts';
-import { asValues, type Vault } from '../vault/vault.ts';
+import { parseValues, type Vault } from '../vault/vault.ts';
 import { appendEvents, type AppEventBody } from './app-events.ts';
 import { listVersions, takeVersions, type AppVersionRecord, type VersionFilter } from './app-versions.ts';
 import { archivePlace, openArchive } from './program-archives.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
 /** Where a program was fetched; no secret. */
 export interface Repository {
@@ -138,7 +138,7 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
       const id = newId('dep');
       const now = clock();
       const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
-      return whileActive(db, scope.projectId, async (trx) => {
+      return withActiveProject(db, scope.projectId, async (trx) => {
         const row = await trx
           .insertInto('deployments')
           .values({
@@ -192,7 +192,7 @@ export function createDeploymentQueries(db: Db, vault: Vault, clock: () => Date)
         .executeTakeFirst();
       if (row === undefined || row.sealed_env_vars === null) return null;
       const place = { table: 'deployments', column: 'sealed_env_vars', rowId: id };
-      const envVars = asValues(await vault.openJson(db, row.organization_id, place, row.sealed_env_vars));
+      const envVars = parseValues(await vault.openJson(db, row.organization_id, place, row.sealed_env_vars));
       return { projectId: row.project_id, entrypoint: row.entrypoint, envVars };
     },
     archive: (id) => openArchive(db, vault, id),

@@ -17,7 +17,7 @@ import {
 } from '../scope.ts';
 import type { Vault } from '../vault/vault.ts';
 import { appendEvents } from './app-events.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
 /** How an invocation ended: its output as JSON, and why where that is to be said. */
 const Outcome = z.object({ output: z.string().optional(), reason: z.string().optional() });
@@ -136,7 +136,7 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
       const id = newId('inv');
       const now = clock();
       const organization = scope.organizationId;
-      const row = await whileActive(db, scope.projectId, async (trx) => {
+      const row = await withActiveProject(db, scope.projectId, async (trx) => {
         await assertRoom(trx, scope.projectId);
         const made = await trx
           .insertInto('invocations')

@@ -174,7 +174,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
  * Inserts into a project in a transaction, until whose end the project stays active: an archiving or deletion waits for it, and
  * then sees what was inserted. Throws `not_found` when it is archived or deleted already, and then nothing is inserted.
  */
-export function whileActive<Row>(db: Db, projectId: string, insert: (trx: Db) => Promise<Row>): Promise<Row> {
+export function withActiveProject<Row>(db: Db, projectId: string, insert: (trx: Db) => Promise<Row>): Promise<Row> {
   return db.transaction().execute(async (trx) => {
     if ((await holdActive(trx, projectId)) === null) throw new HoldfastError('not_found', PROJECT_CLOSED);
     return insert(trx);

@@ -2,7 +2,7 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { SealedPlace } from '../vault/seal.ts';
-import { asValues, type Vault } from '../vault/vault.ts';
+import { parseValues, type Vault } from '../vault/vault.ts';
 
 /** Longest life of submitted values: they may hold one-time codes. */
 export const SUBMISSION_MAX_LIFE_MS = 10 * 60_000;
@@ -115,7 +115,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
       return {
         connectionId: row.connection_id,
         interactionId: row.interaction_id,
-        values: asValues(sealing.open(valuesPlace(submissionId), row.sealed_values)),
+        values: parseValues(sealing.open(valuesPlace(submissionId), row.sealed_values)),
       };
     },
     destroy: async (submissionId) => {

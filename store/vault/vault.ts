@@ -16,6 +16,8 @@ export interface Vault {
   sealJson(db: Db, organizationId: string, place: SealedPlace, value: unknown): Promise<Buffer>;
   /** Opens what `sealJson` made. The caller knows the type that it sealed. */
   openJson(db: Db, organizationId: string, place: SealedPlace, blob: Buffer): Promise<unknown>;
+  /** Opens a sealed string. Null for null, and for a value that is no string. */
+  openText(db: Db, organizationId: string, place: SealedPlace, blob: Buffer | null): Promise<string | null>;
   /** Seals bytes as they are under the organization's active key. */
   sealBytes(db: Db, organizationId: string, place: SealedPlace, bytes: Buffer): Promise<Buffer>;
   /** Opens what `sealBytes` made. */
@@ -213,6 +215,10 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
     openBytes,
     sealJson: (db, organizationId, place, value) => sealBytes(db, organizationId, place, toBytes(value)),
     openJson: async (db, organizationId, place, blob) => fromBytes(await openBytes(db, organizationId, place, blob)),
+    openText: async (db, organizationId, place, blob) => {
+      const value = blob === null ? null : fromBytes(await openBytes(db, organizationId, place, blob));
+      return typeof value === 'string' ? value : null;
+    },
     connectionVault: async (db, connectionId) => {
       const key = await connectionKey(db, connectionId);
       if (key === null) return null;
@@ -242,6 +248,6 @@ function fromBytes(bytes: Buffer): unknown {
 const Values = z.record(z.string(), z.string());
 
 /** The values of a credential or a submission, from their opened JSON. */
-export function asValues(opened: unknown): Record<string, string> {
+export function parseValues(opened: unknown): Record<string, string> {
   return Values.parse(opened);
 }

@@ -72,8 +72,8 @@ describe('credentials', () => {
     const names = passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id }));
     expect(shown).toMatchObject({ passkeys: names, version: 1 });
     expect(JSON.stringify(shown)).not.toContain(first.private_key);
-    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 5]]));
-    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 4]]));
+    await store.credentials.recordSignCounts(id, new Map([[first.credential_id, 5]]));
+    await store.credentials.recordSignCounts(id, new Map([[first.credential_id, 4]]));
     expect(await store.credentials.open(id)).toMatchObject({
       passkeys: [{ ...first, sign_count: 5 }, second],
       version: 1,
