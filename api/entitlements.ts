@@ -1,6 +1,6 @@
 import { HoldfastError } from '../contract/errors.ts';
 import { PLAN_INCLUDES, PLAN_MIN_HEALTH_CHECK_INTERVAL, type Plan, type PlanInclusions } from '../contract/limits.ts';
-import { PROJECTS_OFF } from '../store/queries/organizations.ts';
+import { PROJECTS_DISABLED } from '../store/queries/organizations.ts';
 import type { ApiDeps } from './context.ts';
 
 type Deps = Pick<ApiDeps, 'store' | 'settings'>;
@@ -36,7 +36,7 @@ export async function requireProjects(deps: Deps, organizationId: string): Promi
   if (!PLAN_INCLUDES[plan].projects)
     throw new HoldfastError('projects_disabled', `The ${plan} plan has no projects; name none`);
   const { projects } = await entitlementsOf(deps, organizationId);
-  if (!projects) throw new HoldfastError('projects_disabled', PROJECTS_OFF);
+  if (!projects) throw new HoldfastError('projects_disabled', PROJECTS_DISABLED);
 }
 
 /** Throws `insufficient_plan` for what the plan does not include. `what` begins the sentence. */

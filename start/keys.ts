@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newApiKey } from '../store/api-key-format.ts';
+import { newApiKey } from '../store/secret-tokens.ts';
 import type { Store } from '../store/store.ts';
 import { deriveKey } from '../store/vault/master-key.ts';
 import type { KeyPurpose } from '../store/vault/installation-keys.ts';

@@ -69,7 +69,7 @@ async function start(
     proxies: store.proxies,
     extensions: store.extensions,
     pools: store.browserPools,
-    closedProjects: (projectIds) => store.projects.closedOf(projectIds),
+    closedProjects: (projectIds) => store.projects.filterInactive(projectIds),
     sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
     ...more(store),
   });

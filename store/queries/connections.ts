@@ -5,7 +5,7 @@ import { searchText, withinScope, type Scope } from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
 import { freeSlot } from './check-slots.ts';
 import { createConnectionLookups, type ConnectionLookups, type ConnectionRow } from './connection-lookups.ts';
-import { refuseConnectionsBeyondLimit } from './organizations.ts';
+import { enforceConnectionLimit } from './organizations.ts';
 import { withActiveProject } from './projects.ts';
 import { appendEvents, prepareEvents } from './webhook-outbox.ts';
 
@@ -83,7 +83,7 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
             .returning('id')
             .executeTakeFirst();
           if (created === undefined) return false;
-          await refuseConnectionsBeyondLimit(trx, row.organizationId);
+          await enforceConnectionLimit(trx, row.organizationId);
           await appendState(trx, row);
           return true;
         });

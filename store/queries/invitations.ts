@@ -4,7 +4,7 @@ import { INVITATION_LIFETIME_MS, type Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import { readPage, type Page, type PageRequest } from '../scope.ts';
-import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+import { hashSecretToken, newSecretToken } from '../secret-tokens.ts';
 
 /** An invitation that nobody has accepted. */
 export interface InvitationRecord {

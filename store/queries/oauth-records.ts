@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts';
-import { hashSecretToken } from '../secret-token.ts';
+import { hashSecretToken } from '../secret-tokens.ts';
 
 /** What the authorization server keeps of one thing, as JSON: its id, which may be a token, is not in it. */
 export type OAuthPayload = Record<string, unknown>;

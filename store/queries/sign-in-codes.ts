@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts';
-import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+import { hashSecretToken, newSecretToken } from '../secret-tokens.ts';
 
 /** What a code is for; none is good for anything else. */
 export type SignInCodePurpose = 'link' | 'passkey_challenge' | 'passkey_registration' | 'oidc';

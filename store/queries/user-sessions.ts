@@ -1,7 +1,7 @@
 import { newId } from '../../contract/ids.ts';
 import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, type Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
-import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+import { hashSecretToken, newSecretToken } from '../secret-tokens.ts';
 
 /** A session in which a person works in one of their organizations. */
 export interface UserSessionRecord {

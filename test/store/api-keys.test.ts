@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPlausibleApiKey, newApiKey } from '../../store/api-key-format.ts';
+import { isPlausibleApiKey, newApiKey } from '../../store/secret-tokens.ts';
 import { SCOPE, useStore } from './databases.ts';
 
 const CREATED_BY = { id: 'usr_1', email: 'ann@example.com', name: null };

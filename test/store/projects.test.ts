@@ -47,7 +47,7 @@ it('that is archived or deleted gets no connection, not one that was just being 
   await store.projects.remove(organizationId, deleted.id);
   expect(await insert(archived.id)).toBe(false);
   expect(await insert(deleted.id)).toBe(false);
-  expect((await store.projects.closedOf([archived.id, deleted.id, SCOPE.projectId, 'none'])).toSorted()).toEqual(
+  expect((await store.projects.filterInactive([archived.id, deleted.id, SCOPE.projectId, 'none'])).toSorted()).toEqual(
     [archived.id, deleted.id].toSorted(),
   );
   const together = await Promise.all(
