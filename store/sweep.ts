@@ -1,7 +1,7 @@
 import { completeAuditIndexes } from './audit-indexes.ts';
 import { addAuditPartitions, sweepAuditLog } from './audit-partitions.ts';
 import type { Db } from './database.ts';
-import { dropArchives, sealArchives } from './queries/program-archives.ts';
+import { deleteArchives, sealArchives } from './queries/program-archives.ts';
 import type { Vault } from './vault/vault.ts';
 
 /** How long it is remembered which TOTP periods were used, in milliseconds: no site takes a code that old. */
@@ -52,7 +52,7 @@ export async function sweep(
     await db.deleteFrom('rate_limits').where('expire', '<=', now.getTime()).executeTakeFirst(),
   ];
   await addAuditPartitions(db, now);
-  await dropArchives(db, now);
+  await deleteArchives(db, now);
   await sealArchives(db, vault);
   // Last: it may take minutes.
   await completeAuditIndexes(db);

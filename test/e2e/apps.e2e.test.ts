@@ -244,7 +244,7 @@ describe('a deployment', () => {
     expect((await kernel.deployments.list({ app_name: 'versioned' })).items.map(({ id }) => id)).toEqual([forced.id]);
     await kernel.deployments.delete(forced.id);
     expect((await kernel.apps.list({ app_name: 'versioned' })).items).toEqual([]);
-    await expect(invoke('greet', {}, 'versioned')).rejects.toThrow('No app of this name');
+    await expect(invoke('greet', {}, 'versioned')).rejects.toThrow('No app with this name');
   });
 });
 
