@@ -15,7 +15,12 @@ import { type AppEventQueries, createAppEventQueries } from './queries/app-event
 import { createAppChanges, createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
 import { createCheckSlotQueries, type CheckSlotQueries } from './queries/check-slots.ts';
 import { createCodeSourceQueries, type CodeSourceQueries } from './queries/code-sources.ts';
-import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
+import {
+  createConnectionQueries,
+  createTimelineQueries,
+  type ConnectionQueries,
+  type TimelineQueries,
+} from './queries/connections.ts';
 import { createConnectionSummaryQueries, type ConnectionSummaryQueries } from './queries/connection-summary.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
 import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
@@ -35,7 +40,7 @@ import { createRecordingQueries, type RecordingQueries } from './queries/recordi
 import { createSessionLimitQueries, type SessionLimitQueries } from './queries/session-limits.ts';
 import { createSignInCodeQueries, type SignInCodeQueries } from './queries/sign-in-codes.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
-import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
+
 import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
 import { createUserPasskeyQueries, type UserPasskeyQueries } from './queries/user-passkeys.ts';
