@@ -24,11 +24,18 @@ import {
 import { createConnectionSummaryQueries, type ConnectionSummaryQueries } from './queries/connection-summary.ts';
 import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
 import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
-import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
 import { createInvitationQueries, type InvitationQueries } from './queries/invitations.ts';
 import { createMembershipQueries, type MembershipQueries } from './queries/memberships.ts';
 import { createOAuthGrantQueries, type OAuthGrantQueries } from './queries/oauth-grants.ts';
 import { createOAuthRecordQueries, type OAuthRecordQueries } from './queries/oauth-records.ts';
+import {
+  createHandoffQueries,
+  createSignInCodeQueries,
+  createTotpUseQueries,
+  type HandoffQueries,
+  type SignInCodeQueries,
+  type TotpUseQueries,
+} from './queries/one-time-values.ts';
 import { createOrganizationQueries, type OrganizationQueries } from './queries/organizations.ts';
 import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
 import { createProjectQueries, type ProjectQueries } from './queries/projects.ts';
@@ -38,10 +45,8 @@ import { createInvocationQueries, type InvocationQueries } from './queries/invoc
 import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
 import { createRecordingQueries, type RecordingQueries } from './queries/recordings.ts';
 import { createSessionLimitQueries, type SessionLimitQueries } from './queries/session-limits.ts';
-import { createSignInCodeQueries, type SignInCodeQueries } from './queries/sign-in-codes.ts';
 import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
 
-import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
 import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
 import { createUserPasskeyQueries, type UserPasskeyQueries } from './queries/user-passkeys.ts';
 import { createUserPasswordQueries, type UserPasswordQueries } from './queries/user-passwords.ts';

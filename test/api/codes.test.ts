@@ -51,7 +51,7 @@ describe('codes that come by themselves', () => {
     const submitted = submit.mock.calls[0]?.[1];
     expect(submitted).toMatchObject({ interactionId: 'int_code', fieldIds: ['code'] });
     expect(await store.submissions.open(submitted?.submissionId ?? '')).toMatchObject({ values: { code: '222222' } });
-    expect(await store.submissions.connectionsWaiting('codes:')).toEqual([]);
+    expect(await store.submissions.connectionsWithPending('codes:')).toEqual([]);
   });
 
   it('may be a link of a mail, which is opened where no code is asked for, and leaves a code that waits', async () => {
