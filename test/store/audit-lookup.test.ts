@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import { createPool, type Db } from '../../store/database.ts';
 import type { AuditLogRequest } from '../../store/queries/audit-log.ts';
-import { lookUpRows, type AuditLookup } from '../../store/queries/audit-log-lookup.ts';
+import { searchAuditLog, type AuditLookup } from '../../store/queries/audit-log-lookup.ts';
 import type { Database } from '../../store/schema.ts';
 import { auditEntry } from './audit-entry.ts';
 import { runOnce, useStore } from './databases.ts';
@@ -130,7 +130,7 @@ describe('the audit log, where others have many rows', () => {
     };
     for (const more of [{ search: '/submit' }, { search: 'connections/submit' }, { users: ['usr_none'] }]) {
       asked.length = 0;
-      expect(await lookUpRows(db, { ...lookup, ...more })).toEqual([]);
+      expect(await searchAuditLog(db, { ...lookup, ...more })).toEqual([]);
       // The newest rows of its own kinds were looked at before.
       const [, ...later] = asked;
       const read: number[] = [];
