@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { HoldfastError } from '../contract/errors.ts';
-import { takeFrom, type SharedRateLimiter } from '../store/rate-limiter.ts';
+import { consumeFrom, type SharedRateLimiter } from '../store/rate-limiter.ts';
 import type { RateLimit } from './context.ts';
 
 /** Calls by key, and how many of them one window takes. */
@@ -16,7 +16,7 @@ export interface RateLimiter {
  */
 export function createAddressLimiter(limit: RateLimit): RateLimiter {
   const limiter = new RateLimiterMemory({ points: limit.burst, duration: limit.burst / limit.perSecond });
-  return { limit, take: takeFrom(limiter) };
+  return { limit, take: consumeFrom(limiter) };
 }
 
 /** Counts a call and tells the caller what it has left. Throws `rate_limited` with the whole seconds to wait. */

@@ -70,12 +70,12 @@ import { createVault } from './vault/vault.ts';
 
 export type { StoreConnection } from './database.ts';
 
-/** The organization and project that every installation starts with. */
+/** The initial organization and project of every installation. */
 export const DEFAULT_ORGANIZATION_ID = 'org_default';
 export const DEFAULT_PROJECT_ID = 'prj_default';
-const DEFAULT_TIMELINE_KEPT_MS = 90 * 24 * 60 * 60_000;
-const DEFAULT_AUDIT_KEPT_MS = 365 * 24 * 60 * 60_000;
-/** Who made what the set-up makes. */
+const DEFAULT_TIMELINE_RETENTION_MS = 90 * 24 * 60 * 60_000;
+const DEFAULT_AUDIT_RETENTION_MS = 365 * 24 * 60 * 60_000;
+/** The creator recorded for the initial API key. */
 const OPERATOR = { id: 'usr_operator', email: 'operator@holdfast.invalid', name: 'Operator' };
 
 /** What {@link createStore} needs. */
@@ -83,23 +83,23 @@ export interface StoreOptions {
   connection: StoreConnection;
   /** 32 bytes; wraps the data key of each organization. */
   masterKey: Buffer;
-  /** Former master keys that may still wrap some data key while a rotation is under way. */
+  /** Former master keys that may still wrap data keys during a rotation. */
   retiredMasterKeys?: Buffer[];
-  /** Reads the master keys again, the one that wraps first: a rotation may have changed them since. */
+  /** Reloads the master keys, the wrapping one first: a rotation may have changed them. */
   reloadMasterKeys?: () => Promise<Buffer[]>;
-  /** Most connections of this process to the database. Default 8. */
+  /** Maximum database connections of this process. Default 8. */
   maxConnections?: number;
-  /** How long timeline events are kept, in milliseconds. Default 90 days. */
+  /** Retention of timeline events, in milliseconds. Default 90 days. */
   timelineKeptMs?: number;
-  /** How long rows of the audit log are kept, in milliseconds. Default 365 days. */
+  /** Retention of audit log rows, in milliseconds. Default 365 days. */
   auditKeptMs?: number;
-  /** How long recordings of logins are kept, in milliseconds. Default 7 days. */
+  /** Retention of login recordings, in milliseconds. Default 7 days. */
   recordingsKeptMs?: number;
-  /** The time; for tests. */
+  /** The current time; for tests. */
   clock?: () => Date;
 }
 
-/** Everything Holdfast keeps. */
+/** Everything that Holdfast persists. */
 export interface Store {
   organizations: OrganizationQueries;
   projects: ProjectQueries;
@@ -128,7 +128,7 @@ export interface Store {
   deployments: DeploymentQueries;
   invocations: InvocationQueries;
   appEvents: AppEventQueries;
-  /** Changes of deployments and invocations; their revision is the number of their last event. */
+  /** Changes of deployments and invocations; the revision is the number of the last event. */
   appChanges: Pick<ConnectionChanges, 'watch'>;
   recordings: RecordingQueries;
   submissions: SubmissionQueries;
@@ -136,31 +136,30 @@ export interface Store {
   totpUses: TotpUseQueries;
   handoffs: HandoffQueries;
   auditLog: AuditLogQueries;
-  /** The audit log read forward, for exports. */
   auditExport: AuditExportQueries;
   auditExportDestinations: AuditExportDestinationQueries;
   codeSources: CodeSourceQueries;
   webhooks: WebhookQueries;
   webhookDeliveries: WebhookDeliveryQueries;
   installationKeys: InstallationKeys;
-  /** Counts calls over all processes on this database. One name, one set of counts. */
+  /** Counts calls across all processes on this database, separately per name. */
   rateLimiter(name: string, limit: SharedRateLimit): SharedRateLimiter;
-  /** Brings the schema up to date. Several processes may call it at once. */
+  /** Migrates the schema. Several processes may call it concurrently. */
   migrate(): Promise<void>;
   /**
-   * Makes the default organization and project, and registers `apiKey` organization-wide. May be called again. Throws when
-   * the master key is not the one that this store was made with.
+   * Creates the default organization and project, and registers `apiKey` organization-wide. Idempotent. Throws if the
+   * master key is not the one that this store was created with.
    */
   bootstrap(input: { plan: Plan; apiKey?: string }): Promise<void>;
-  /** Throws `unavailable` when the database does not answer or its schema is not the one of this build. */
+  /** Throws `unavailable` if the database is unreachable or its schema is older than this build. */
   ping(): Promise<void>;
-  /** Deletes what has expired, in all tables; call it every minute or so. Answers how many rows went. */
+  /** Deletes expired rows of all tables; call it about every minute. Returns the number of deleted rows. */
   sweep(): Promise<number>;
-  /** Changes all keys that the master key wraps, once for each master key. Online; repeat it until `finished`. */
+  /** Rotates all keys that the master key wraps, once per master key. Online; repeat until `finished`. */
   rotateAllKeys(options?: RotationOptions): Promise<KeyRotation>;
-  /** Wraps all keys by `masterKey`; those wrapped by one of `retiredMasterKeys` are. Online, safe to repeat. */
+  /** Rewraps all keys with `masterKey`. Online and safe to repeat. */
   rotateMasterKey(): Promise<{ rewrapped: number }>;
-  /** Gives an organization a new data key. Online; repeat it until `finished`. */
+  /** Replaces the data key of an organization. Online; repeat until `finished`. */
   rotateOrganizationKey(organizationId: string, options?: RotationOptions): Promise<OrganizationKeyRotation>;
   close(): Promise<void>;
 }
@@ -168,7 +167,7 @@ export interface Store {
 /** Opens the store. Connects on first use; call `migrate()` and `bootstrap()` once before anything else. */
 export function createStore(options: StoreOptions): Store {
   const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
-  const { timelineKeptMs = DEFAULT_TIMELINE_KEPT_MS, auditKeptMs = DEFAULT_AUDIT_KEPT_MS } = options;
+  const { timelineKeptMs = DEFAULT_TIMELINE_RETENTION_MS, auditKeptMs = DEFAULT_AUDIT_RETENTION_MS } = options;
   const pool = createPool(connection, maxConnections);
   const db = openDatabase(pool);
   const wrapper = createLocalKeyWrapper(masterKey);
@@ -179,7 +178,7 @@ export function createStore(options: StoreOptions): Store {
     retired,
     ...(reloadMasterKeys && { reload: async () => (await reloadMasterKeys()).map(createLocalKeyWrapper) }),
   });
-  const keysOfInstallation = createInstallationKeys(db, vault, clock);
+  const installationKeys = createInstallationKeys(db, vault, clock);
   const organizations = createOrganizationQueries(db, vault, clock);
   const projects = createProjectQueries(db, clock);
   const apiKeys = createApiKeyQueries(db, clock);
@@ -221,18 +220,18 @@ export function createStore(options: StoreOptions): Store {
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
-    auditLog: createAuditLogQueries(db, keysOfInstallation),
+    auditLog: createAuditLogQueries(db, installationKeys),
     auditExport: createAuditExportQueries(db),
     auditExportDestinations: createAuditExportDestinationQueries(db, clock),
     codeSources: createCodeSourceQueries(db, vault, clock),
     webhooks: createWebhookQueries(db, vault, clock),
     webhookDeliveries: createWebhookDeliveryQueries(db, vault, clock),
-    installationKeys: keysOfInstallation,
+    installationKeys,
     rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
     migrate: async () => {
       const { error } = await migrator.migrateToLatest();
       if (error !== undefined)
-        throw error instanceof Error ? error : new Error('The schema could not be migrated; see the log of the store');
+        throw error instanceof Error ? error : new Error('Schema migration failed; see the database log');
     },
     bootstrap: async ({ plan, apiKey }) => {
       await organizations.create({ id: DEFAULT_ORGANIZATION_ID, name: 'Default', plan });
@@ -244,9 +243,9 @@ export function createStore(options: StoreOptions): Store {
     },
     ping: async () => {
       const names = Object.keys(migrations);
-      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch(notReady);
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch(throwNotReady);
       const done = new Set(rows.map((row) => row.name));
-      if (!names.every((name) => done.has(name))) notReady();
+      if (!names.every((name) => done.has(name))) throwNotReady();
     },
     sweep: () => sweep(db, vault, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
     rotateAllKeys: (rotation) => rotateAllKeys(db, vault, clock, rotation),
@@ -260,7 +259,7 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
-function notReady(error?: unknown): never {
+function throwNotReady(error?: unknown): never {
   if (error instanceof HoldfastError) throw error;
-  throw new HoldfastError('unavailable', 'The database schema is older than this build; migrate it');
+  throw new HoldfastError('unavailable', 'The database schema is older than this build; run the migrations');
 }

@@ -19,7 +19,7 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import { parseValues, type Vault } from '../vault/vault.ts';
-import { originsAfter, passkeysAfter, type CredentialPatch } from './credential-patch.ts';
+import { patchOrigins, patchPasskeys, type CredentialPatch } from './credential-patch.ts';
 import { withActiveProject } from './projects.ts';
 
 /** A stored credential, without its values. */
@@ -111,7 +111,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
       };
       const totp = patch.totpSecret;
       const storedPasskeys = await openPasskeys(trx, row);
-      const passkeys = passkeysAfter(storedPasskeys, patch);
+      const passkeys = patchPasskeys(storedPasskeys, patch);
       const secretsChanged =
         totp !== undefined || JSON.stringify([values, passkeys]) !== JSON.stringify([stored, storedPasskeys]);
       const name = patch.name ?? row.name;
@@ -126,7 +126,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
             totp === undefined ? row.sealed_totp_secret : await sealTotp(trx, row.organization_id, id, totp),
           ...(await sealedPasskeys(trx, row.organization_id, id, passkeys)),
           value_keys: Object.keys(values),
-          value_origins: JSON.stringify(originsAfter(row.value_origins, patch, Object.keys(values))),
+          value_origins: JSON.stringify(patchOrigins(row.value_origins, patch, Object.keys(values))),
           version: secretsChanged ? row.version + 1 : row.version,
           updated_at: clock(),
         })
@@ -179,7 +179,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
               values,
             ),
             sealed_totp_secret: await sealTotp(trx, scope.organizationId, id, totpSecret),
-            ...(await sealedPasskeys(trx, scope.organizationId, id, passkeysAfter([], { passkeys }))),
+            ...(await sealedPasskeys(trx, scope.organizationId, id, patchPasskeys([], { passkeys }))),
             value_keys: Object.keys(values),
             value_origins: JSON.stringify(origins),
             version: 1,
