@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { clientConfig } from '../../store/database.ts';
 import type { ChildSpec } from '../child-process.ts';
-import { postgresFolder } from '../connections.ts';
+import { postgresFolder } from '../backends.ts';
 import { SetupError } from '../setup/setup-error.ts';
 import { clusterMajor, openCluster, prepareCluster } from './cluster.ts';
 import { findPostgres } from './binaries.ts';
@@ -21,7 +21,7 @@ export interface PostgresServerOptions {
  * The store of a data folder, as a child to start. Rejects with a {@link SetupError}, and changes nothing, when the folder
  * holds the store of version 0.1, which another database wrote.
  */
-export async function ownStore(dataDir: string): Promise<ChildSpec> {
+export async function localStore(dataDir: string): Promise<ChildSpec> {
   const folder = postgresFolder(dataDir);
   if (!existsSync(folder) && existsSync(join(dataDir, 'store', 'pg'))) {
     throw new SetupError(

@@ -22,7 +22,7 @@ export type ProfileCookie = z.infer<typeof ProfileCookie>;
 /** Web storage, by key. */
 const Pairs = z.record(z.string(), z.string());
 
-/** An IndexedDB database: schema and records. Values use the notation of `browser/profile`. */
+/** An IndexedDB database: schema and records. Values use the notation of `browser/profile/storage-script.ts`. */
 export const ProfileDatabase = z.object({
   name: z.string(),
   version: z.number(),

@@ -15,7 +15,7 @@ describe('lock of the data folder', () => {
 
   test('a second start is refused while the first runs, and let in afterwards', async () => {
     const first = await lockDataDir(dataDir);
-    await expect(lockDataDir(dataDir)).rejects.toThrow(/runs already on .*HOLDFAST_DATA_DIR/);
+    await expect(lockDataDir(dataDir)).rejects.toThrow(/is already running on .*HOLDFAST_DATA_DIR/);
     await first.release();
     await (await lockDataDir(dataDir)).release();
   });

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { HoldfastError } from '../../contract/errors.ts';
-import { reviveExports } from '../../start/export-reviver.ts';
+import { reviveExports } from '../../start/revivers.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 
 const context = useStore();

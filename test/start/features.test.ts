@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { featureTable, provideFeatures } from '../../start/setup/features.ts';
+import { featureTable, ensureFeatures } from '../../start/setup/features.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -21,7 +21,7 @@ async function program(name: string, script = 'exit 0'): Promise<void> {
 }
 
 const provide = async () => {
-  const states = await provideFeatures(Promise.resolve(false));
+  const states = await ensureFeatures(Promise.resolve(false));
   return Object.fromEntries(states.map(({ name, fault }) => [name, fault ?? 'works']));
 };
 
@@ -29,7 +29,7 @@ test('where everything is there, everything works, and nothing is printed', asyn
   for (const name of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool']) await program(name);
   await program('fc-list', 'echo a font');
   expect(new Set(Object.values(await provide()))).toEqual(new Set(['works']));
-  expect(featureTable(await provideFeatures(Promise.resolve(false)))).toEqual([]);
+  expect(featureTable(await ensureFeatures(Promise.resolve(false)))).toEqual([]);
 });
 
 test('what is missing is told with what it is for and how to get it; logins never depend on it', async () => {
@@ -44,24 +44,24 @@ test('what is missing is told with what it is for and how to get it; logins neve
     'Fonts of every script':
       'none for Chinese, Japanese and Korean, Indic (apt-get install fonts-noto-cjk fonts-noto-core)',
   });
-  const table = featureTable(await provideFeatures(Promise.resolve(false)));
+  const table = featureTable(await ensureFeatures(Promise.resolve(false)));
   expect(table).toContain('    Logins, health checks, CDP   yes');
   expect(table).toContain('    Input through the window     no: xdotool missing (apt-get install xdotool)');
 });
 
 test('an installation that fails is tried again a day later, not at each start', async () => {
   await program('apt-get', `echo "$@" >> ${folder}/calls; exit 100`);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   const calls = await readFile(join(folder, 'calls'), 'utf8');
   expect(calls).toMatch(/install -y -q --no-install-recommends xvfb xdotool ffmpeg bubblewrap\n$/);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe(calls);
 });
 
 test('an installation that says why it failed is heard', async () => {
   await program('apt-get', 'echo "E: Unable to locate package xvfb" >&2; exit 100');
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(said.mock.calls.join('')).toContain('apt-get failed: E: Unable to locate package xvfb\n');
   said.mockRestore();
 });
@@ -74,7 +74,7 @@ test('an installation that met the lock of another one is begun again', async ()
   );
   vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);
   await program('fc-list', 'echo');
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('x\nx\n');
   expect(await readdir(join(folder, 'cache')).catch(() => [])).toEqual([]);
 });

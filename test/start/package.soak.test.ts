@@ -37,7 +37,7 @@ test('`npx holdfast` runs everything, twice, in the folder that it is called in'
     for (const stream of [tree.stdout, tree.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
     const ended = new Promise<number | null>((done) => tree.once('close', done));
     try {
-      await vi.waitFor(() => expect(said).toContain('goes on where it was'), 240_000);
+      await vi.waitFor(() => expect(said).toContain('continues where it left off'), 240_000);
       expect((await fetch(`http://localhost:${port}/health`)).status).toBe(200);
       expect(said).toContain(join(folder, '.holdfast'));
     } finally {

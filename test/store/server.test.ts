@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChild, type RunningChild } from '../../start/child-process.ts';
 import { findPostgres } from '../../start/postgres/binaries.ts';
 import { clusterMajor, openCluster } from '../../start/postgres/cluster.ts';
-import { ownStore, postgresServer } from '../../start/postgres/server.ts';
+import { localStore, postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { clientConfig } from '../../store/database.ts';
 import { STORE_PROCESS, testKills } from './server-kills.ts';
@@ -154,7 +154,7 @@ describe('a store that cannot be opened', () => {
   it('says what to do with the store of 0.1, and leaves it as it is', async () => {
     const dataDir = newParent();
     mkdirSync(join(dataDir, 'store', 'pg'), { recursive: true });
-    await expect(ownStore(dataDir)).rejects.toThrow(/store of Holdfast 0\.1/);
+    await expect(localStore(dataDir)).rejects.toThrow(/store of Holdfast 0\.1/);
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startReviver, startSweeper, startWebhookDispatcher } from '../../start/sweeper.ts';
+import { startReviver, startSweeper, startWebhookDispatcher } from '../../start/periodic-tasks.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { HoldfastError } from '../../contract/errors.ts';
-import { reviveApps, type AppReviverDeps } from '../../start/app-reviver.ts';
+import { reviveApps, type AppReviverDeps } from '../../start/revivers.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 
 const context = useStore();
@@ -56,7 +56,7 @@ it('starts what was never started, and ends what was ended from outside, with br
   expect(ended).toEqual([`${SCOPE.projectId} ${terminated}`]);
   expect(await store.invocations.byId(terminated)).toMatchObject({
     status: 'failed',
-    outcome: { reason: 'The workflow of the invocation was ended from outside' },
+    outcome: { reason: 'The workflow of the invocation was terminated' },
   });
   expect((await store.invocations.byId(running))?.finishedAt).toBeNull();
   for (const id of ids) await store.invocations.end(id, 'failed', {});
@@ -80,7 +80,7 @@ it('does the same for builds, and leaves young ones alone', async () => {
   expect(deploy.mock.calls).toEqual([[unstarted]]);
   expect(await store.deployments.find(SCOPE, terminated)).toMatchObject({
     status: 'failed',
-    statusReason: 'The workflow of the deployment was ended from outside; deploy again',
+    statusReason: 'The workflow of the deployment was terminated; deploy again',
   });
   expect((await store.deployments.find(SCOPE, away))?.status).toBe('queued');
 });
