@@ -25,14 +25,14 @@ const provide = async () => {
   return Object.fromEntries(states.map(({ name, fault }) => [name, fault ?? 'works']));
 };
 
-test('where everything is there, everything works, and nothing is printed', async () => {
+test('with all programs installed, everything works, and nothing is printed', async () => {
   for (const name of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool']) await program(name);
   await program('fc-list', 'echo a font');
   expect(new Set(Object.values(await provide()))).toEqual(new Set(['works']));
   expect(featureTable(await ensureFeatures(Promise.resolve(false)))).toEqual([]);
 });
 
-test('what is missing is told with what it is for and how to get it; logins never depend on it', async () => {
+test('missing programs are reported with their features and how to install them; logins never depend on them', async () => {
   await program('Xvfb');
   await program('bwrap', 'echo "No permissions to create new namespace" >&2; exit 1');
   await program('fc-list', 'case "$1" in :lang=ja | :lang=hi) ;; *) echo a font ;; esac');
@@ -49,7 +49,7 @@ test('what is missing is told with what it is for and how to get it; logins neve
   expect(table).toContain('    Input through the window     no: xdotool missing (apt-get install xdotool)');
 });
 
-test('an installation that fails is tried again a day later, not at each start', async () => {
+test('a failed installation is retried a day later, not on every start', async () => {
   await program('apt-get', `echo "$@" >> ${folder}/calls; exit 100`);
   await ensureFeatures(Promise.resolve(true));
   const calls = await readFile(join(folder, 'calls'), 'utf8');
@@ -58,7 +58,7 @@ test('an installation that fails is tried again a day later, not at each start',
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe(calls);
 });
 
-test('an installation that says why it failed is heard', async () => {
+test('the reason of a failed installation is reported', async () => {
   await program('apt-get', 'echo "E: Unable to locate package xvfb" >&2; exit 100');
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   await ensureFeatures(Promise.resolve(true));
@@ -66,7 +66,7 @@ test('an installation that says why it failed is heard', async () => {
   said.mockRestore();
 });
 
-test('an installation that met the lock of another one is begun again', async () => {
+test("an installation blocked by another one's lock is retried", async () => {
   const locked = 'dpkg: error: dpkg frontend lock was locked by another process with pid 7';
   await program(
     'apt-get',

@@ -69,7 +69,7 @@ describe('npm start', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  test('prints what a newcomer needs, refuses a second start, survives kill -9, and stops clean', async () => {
+  test('prints instructions, rejects a second start, survives kill -9, and stops cleanly', async () => {
     const first = npmStart();
     await ready(first);
     const said = first.output();
@@ -122,7 +122,7 @@ describe('npm start', () => {
     expect(await readdir(join(dataDir, 'run'))).not.toContain('supervisor.pid');
   }, 600_000);
 
-  test('a wrong setting and a missing tool are one line each', async () => {
+  test('an invalid setting and a missing tool are reported in one line each', async () => {
     const wrong = npmStart({ HOLDFAST_PLAN: 'gold', HOLDFAST_API_KEY: 'short' });
     const missing = npmStart({ CHROMIUM_PATH: '/nowhere/chromium' });
     expect(await wrong.ended).toBe(1);

@@ -49,7 +49,7 @@ function told(change: Partial<RecordedChange>): string[] {
   }).map(({ type }) => type.slice('connection.'.length));
 }
 
-describe('what webhooks are told of', () => {
+describe('deriveWebhookEvents', () => {
   it.each<[string, Partial<RecordedChange>, string[]]>([
     ['nothing new', { timeline: [check('a', 'AUTHENTICATED')] }, []],
     [
@@ -107,7 +107,7 @@ describe('what webhooks are told of', () => {
     expect(told(change)).toEqual(expected);
   });
 
-  it('tells of each question once, and nothing that a page or a person said', () => {
+  it('reports each interaction once, without page text or input', () => {
     const interaction = {
       interaction_id: 'int_1',
       fields: [{ id: 'f', ref: 'code', type: 'code' as const, reason: 'missing' as const, label: 'Code for Anna' }],
