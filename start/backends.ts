@@ -26,7 +26,7 @@ export function storeConnection(settings: Pick<Settings, 'dataDir' | 'databaseUr
 }
 
 /** How a role reaches Temporal: the TEMPORAL_* variables, else the dev server of `npm start`. */
-export function temporalConnection(settings: Settings): ClientConnectConfig {
+function temporalConnection(settings: Settings): ClientConnectConfig {
   return (
     settings.externalTemporal ?? {
       connectionOptions: { address: `127.0.0.1:${settings.ports.temporal}` },

@@ -8,7 +8,7 @@ import { TASK_QUEUE } from '../workflows/messages.ts';
 import { processIdentity } from './process-identity.ts';
 
 /** Dependencies of {@link createHealth}. */
-export interface HealthDeps {
+interface HealthDeps {
   store: Pick<Store, 'ping'>;
   connection: Pick<Connection, 'workflowService' | 'withDeadline'>;
   namespace: string;

@@ -12,7 +12,7 @@ import { SetupError } from './setup/setup-error.ts';
 const MEGABYTE = 1024 * 1024;
 
 /** Limits of processes in sessions, for the browser service; omitted ones use its defaults. */
-export interface ProcessLimitSettings {
+interface ProcessLimitSettings {
   memoryBytes?: number;
   processes?: number;
   fileBytes?: number;

@@ -6,7 +6,7 @@ import { killGroup } from './process-identity.ts';
 import { SetupError } from './setup/setup-error.ts';
 
 /** Options of {@link createSupervisor}. */
-export interface SupervisorOptions {
+interface SupervisorOptions {
   logDir: string;
   /** Prints a line to the terminal. */
   say: (line: string) => void;

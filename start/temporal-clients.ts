@@ -11,7 +11,7 @@ import type { SharedKeys } from './keys.ts';
 import type { Settings } from './settings.ts';
 
 /** Typed clients of all workflows, for the API and the worker. */
-export interface TemporalClients {
+interface TemporalClients {
   connections: ConnectionsClient;
   apps: AppsClient;
   auditExports: AuditExportsClient;

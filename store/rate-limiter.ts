@@ -24,7 +24,7 @@ export interface SharedRateLimiter {
 }
 
 /** The calls left in this window. `retryAfterSeconds` is 0 if the call is allowed, else the whole seconds to wait. */
-export interface RateLimitState {
+interface RateLimitState {
   remaining: number;
   retryAfterSeconds: number;
 }

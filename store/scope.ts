@@ -27,7 +27,7 @@ export interface PageRequest {
 }
 
 /** Tables whose rows belong to a project (`project_id` may be null only in `api_keys` and `audit_log`). */
-export type TenantTable =
+type TenantTable =
   | 'connections'
   | 'profiles'
   | 'credentials'

@@ -10,7 +10,7 @@ export interface CommandResult {
 }
 
 /** Options of {@link run}. */
-export interface RunOptions {
+interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   /** The user to run as; defaults to the current one. */

@@ -14,7 +14,7 @@ export interface Progress {
 }
 
 /** The stream for progress: standard error by default, so that standard output has only results. */
-export interface ProgressOutput {
+interface ProgressOutput {
   write(text: string): unknown;
   isTTY?: boolean;
 }

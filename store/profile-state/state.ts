@@ -62,7 +62,7 @@ export const ProfileState = z.object({
 export type ProfileState = z.infer<typeof ProfileState>;
 
 /** The state of a profile before the first save. */
-export const EMPTY_STATE: ProfileState = { cookies: [], origins: [] };
+const EMPTY_STATE: ProfileState = { cookies: [], origins: [] };
 
 /** Parses a stored state; null is empty. Throws if it is invalid: better no browser than a damaged login. */
 export function readState(stored: unknown): ProfileState {

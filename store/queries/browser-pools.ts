@@ -16,7 +16,7 @@ interface PoolDefinition {
 }
 
 /** A browser pool. */
-export interface BrowserPoolRecord extends PoolDefinition {
+interface BrowserPoolRecord extends PoolDefinition {
   id: string;
   projectId: string;
   createdAt: Date;

@@ -17,7 +17,7 @@ import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
 /** Where an external secret store is, and how to use it. */
-export interface CredentialProviderSettings {
+interface CredentialProviderSettings {
   name: string;
   address: string | null;
   mount: string | null;
@@ -37,7 +37,7 @@ export interface CredentialProviderRecord extends CredentialProviderSettings {
 }
 
 /** Changes to a provider; omitted fields stay as they are. */
-export type CredentialProviderPatch = Partial<
+type CredentialProviderPatch = Partial<
   CredentialProviderSettings & { token: string; enabled: boolean; priority: number }
 >;
 

@@ -24,7 +24,7 @@ import { withActiveProject } from './projects.ts';
 
 /** How an invocation ended: its output as JSON, and the reason if there is one. */
 const Outcome = z.object({ output: z.string().optional(), reason: z.string().optional() });
-export type InvocationOutcome = z.infer<typeof Outcome>;
+type InvocationOutcome = z.infer<typeof Outcome>;
 
 /** An invocation, with its opened payload and outcome. */
 export interface InvocationRecord {

@@ -18,7 +18,7 @@ export interface TotpUseQueries {
 }
 
 /** The purpose of a sign-in code; a code is valid only for its own. */
-export type SignInCodePurpose = 'link' | 'passkey_challenge' | 'passkey_registration' | 'oidc';
+type SignInCodePurpose = 'link' | 'passkey_challenge' | 'passkey_registration' | 'oidc';
 
 /** Single-use codes for signing in. Only their hashes are stored. */
 export interface SignInCodeQueries {

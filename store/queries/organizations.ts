@@ -7,7 +7,7 @@ import { findOne } from '../scope.ts';
 import type { Vault } from '../vault/vault.ts';
 
 /** An organization: a tenant with its own data key and plan. */
-export interface OrganizationRecord {
+interface OrganizationRecord {
   id: string;
   name: string;
   plan: Plan;

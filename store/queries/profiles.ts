@@ -32,7 +32,7 @@ export interface ProfileRecord {
 }
 
 /** A profile with its decrypted state; `state` is null before the first save. */
-export interface LoadedProfile {
+interface LoadedProfile {
   id: string;
   name: string | null;
   createdAt: Date;

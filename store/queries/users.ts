@@ -6,7 +6,7 @@ import type { Database } from '../schema.ts';
 import { affectsRow, findOne } from '../scope.ts';
 
 /** A user of the console. */
-export interface UserRecord {
+interface UserRecord {
   id: string;
   email: string;
   name: string | null;

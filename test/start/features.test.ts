@@ -40,7 +40,7 @@ test('missing programs are reported with their features and how to install them;
     'Browsers with a window': 'works',
     'Input through the window': 'xdotool missing (apt-get install xdotool)',
     'Replays and recorded logins': 'ffmpeg missing (apt-get install ffmpeg)',
-    'Programs inside sessions': 'bubblewrap may not make namespaces (No permissions to create new namespace)',
+    'Programs inside sessions': 'bubblewrap may not create namespaces (No permissions to create new namespace)',
     'Fonts of every script':
       'none for Chinese, Japanese and Korean, Indic (apt-get install fonts-noto-cjk fonts-noto-core)',
   });
