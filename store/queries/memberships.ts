@@ -55,7 +55,10 @@ export function createMembershipQueries(db: Db, clock: () => Date): MembershipQu
         .limit(1)
         .executeTakeFirst();
       if (owner === undefined)
-        throw new HoldfastError('operation_failed', 'An organization keeps an owner; make somebody else one first');
+        throw new HoldfastError(
+          'operation_failed',
+          'An organization keeps an owner; make another member an owner first',
+        );
       return result;
     });
 
