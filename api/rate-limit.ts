@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { HoldfastError } from '../contract/errors.ts';
-import { type SharedRateLimiter, takeFrom } from '../store/rate-limiter.ts';
+import { consumeFrom, type SharedRateLimiter } from '../store/rate-limiter.ts';
 import type { ApiSettings, RateLimit } from './context.ts';
 
 /** Counts calls by key against a limit. */
@@ -18,7 +18,7 @@ export interface RateLimiter {
  */
 export function createAddressLimiter(limit: RateLimit): RateLimiter {
   const limiter = new RateLimiterMemory({ points: limit.burst, duration: limit.burst / limit.perSecond });
-  return { limit, take: takeFrom(limiter) };
+  return { limit, take: consumeFrom(limiter) };
 }
 
 /** Counts a call and sets the rate limit headers. Throws `rate_limited` with the seconds to wait. */

@@ -4,7 +4,7 @@ import { createAppsClient } from '../client/apps-client.ts';
 import { createConnectionsClient } from '../client/create-connections-client.ts';
 import { createExternalCredentials } from '../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange } from '../egress/policy.ts';
-import { openStore } from '../start/connections.ts';
+import { openStore } from '../start/backends.ts';
 import { loadKeys, sharedKeys } from '../start/keys.ts';
 import { parseSettings } from '../start/settings.ts';
 

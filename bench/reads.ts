@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { Pool } from 'undici';
-import { storeConnection } from '../start/connections.ts';
+import { storeConnection } from '../start/backends.ts';
 import type { ProcessTree } from '../test/e2e/process-tree.ts';
 import type { Figure } from './figure.ts';
 import { fillStore } from './many-connections.ts';

@@ -81,7 +81,7 @@ export function createCodeInbox({ store, connections, clock }: CodeInboxDeps): C
       return true;
     },
     deliverAll: async () => {
-      for (const connectionId of await submissions.connectionsWaiting(INBOX)) await deliver(connectionId);
+      for (const connectionId of await submissions.connectionsWithPending(INBOX)) await deliver(connectionId);
     },
   };
 }

@@ -1,6 +1,6 @@
-// First step of every `npm run` command. Plain JavaScript on Node's own modules alone, because it runs right after
-// `git clone`, when nothing is installed: it brings node_modules and the compiled code up to date, then hands over in this
-// same process (no second process between npm and the program, so signals and exit codes need no passing on).
+// The first step of every `npm run` command. It is plain JavaScript with only Node's own modules, because it runs right after
+// `git clone`, before anything is installed. It updates node_modules and the compiled code, then continues in the same process,
+// so that signals and exit codes need no forwarding.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -9,25 +9,25 @@ import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const OLDEST_NODE = [20, 19];
-/** How long one start waits for another that installs or compiles, in milliseconds. */
+/** How long a start waits for another one that installs or compiles, in milliseconds. */
 const LOCK_WAIT_MS = 600_000;
-/** A build that nobody has used for this long is removed, in milliseconds. A running tree uses its own every hour. */
-const UNUSED_BUILD_MS = 86_400_000;
+/** Builds unused for this long are removed, in milliseconds. A running tree marks its build as used every hour. */
+const BUILD_RETENTION_MS = 86_400_000;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const dist = join(root, 'dist');
 const lockDir = join(root, '.install-lock');
 
-/** Commands that run from sources: they work on the sources themselves. All others run compiled, by `start/cli.ts`. */
+/** Commands that run from sources. All others run compiled, through `start/cli.ts`. */
 const FROM_SOURCES = { test: 'test/run.ts', bench: 'bench/main.ts' };
-/** Folders at the top that hold nothing which is compiled. */
+/** Top-level folders without compiled code. */
 const NOT_COMPILED = ['node_modules', 'dist', 'test', 'bench', 'docs', 'coverage'];
 const COMPILED = /(?<!\.d)\.(tsx?|mjs|py|css)$/;
-/** What works on the sources stays with them. */
-const ABOUT_SOURCES = ['start/bootstrap.mjs', 'start/build.ts'];
+/** Files that work on the sources are not compiled. */
+const SOURCE_TOOLS = ['start/bootstrap.mjs', 'start/build.ts'];
 
-/** One line for the person at the terminal instead of a stack trace. */
+/** Shown as one line instead of a stack trace. */
 class BootstrapError extends Error {}
 
 function fail(line) {
@@ -45,12 +45,12 @@ function checkNode() {
 }
 
 /**
- * True when node_modules holds every package of package-lock.json in its version. npm writes its own list of what it
- * installed as its last step, so a broken-off install does not pass; an install by hand does.
+ * True if node_modules contains every package of package-lock.json in its version. npm writes its list of installed packages
+ * last, so an interrupted install does not pass; a manual install does.
  */
 function isInstalled() {
-  const wanted = packagesOf(join(root, 'package-lock.json'));
-  const present = packagesOf(join(modules, '.package-lock.json'));
+  const wanted = readPackages(join(root, 'package-lock.json'));
+  const present = readPackages(join(modules, '.package-lock.json'));
   if (wanted === undefined) fail('package-lock.json is missing or broken; restore it: git checkout package-lock.json');
   if (present === undefined) return false;
   for (const [path, entry] of Object.entries(wanted)) {
@@ -61,12 +61,12 @@ function isInstalled() {
   return true;
 }
 
-/** Optional packages are those of one platform each; one that names none may be missing. */
+/** Optional packages are specific to a platform; one without a platform may be missing. */
 function isForThisPlatform({ os, cpu, libc }) {
   return libc === undefined && os?.includes(process.platform) === true && cpu?.includes(process.arch) === true;
 }
 
-function packagesOf(file) {
+function readPackages(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages;
   } catch {
@@ -74,9 +74,9 @@ function packagesOf(file) {
   }
 }
 
-/** Does `work` while no other start of this checkout installs or compiles. A lock whose holder is gone is taken over. */
-function locked(work) {
-  takeLock();
+/** Runs `work` while no other start of this checkout installs or compiles. Takes over the lock of a dead process. */
+function withLock(work) {
+  acquireLock();
   try {
     work();
   } finally {
@@ -84,8 +84,8 @@ function locked(work) {
   }
 }
 
-/** Takes the lock (a folder: making one is atomic everywhere). */
-function takeLock() {
+/** Acquires the lock, a folder, because creating one is atomic everywhere. */
+function acquireLock() {
   const end = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
@@ -94,24 +94,22 @@ function takeLock() {
       return;
     } catch (error) {
       if (['EROFS', 'EACCES', 'EPERM'].includes(error.code)) {
-        fail(
-          `Cannot write to ${root} (${error.code}); run \`npm run build\` where it can be written, then start it here`,
-        );
+        fail(`Cannot write to ${root} (${error.code}); run \`npm run build\` where it is writable, then start it here`);
       }
       if (error.code !== 'EEXIST') throw error;
     }
-    if (!holderLives()) rmSync(lockDir, { recursive: true, force: true });
-    else if (Date.now() > end) fail(`Another start has held ${lockDir} for ten minutes; remove it when none runs`);
+    if (!isHolderAlive()) rmSync(lockDir, { recursive: true, force: true });
+    else if (Date.now() > end) fail(`Another start has held ${lockDir} for ten minutes; remove it if none is running`);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
   }
 }
 
-function holderLives() {
+function isHolderAlive() {
   let pid;
   try {
     pid = Number(readFileSync(join(lockDir, 'pid'), 'utf8'));
   } catch {
-    // Made a moment ago and not signed yet.
+    // Created a moment ago, without a process id yet.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
     return existsSync(join(lockDir, 'pid'));
   }
@@ -123,7 +121,7 @@ function holderLives() {
   }
 }
 
-/** Installs exactly what package-lock.json names. Nothing we use needs install scripts, so none run. */
+/** Installs exactly the packages of package-lock.json. None of them needs install scripts, so none run. */
 function install() {
   if (isInstalled()) return;
   process.stderr.write('Installing npm dependencies (once; about a minute) ...\n');
@@ -134,23 +132,23 @@ function install() {
     ? spawnSync(process.execPath, [npm, ...args], { cwd: root, stdio: ['ignore', 2, 2] })
     : spawnSync('npm', args, { cwd: root, stdio: ['ignore', 2, 2] });
   if (result.status !== 0) {
-    fail('`npm ci` failed (its words are above); check that the npm registry can be reached, then run this again');
+    fail('`npm ci` failed (see its output above); check that the npm registry is reachable, then run this again');
   }
   process.stderr.write(`Installed npm dependencies in ${secondsSince(began)} s\n`);
 }
 
-/** All that is compiled, sorted, as paths from the root. */
+/** All compiled sources, sorted, as paths from the root. */
 function sourceFiles() {
-  const rooms = readdirSync(root, { withFileTypes: true }).filter(
+  const topFolders = readdirSync(root, { withFileTypes: true }).filter(
     (entry) => entry.isDirectory() && !entry.name.startsWith('.') && !NOT_COMPILED.includes(entry.name),
   );
-  return rooms
+  return topFolders
     .flatMap(({ name }) => readdirSync(join(root, name), { recursive: true }).map((path) => `${name}/${path}`))
-    .filter((path) => COMPILED.test(path) && !ABOUT_SOURCES.includes(path))
+    .filter((path) => COMPILED.test(path) && !SOURCE_TOOLS.includes(path))
     .sort();
 }
 
-/** Folder of the compiled code. Its name is made from every source, so that code is never run that is not theirs. */
+/** The folder of the compiled code, named after a hash of all sources, so that outdated code never runs. */
 function buildFolder(files) {
   const hash = createHash('sha256');
   for (const file of [...files, 'start/build.ts', 'package-lock.json', 'tsconfig.json']) {
@@ -162,7 +160,7 @@ function buildFolder(files) {
   return join(dist, hash.digest('hex').slice(0, 16));
 }
 
-/** Compiles `files` into `folder`, which appears whole or not at all. Of a folder that is `compiled` it makes a copy with types. */
+/** Compiles `files` into `folder` atomically. From an already `compiled` folder it creates a copy with type declarations. */
 function compile(files, folder, ...compiled) {
   process.stderr.write('Compiling (once after each change; some seconds) ...\n');
   const began = Date.now();
@@ -172,17 +170,17 @@ function compile(files, folder, ...compiled) {
   });
   if (made.status !== 0) {
     process.stderr.write(made.stderr);
-    fail('The code cannot be compiled (the reason is above)');
+    fail('The code cannot be compiled (see the reason above)');
   }
   process.stderr.write(`Compiled in ${secondsSince(began)} s\n`);
 }
 
-/** The folder of the compiled code, brought up to date. */
-function built() {
+/** Returns the folder of the up-to-date compiled code. */
+function ensureBuild() {
   const files = sourceFiles();
   const folder = buildFolder(files);
   if (!existsSync(folder)) {
-    locked(() => {
+    withLock(() => {
       if (existsSync(folder)) return;
       removeUnusedBuilds();
       compile(files, folder);
@@ -192,13 +190,13 @@ function built() {
   return folder;
 }
 
-/** Removes builds of other sources, those aside that may be running, and what a killed build has left. */
+/** Removes unused builds, and leftovers of killed ones. */
 function removeUnusedBuilds() {
   if (!existsSync(dist)) return;
   for (const name of readdirSync(dist)) {
     const path = join(dist, name);
     const isDraft = name.startsWith('.');
-    const isUnused = /^[0-9a-f]{16}$/.test(name) && Date.now() - statSync(path).mtimeMs > UNUSED_BUILD_MS;
+    const isUnused = /^[0-9a-f]{16}$/.test(name) && Date.now() - statSync(path).mtimeMs > BUILD_RETENTION_MS;
     if (isDraft || isUnused) rmSync(path, { recursive: true, force: true });
   }
 }
@@ -207,7 +205,7 @@ function touch(folder) {
   try {
     utimesSync(folder, new Date(), new Date());
   } catch {
-    // A read-only checkout: nobody removes builds there.
+    // A read-only checkout, where no builds are removed.
   }
 }
 
@@ -215,29 +213,29 @@ function secondsSince(began) {
   return Math.round((Date.now() - began) / 1000);
 }
 
-/** The module that does what the command says. */
+/** Prepares a command and returns its entry module. */
 function prepare([command = '']) {
   checkNode();
-  if (!isInstalled()) locked(install);
+  if (!isInstalled()) withLock(install);
   if (command in FROM_SOURCES) return join(root, FROM_SOURCES[command]);
   if (command === 'package') {
-    // For `npm pack`: at a place of its own, which package.json names, with types.
-    const compiled = built();
-    locked(() => compile([], join(dist, 'package'), compiled));
+    // For `npm pack`: in the folder that package.json refers to, with type declarations.
+    const compiled = ensureBuild();
+    withLock(() => compile([], join(dist, 'package'), compiled));
     return undefined;
   }
-  const folder = built();
+  const folder = ensureBuild();
   return command === 'build' ? undefined : join(folder, 'start', 'cli.js');
 }
 
 try {
   const entry = prepare(process.argv.slice(2));
   if (entry !== undefined) {
-    // The entry reads its own arguments as if it had been started directly.
+    // The entry reads its arguments as if it was started directly.
     process.argv.splice(1, entry.endsWith('.ts') ? 2 : 1, entry);
     process.chdir(root);
     if (entry.endsWith('.ts')) {
-      // Both kinds: Temporal's SDK loads the failure converter with `require`.
+      // Both loaders, because Temporal's SDK loads the failure converter with `require`.
       (await import('tsx/cjs/api')).register();
       (await import('tsx/esm/api')).register();
     }

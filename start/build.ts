@@ -8,37 +8,36 @@ import type { Plugin } from 'esbuild';
 import { z } from 'zod';
 
 /**
- * Compiles the sources that standard input names, one a line, into the folder named by the first argument. Each file
- * stays a file of its own, so that what lies beside a module is found beside it. A file `*.prebuilt.ts` has a default export
- * that makes something out of sources (a script for pages, the bundle of the workflows): it is called here, and the
- * compiled module holds what it answered. Where a second argument names a folder that was compiled so before, it is copied instead, and
- * declarations are added for those who import the package.
+ * Compiles the sources listed on standard input, one per line, into the folder of the first argument. Each file stays a
+ * separate file, so that modules find the files next to them. A file `*.prebuilt.ts` has a default export that builds something
+ * from sources (a script for pages, the workflow bundle): it is called here, and the compiled module contains its result. If a
+ * second argument names an already compiled folder, that one is copied instead, and declarations are added for the package.
  */
 const PREBUILT = /\.prebuilt\.ts$/;
-/** Runs in browsers alone: what is prebuilt holds it whole. */
-const APPLICATION = 'console/';
+/** Runs only in browsers: a prebuilt file contains it. */
+const CONSOLE = 'console/';
 const Prebuilt = z.object({ default: z.custom<() => unknown>((value) => typeof value === 'function') });
 /**
- * Packages of hundreds of small files, which every start would find, open and compile one by one: each is compiled into
- * one file of its own. Nothing else that we depend on may import them, for it would have other copies of their classes.
+ * Packages of hundreds of small files, which every start would load one by one: each is bundled into a single file. None of our
+ * other dependencies may import them, because they would get different copies of their classes.
  */
-const INTO_ONE_FILE = ['kysely', '@simplewebauthn/server'];
-/** Where they go, below the folder of the compiled code. */
+const BUNDLED_PACKAGES = ['kysely', '@simplewebauthn/server'];
+/** Their folder in the compiled code. */
 const PACKAGES = 'packages';
 /** Text such as `new URL('./failure-converter.ts', import.meta.url)`. */
 const SIBLING_URL = /(new URL\('[^']+)\.ts(', import\.meta\.url\))/g;
 /** Text such as `from './document.ts'`. */
 const SOURCE_IMPORT = /((?:from |import\()['"]\.{1,2}\/[^'"]+)\.ts(['"])/g;
 
-/** Leaves every import where it is, with the name that the imported file has when it is compiled; notes what goes into one file. */
+/** Keeps every import external, with the compiled file name, and collects the bundled packages. */
 const fileByFile = (imported: Set<string>): Plugin => ({
   name: 'file-by-file',
   setup(bundler) {
     bundler.onResolve({ filter: /.*/ }, ({ importer, kind, path }) => {
       if (kind === 'entry-point') return undefined;
-      if (INTO_ONE_FILE.includes(path)) {
+      if (BUNDLED_PACKAGES.includes(path)) {
         imported.add(path);
-        return { path: packageFrom(importer, path), external: true };
+        return { path: packageImport(importer, path), external: true };
       }
       return { path: path.startsWith('.') ? path.replace(/\.ts$/, '.js') : path, external: true };
     });
@@ -49,8 +48,8 @@ const fileByFile = (imported: Set<string>): Plugin => ({
   },
 });
 
-/** How a compiled module imports a package that is one file. */
-function packageFrom(importer: string, name: string): string {
+/** The import path of a bundled package. */
+function packageImport(importer: string, name: string): string {
   const path = relative(dirname(importer), resolve(PACKAGES, `${name}.js`));
   return path.startsWith('.') ? path : `./${path}`;
 }
@@ -71,7 +70,7 @@ async function compilePackages(names: ReadonlySet<string>, folder: string): Prom
 async function compile(files: readonly string[], folder: string): Promise<void> {
   const imported = new Set<string>();
   await build({
-    entryPoints: files.filter((file) => file.endsWith('.ts') && !PREBUILT.test(file) && !file.startsWith(APPLICATION)),
+    entryPoints: files.filter((file) => file.endsWith('.ts') && !PREBUILT.test(file) && !file.startsWith(CONSOLE)),
     outdir: folder,
     outbase: '.',
     bundle: true,
@@ -105,7 +104,7 @@ async function prebuild(file: string, folder: string): Promise<void> {
 async function declareTypes(folder: string): Promise<void> {
   const tsc = join('node_modules', 'typescript-native', 'bin', 'tsc');
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.package.json', '--outDir', folder], { stdio: 'inherit' });
-  // The compiler leaves the names of sources in declarations.
+  // Declarations still refer to source file names.
   for (const file of await readdir(folder, { recursive: true })) {
     if (!file.endsWith('.d.ts')) continue;
     const path = join(folder, file);
@@ -124,7 +123,7 @@ try {
     await cp(compiled, draft, { recursive: true });
     await declareTypes(draft);
   }
-  // The folder is there whole or not at all, however this process ends.
+  // The folder is replaced atomically, however this process ends.
   await rm(target, { recursive: true, force: true });
   await rename(draft, target);
 } finally {

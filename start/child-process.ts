@@ -7,74 +7,74 @@ import { lastLine } from './setup/command.ts';
 
 /** One process of the tree. */
 export interface ChildSpec {
-  /** Names the log file and is what the person reads: `worker`. */
+  /** The name of the process and its log file: `worker`. */
   name: string;
   program: string;
   args: readonly string[];
   env: NodeJS.ProcessEnv;
-  /** Folder to start in; ours when not given. */
+  /** Working directory; defaults to ours. */
   cwd?: string;
-  /** Whom to start it as; us when not given. */
+  /** The user to run as; defaults to the current one. */
   uid?: number;
   gid?: number;
   /**
-   * - `role`: ours. Says `ready` over its channel, stops when the channel closes.
-   * - `foreign`: somebody else's program, ready when `probe` resolves to true, stopped by `stopSignal`.
+   * - `role`: our own process. Sends `ready` over its channel, and stops when the channel closes.
+   * - `foreign`: a third-party program. Ready once `probe` resolves to true, stopped with `stopSignal`.
    */
   kind: 'role' | 'foreign';
   probe?: () => Promise<boolean>;
-  /** Awaited before each launch, the restarts included. */
+  /** Awaited before every launch, including restarts. */
   prepare?: () => Promise<void>;
-  /** Ends a foreign program. Default `TERM`. */
+  /** Stops a foreign program. Default `TERM`. */
   stopSignal?: 'TERM' | 'INT';
-  /** Children of a later stage start when all of the earlier are ready, and stop before them. */
+  /** Children of a later stage start once the earlier stages are ready, and stop before them. */
   stage: number;
-  /** Milliseconds it may take to be ready. */
+  /** Time limit to be ready, in milliseconds. */
   readyWithinMs: number;
-  /** Milliseconds it may take to stop before it is killed. */
+  /** Time limit to stop before it is killed, in milliseconds. */
   stopWithinMs: number;
 }
 
-/** A child that was started. */
+/** A started child. */
 export interface RunningChild {
   spec: ChildSpec;
-  /** Leader of its process group; undefined when it could not be started at all. */
+  /** Leader of its process group; undefined if it could not be started. */
   pid: number | undefined;
-  /** Resolves when it is ready; rejects with a {@link ChildFault} when it ends before, or takes too long. */
+  /** Resolves once it is ready. Rejects with a {@link ChildError} if it exits before, or takes too long. */
   ready: Promise<void>;
-  /** Resolves, when it has ended and its whole group is gone, to how: `exit code 1`, `signal SIGKILL`. */
+  /** Resolves once it has exited and its process group is killed, to how it ended: `exit code 1`, `signal SIGKILL`. */
   ended: Promise<string>;
-  /** Asks it to stop, kills it when it does not, and resolves when it has ended. */
+  /** Asks it to stop, kills it if it does not, and resolves once it has exited. */
   stop(onKill: () => void): Promise<void>;
 }
 
-/** Why a child is not ready, with the last words in its log. */
-export class ChildFault extends Error {
-  override readonly name = 'ChildFault';
+/** Why a child is not ready, with the last line of its log. */
+export class ChildError extends Error {
+  override readonly name = 'ChildError';
 }
 
 const PROBE_EVERY_MS = 100;
 const LOG_ROTATE_BYTES = 10_000_000;
 
-/** Ends the program behind `"$@"` when our end of standard input closes, so that it does not outlive us. */
-function guard(signal: string): string {
+/** A shell script that runs `"$@"` and stops it when our end of standard input closes, so that it does not outlive us. */
+function guardScript(signal: string): string {
   return `exec 3<&0; "$@" </dev/null & p=$!; (read -r _ <&3; kill -${signal} $p) 2>/dev/null & wait $p`;
 }
 
-/** Starts a child in a process group of its own, its output appended to `<logDir>/<name>.log`. */
+/** Starts a child in its own process group, and appends its output to `<logDir>/<name>.log`. */
 export async function startChild(spec: ChildSpec, logDir: string): Promise<RunningChild> {
   await spec.prepare?.();
   const log = await openLog(logDir, spec.name);
   const role = spec.kind === 'role';
   const child = spawn(
     role ? spec.program : '/bin/sh',
-    role ? [...spec.args] : ['-c', guard(spec.stopSignal ?? 'TERM'), spec.name, spec.program, ...spec.args],
+    role ? [...spec.args] : ['-c', guardScript(spec.stopSignal ?? 'TERM'), spec.name, spec.program, ...spec.args],
     {
       env: spec.env,
       cwd: spec.cwd,
       uid: spec.uid,
       gid: spec.gid,
-      // A group of its own: Ctrl-C on the terminal reaches the supervisor alone, which then stops all in order.
+      // Its own group, so that Ctrl-C reaches only the supervisor, which then stops all in order.
       detached: true,
       stdio: role ? ['ignore', log.handle.fd, log.handle.fd, 'ipc'] : ['pipe', log.handle.fd, log.handle.fd],
     },
@@ -83,15 +83,15 @@ export async function startChild(spec: ChildSpec, logDir: string): Promise<Runni
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', (code, signal) => {
-      // Whatever it has started itself goes with it.
+      // Kills everything that it has started.
       if (child.pid !== undefined) killGroup(child.pid, 'SIGKILL');
       resolve(signal === null ? `exit code ${code ?? '?'}` : `signal ${signal}`);
     });
   });
-  const ready = untilReady(spec, child, ended).catch(async (error: unknown) => {
-    const words = lastLine((await readFile(log.file, 'utf8').catch(() => '')).slice(log.start));
+  const ready = waitUntilReady(spec, child, ended).catch(async (error: unknown) => {
+    const logEnd = lastLine((await readFile(log.file, 'utf8').catch(() => '')).slice(log.start));
     const why = error instanceof Error ? error.message : 'failed';
-    throw new ChildFault(`${spec.name} ${why}; its log ends with: ${words.replace(/^holdfast: /, '')} (${log.file})`);
+    throw new ChildError(`${spec.name} ${why}; its log ends with: ${logEnd.replace(/^holdfast: /, '')} (${log.file})`);
   });
   ready.catch(() => undefined);
   return {
@@ -112,7 +112,7 @@ export async function startChild(spec: ChildSpec, logDir: string): Promise<Runni
   };
 }
 
-async function untilReady(spec: ChildSpec, child: ChildProcess, ended: Promise<string>): Promise<void> {
+async function waitUntilReady(spec: ChildSpec, child: ChildProcess, ended: Promise<string>): Promise<void> {
   const limit = new AbortController();
   const timeout = new Promise<never>((_resolve, reject) => {
     const timer = setTimeout(() => {
@@ -124,13 +124,17 @@ async function untilReady(spec: ChildSpec, child: ChildProcess, ended: Promise<s
     throw new Error(`ended (${how})`);
   });
   try {
-    await Promise.race([spec.kind === 'role' ? saysReady(child) : probed(spec, limit.signal), timeout, death]);
+    await Promise.race([
+      spec.kind === 'role' ? waitForReadyMessage(child) : waitForProbe(spec, limit.signal),
+      timeout,
+      death,
+    ]);
   } finally {
     limit.abort();
   }
 }
 
-function saysReady(child: ChildProcess): Promise<void> {
+function waitForReadyMessage(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.on('message', (message) => {
       if (message === 'ready') resolve();
@@ -138,14 +142,14 @@ function saysReady(child: ChildProcess): Promise<void> {
   });
 }
 
-async function probed(spec: ChildSpec, signal: AbortSignal): Promise<void> {
+async function waitForProbe(spec: ChildSpec, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     if (!spec.probe || (await spec.probe().catch(() => false))) return;
     await new Promise((resolve) => setTimeout(resolve, PROBE_EVERY_MS));
   }
 }
 
-/** Logs are appended to; one that has grown large is put aside when its process starts. `start` is where ours begins. */
+/** Opens a log for appending, and rotates a large one. `start` is the offset of the new output. */
 async function openLog(folder: string, name: string) {
   const file = join(folder, `${name}.log`);
   const size = await stat(file).then(

@@ -2,7 +2,7 @@
 import { isSupervised } from './supervision.ts';
 import { runCommand } from './terminal.ts';
 
-/** Command -> what it runs. A role is a part of Holdfast as one process. */
+/** The commands. A role is a part of Holdfast that runs as one process. */
 const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   start: async () => (await import('./main.ts')).startHoldfast(),
   api: () => import('./roles/api.ts'),
@@ -13,12 +13,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<unknown>>> = {
   codec: () => import('./roles/codec.ts'),
   sandbox: () => import('./roles/sandbox.ts'),
   read: () => import('./read.ts'),
-  keys: async () => (await import('./rotate-keys.ts')).rotateKeys(),
-  'sign-in': async () => (await import('./sign-in.ts')).printSignInLink(),
-  audit: async () => (await import('./verify-audit.ts')).verifyAudit(),
+  keys: async () => (await import('./admin-commands.ts')).rotateKeys(),
+  'sign-in': async () => (await import('./admin-commands.ts')).printSignInLink(),
+  audit: async () => (await import('./admin-commands.ts')).verifyAudit(),
 };
 
-// Stack traces in the logs name lines of the sources.
+// Stack traces in the logs refer to source lines.
 process.setSourceMapsEnabled(true);
 const [, , command = 'start'] = process.argv;
 const run = COMMANDS[command];

@@ -1,6 +1,6 @@
 /**
- * What the package exports as `holdfast/client`: connections for a program that holds a Temporal client instead of an API key.
- * docs/client.md shows how the parts go together.
+ * The package export `holdfast/client`: connections for a program with a Temporal client instead of an API key. See
+ * docs/client.md.
  */
 export type { ConnectionsClient, LoginOptions } from '../client/connections-client.ts';
 export { createConnectionsClient } from '../client/create-connections-client.ts';

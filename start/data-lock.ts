@@ -4,48 +4,48 @@ import { join } from 'node:path';
 import { isSameProcess, killGroup, processIdentity } from './process-identity.ts';
 import { SetupError } from './setup/setup-error.ts';
 
-/** Hold on a data folder: while one start has it, a second is refused. */
+/** The lock of a data folder: while one start holds it, a second one is rejected. */
 export interface DataLock {
-  /** Notes a child of ours (leader of its process group), so that a later start can end what a crash left behind. */
-  noteChild(name: string, pid: number): Promise<void>;
+  /** Records a child (leader of its process group), so that a later start can end it after a crash. */
+  recordChild(name: string, pid: number): Promise<void>;
   release(): Promise<void>;
 }
 
 const LOCK_FILE = 'supervisor.pid';
-/** Children of a killed start end by themselves within this time, in milliseconds; then they are killed. */
+/** Children of a killed start should exit within this time, in milliseconds; then they are killed. */
 const LEFTOVER_GRACE_MS = 6_000;
-/** A killed process is gone within this time, on a busy machine too. */
-const KILLED_WITHIN_MS = 5_000;
+/** A killed process has exited within this time, even on a busy machine. */
+const KILL_TIMEOUT_MS = 5_000;
 
 /**
- * Takes the folder for this process. Throws a {@link SetupError} when a living process has it. What a start that was
- * killed left running is waited for, and killed when it stays, before this resolves.
+ * Locks the folder for this process. Throws a {@link SetupError} if a running process holds it. Before it resolves, it waits for
+ * leftover children of a killed start, and kills them if they stay.
  */
 export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GRACE_MS): Promise<DataLock> {
   const folder = join(dataDir, 'run');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lockFile = join(folder, LOCK_FILE);
   const me = processIdentity(process.pid) ?? `${process.pid} `;
-  // Linked with its text in it: one that is made first and written then looks stale to others in between.
-  const mine = `${lockFile}.${randomUUID()}`;
-  await writeFile(mine, me, { mode: 0o600 });
+  // Linked with its content: a lock that is created first and written afterwards would look stale in between.
+  const draft = `${lockFile}.${randomUUID()}`;
+  await writeFile(draft, me, { mode: 0o600 });
   try {
-    while (!(await linkUnlessTaken(mine, lockFile))) {
-      const holder = livingHolder(await readText(lockFile));
+    while (!(await linkUnlessExists(draft, lockFile))) {
+      const holder = liveHolder(await readText(lockFile));
       if (holder !== null) {
         throw new SetupError(
-          `Holdfast runs already on ${dataDir} (process ${holder}); stop that one, or set ` +
+          `Holdfast is already running on ${dataDir} (process ${holder}); stop it, or set ` +
             'HOLDFAST_DATA_DIR to another folder and HOLDFAST_PORT to another port',
         );
       }
       await removeStale(lockFile);
     }
   } finally {
-    await rm(mine, { force: true });
+    await rm(draft, { force: true });
   }
   await endLeftovers(folder, leftoverGraceMs);
   return {
-    async noteChild(name, pid) {
+    async recordChild(name, pid) {
       const identity = processIdentity(pid);
       if (identity !== undefined) await writeFile(join(folder, `${name}.child`), identity, { mode: 0o600 });
     },
@@ -56,13 +56,13 @@ export async function lockDataDir(dataDir: string, leftoverGraceMs = LEFTOVER_GR
   };
 }
 
-/** Process id of the living start that has the folder; null when none has. */
+/** Process id of the running start that holds the folder; null if none does. */
 export async function lockHolder(dataDir: string): Promise<string | null> {
-  return livingHolder(await readText(join(dataDir, 'run', LOCK_FILE)));
+  return liveHolder(await readText(join(dataDir, 'run', LOCK_FILE)));
 }
 
-/** False when there is a file of that name already. */
-async function linkUnlessTaken(file: string, name: string): Promise<boolean> {
+/** False if a file with that name exists. */
+async function linkUnlessExists(file: string, name: string): Promise<boolean> {
   try {
     await link(file, name);
     return true;
@@ -72,16 +72,16 @@ async function linkUnlessTaken(file: string, name: string): Promise<boolean> {
   }
 }
 
-/** Removes the lock of a start that is gone. It is moved aside first: of two that find the same one, one moves it and the other finds none. */
+/** Removes the lock of a start that has exited. It is renamed first, so that of concurrent callers only one removes it. */
 async function removeStale(lockFile: string): Promise<void> {
   const aside = `${lockFile}.${randomUUID()}`;
   await rename(lockFile, aside).catch(() => undefined);
-  // One that was taken since it was read goes back to its place.
-  if (livingHolder(await readText(aside)) !== null) await link(aside, lockFile).catch(() => undefined);
+  // A lock that was taken since it was read is put back.
+  if (liveHolder(await readText(aside)) !== null) await link(aside, lockFile).catch(() => undefined);
   await rm(aside, { force: true });
 }
 
-function livingHolder(holder: string): string | null {
+function liveHolder(holder: string): string | null {
   return holder !== '' && isSameProcess(holder) ? (holder.split(' ')[0] ?? '?') : null;
 }
 
@@ -89,16 +89,16 @@ async function endLeftovers(folder: string, graceMs: number): Promise<void> {
   const end = Date.now() + graceMs;
   for (const file of await childFiles(folder)) {
     const identity = await readText(file);
-    await goneBy(identity, end);
+    await waitUntilGone(identity, end);
     if (isSameProcess(identity)) {
       killGroup(Number(identity.split(' ')[0]), 'SIGKILL');
-      await goneBy(identity, Date.now() + KILLED_WITHIN_MS);
+      await waitUntilGone(identity, Date.now() + KILL_TIMEOUT_MS);
     }
     await rm(file, { force: true });
   }
 }
 
-async function goneBy(identity: string, end: number): Promise<void> {
+async function waitUntilGone(identity: string, end: number): Promise<void> {
   while (isSameProcess(identity) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 

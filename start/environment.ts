@@ -6,11 +6,10 @@ import { Role } from '../contract/people.ts';
 import { parseAllowedHosts } from '../egress/policy.ts';
 import { DEFAULT_ORGANIZATION_ID } from '../store/store.ts';
 
-/** The sandbox, the browser service, Temporal and its UI listen on the ports after HOLDFAST_PORT. */
-export const PORTS_ABOVE = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5, codec: 6 } as const;
-const HIGHEST_PORT = 65_535 - PORTS_ABOVE.codec;
+/** Offsets from HOLDFAST_PORT of the other ports. */
+export const PORT_OFFSETS = { sandbox: 1, browser: 2, temporal: 4, temporalUi: 5, codec: 6 } as const;
+const HIGHEST_PORT = 65_535 - PORT_OFFSETS.codec;
 
-/** A setting that is a number. */
 function wholeNumber(lowest: number, highest: number) {
   const rule = `must be a whole number from ${lowest} to ${highest}`;
   return z
@@ -20,7 +19,7 @@ function wholeNumber(lowest: number, highest: number) {
     .refine((number) => number >= lowest && number <= highest, rule);
 }
 
-/** An empty variable counts as one that is not set: compose files and shells make them easily. */
+/** An empty variable counts as unset: compose files and shells often produce them. */
 function optional<T extends z.ZodType>(schema: T) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 }
@@ -73,7 +72,7 @@ const Origins = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
-/** `@example.com=viewer,group:admins=owner@org_other`: who comes in as what, and where when not in the first organization. */
+/** `@example.com=viewer,group:admins=owner@org_other`: who gets which role, optionally in another organization. */
 const OidcRules = z.string().transform((value, ctx): OidcRule[] => {
   const rules = value.split(',').map((part) => {
     const [, domain, group, role, organizationId = DEFAULT_ORGANIZATION_ID] =
@@ -100,15 +99,10 @@ const DeploymentPart = z
   .string()
   .regex(/^[A-Za-z0-9_-][A-Za-z0-9_.-]*$/, 'must be letters, digits, dots, dashes or underscores');
 
-/** What bounds the programs of sessions, as the environment has it. */
-const PROCESS_LIMITS = {
-  BROWSER_PROCESS_MEMORY_MB: wholeNumber(16, 1_048_576),
-  BROWSER_PROCESS_COUNT: wholeNumber(8, 1_000_000),
-  BROWSER_PROCESS_FILE_MB: wholeNumber(1, 1_048_576),
-  BROWSER_PROCESS_NICE: wholeNumber(0, 19),
-};
+const OnOff = z.enum(['on', 'off'], 'must be on or off');
+const VisibleAscii = z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces');
 
-/** The variables that Holdfast reads, checked one by one and together. */
+/** The environment variables of Holdfast, validated one by one and together. */
 export const Environment = z
   .object({
     HOLDFAST_PORT: optional(wholeNumber(1, HIGHEST_PORT)),
@@ -135,21 +129,21 @@ export const Environment = z
     HOLDFAST_AUDIT_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_RECORDING_DAYS: optional(wholeNumber(1, 36_500)),
     HOLDFAST_TELEMETRY_DAYS: optional(wholeNumber(1, 36_500)),
-    HOLDFAST_CODEC: optional(z.enum(['on', 'off'], 'must be on or off')),
+    HOLDFAST_CODEC: optional(OnOff),
     HOLDFAST_CODEC_ORIGINS: optional(Origins),
     HOLDFAST_TEMPORAL_UI_URL: optional(HttpBase),
-    HOLDFAST_SANDBOX: optional(z.enum(['on', 'off'], 'must be on or off')),
+    HOLDFAST_SANDBOX: optional(OnOff),
     DATABASE_URL: optional(
       z.string().refine((value) => /^postgres(ql)?:\/\//.test(value), 'must be a postgres:// or postgresql:// URL'),
     ),
     BROWSER_BASE_URL: optional(HttpBase),
     BROWSER_API_KEY: optional(z.string()),
-    BROWSER_ALLOW_UNSANDBOXED_PROCESSES: optional(z.enum(['on', 'off'], 'must be on or off')),
-    BROWSER_ALLOW_PROCESS_NETWORK: optional(z.enum(['on', 'off'], 'must be on or off')),
-    BROWSER_PROCESS_MEMORY_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_MEMORY_MB),
-    BROWSER_PROCESS_COUNT: optional(PROCESS_LIMITS.BROWSER_PROCESS_COUNT),
-    BROWSER_PROCESS_FILE_MB: optional(PROCESS_LIMITS.BROWSER_PROCESS_FILE_MB),
-    BROWSER_PROCESS_NICE: optional(PROCESS_LIMITS.BROWSER_PROCESS_NICE),
+    BROWSER_ALLOW_UNSANDBOXED_PROCESSES: optional(OnOff),
+    BROWSER_ALLOW_PROCESS_NETWORK: optional(OnOff),
+    BROWSER_PROCESS_MEMORY_MB: optional(wholeNumber(16, 1_048_576)),
+    BROWSER_PROCESS_COUNT: optional(wholeNumber(8, 1_000_000)),
+    BROWSER_PROCESS_FILE_MB: optional(wholeNumber(1, 1_048_576)),
+    BROWSER_PROCESS_NICE: optional(wholeNumber(0, 19)),
     BROWSER_MAX_SESSIONS: optional(wholeNumber(1, 10_000)),
     BROWSER_WINDOWS: optional(z.enum(['default', 'on-request', 'never'], 'must be default, on-request or never')),
     CHROMIUM_PATH: optional(z.string()),
@@ -160,10 +154,10 @@ export const Environment = z
     HOLDFAST_SEARCH_DOMAINS: optional(z.enum(['hashed', 'clear'], 'must be hashed or clear')),
     HOLDFAST_MODEL_URL: optional(HttpBase),
     HOLDFAST_MODEL_NAME: optional(z.string().max(200, 'must have 200 characters at most')),
-    HOLDFAST_MODEL_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
+    HOLDFAST_MODEL_KEY: optional(VisibleAscii),
     HOLDFAST_GITHUB_API_URL: optional(HttpBase),
     HOLDFAST_CAPTCHA_URL: optional(HttpBase),
-    HOLDFAST_CAPTCHA_KEY: optional(z.string().regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')),
+    HOLDFAST_CAPTCHA_KEY: optional(VisibleAscii),
     HOLDFAST_EXPORT_SERVICE_ROLE_ARN: optional(
       z
         .string()
@@ -194,16 +188,12 @@ export const Environment = z
         message: 'must be set with HOLDFAST_CAPTCHA_KEY',
       });
     const keys = ['HOLDFAST_EXPORT_ACCESS_KEY_ID', 'HOLDFAST_EXPORT_SECRET_ACCESS_KEY'] as const;
-    const absent = keys.filter((name) => read[name] === undefined);
-    if (absent.length === 1)
-      ctx.addIssue({ code: 'custom', path: absent, message: 'must be set too: a key has an id and a secret' });
-    const missing = (['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const).filter(
-      (name) => read[name] === undefined,
-    );
-    if (missing.length !== 1) return;
-    ctx.addIssue({
-      code: 'custom',
-      path: missing,
-      message: 'must be set too: a worker version has a name and a build',
-    });
+    const version = ['TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'] as const;
+    for (const [pair, rule] of [
+      [keys, 'an access key has an id and a secret'],
+      [version, 'a worker version has a name and a build'],
+    ] as const) {
+      const missing = pair.filter((name) => read[name] === undefined);
+      if (missing.length === 1) ctx.addIssue({ code: 'custom', path: missing, message: `must be set too: ${rule}` });
+    }
   });

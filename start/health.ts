@@ -7,19 +7,19 @@ import type { Store } from '../store/store.ts';
 import { TASK_QUEUE } from '../workflows/messages.ts';
 import { processIdentity } from './process-identity.ts';
 
-/** The parts that `/health` asks. */
-export interface HealthDeps {
+/** Dependencies of {@link createHealth}. */
+interface HealthDeps {
   store: Pick<Store, 'ping'>;
   connection: Pick<Connection, 'workflowService' | 'withDeadline'>;
   namespace: string;
   browser: { baseUrl: string; apiKey: string };
 }
 
-const ANSWER_WITHIN_MS = 3_000;
-/** A worker polls at least once a minute; one that has not is taken as gone. */
-const POLLER_FRESH_MS = 70_000;
+const TIMEOUT_MS = 3_000;
+/** A worker polls at least once a minute; a poller older than this counts as gone. */
+const POLLER_MAX_AGE_MS = 70_000;
 
-/** Asks every part at the same time, each for a few seconds at most. Never rejects. */
+/** Checks every part concurrently, with a timeout of a few seconds. Never rejects. */
 export function createHealth(deps: HealthDeps): () => Promise<HealthParts> {
   const checks: Record<string, () => Promise<unknown>> = {
     store: () => deps.store.ping(),
@@ -27,26 +27,26 @@ export function createHealth(deps: HealthDeps): () => Promise<HealthParts> {
     worker: async () => {
       if (!(await hasWorker(deps))) throw new PartNotReady('no worker polls the task queue');
     },
-    browser: () => askBrowser(deps.browser),
+    browser: () => checkBrowser(deps.browser),
   };
   return async () => {
-    const asked = Object.entries(checks).map(async ([name, check]) => [name, await stateOf(check)] as const);
-    return Object.fromEntries(await Promise.all(asked));
+    const results = Object.entries(checks).map(async ([name, check]) => [name, await checkPart(check)] as const);
+    return Object.fromEntries(await Promise.all(results));
   };
 }
 
-/** A message that is safe to show to who has no key. */
+/** A message that is safe to show without authentication. */
 class PartNotReady extends Error {}
 
-async function stateOf(check: () => Promise<unknown>): Promise<{ ready: boolean; message?: string }> {
+async function checkPart(check: () => Promise<unknown>): Promise<{ ready: boolean; message?: string }> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       reject(new PartNotReady('does not answer in time'));
-    }, ANSWER_WITHIN_MS);
+    }, TIMEOUT_MS);
   });
   try {
-    await Promise.race([check(), late]);
+    await Promise.race([check(), timeout]);
     return { ready: true };
   } catch (error) {
     return { ready: false, message: error instanceof PartNotReady ? error.message : 'does not answer' };
@@ -56,7 +56,7 @@ async function stateOf(check: () => Promise<unknown>): Promise<{ ready: boolean;
 }
 
 function describeQueue({ connection, namespace }: HealthDeps) {
-  return connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
+  return connection.withDeadline(Date.now() + TIMEOUT_MS, () =>
     connection.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: TASK_QUEUE },
@@ -69,22 +69,22 @@ async function hasWorker(deps: HealthDeps): Promise<boolean> {
   const { pollers } = await describeQueue(deps);
   return pollers.some(
     (poller) =>
-      Date.now() - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_FRESH_MS &&
-      !isDeadHere(poller.identity ?? ''),
+      Date.now() - Number(poller.lastAccessTime?.seconds ?? 0) * 1000 < POLLER_MAX_AGE_MS &&
+      !isLocalAndDead(poller.identity ?? ''),
   );
 }
 
-/** Workers name themselves `process id@host`: of one on this machine we know at once when it is gone. */
-function isDeadHere(identity: string): boolean {
+/** The identity of workers is `process id@host`, so that a dead one on this machine is detected at once. */
+function isLocalAndDead(identity: string): boolean {
   const [pid, host] = identity.split('@');
   return host === hostname() && processIdentity(Number(pid)) === undefined;
 }
 
-async function askBrowser({ baseUrl, apiKey }: HealthDeps['browser']): Promise<void> {
+async function checkBrowser({ baseUrl, apiKey }: HealthDeps['browser']): Promise<void> {
   const answer = await request(`${baseUrl}/browsers?limit=1`, {
     headers: { authorization: `Bearer ${apiKey}` },
-    headersTimeout: ANSWER_WITHIN_MS,
-    bodyTimeout: ANSWER_WITHIN_MS,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
   });
   await answer.body.dump();
   if (answer.statusCode === 401 || answer.statusCode === 403) throw new PartNotReady('refuses BROWSER_API_KEY');

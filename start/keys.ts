@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newApiKey } from '../store/api-key-format.ts';
+import { newApiKey } from '../store/secret-tokens.ts';
 import type { Store } from '../store/store.ts';
 import { deriveKey } from '../store/vault/master-key.ts';
 import type { KeyPurpose } from '../store/vault/installation-keys.ts';
 import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
 
-/** The keys that an installation runs on. */
+/** The keys of an installation. */
 export interface Keys {
   /** 32 bytes that wrap every organization's data key. */
   masterKey: Buffer;
-  /** Former ones, which still open what they wrapped: there are some while a rotation is under way. */
+  /** Former master keys, which still unwrap keys during a rotation. */
   retiredMasterKeys: Buffer[];
   /** Organization-wide API key. */
   apiKey: string;
-  /** What the API and the worker show to our own browser service (or to the one at BROWSER_BASE_URL). */
+  /** The key of the API and the worker for the browser service. */
   browserApiKey: string;
 }
 
 const MASTER_KEY_BYTES = 32;
 
 /**
- * Keys from the settings, else from the data folder, where missing ones are made: files of mode 0600, each written whole.
- * Two processes that come at once get the same keys.
+ * The keys from the settings, else from the data folder, where missing ones are created as files of mode 0600, written
+ * atomically. Concurrent processes get the same keys.
  */
 export async function loadKeys(
   settings: Pick<Settings, 'dataDir' | 'masterKeys' | 'apiKey' | 'browserApiKey'>,
@@ -36,36 +36,37 @@ export async function loadKeys(
   return {
     masterKey,
     retiredMasterKeys,
-    apiKey: settings.apiKey ?? (await loadOrMake(join(folder, 'api.key'), newApiKey)),
+    apiKey: settings.apiKey ?? (await loadOrCreate(join(folder, 'api.key'), newApiKey)),
     browserApiKey:
-      settings.browserApiKey ?? (await loadOrMake(join(folder, 'browser.key'), () => randomBytes(32).toString('hex'))),
+      settings.browserApiKey ??
+      (await loadOrCreate(join(folder, 'browser.key'), () => randomBytes(32).toString('hex'))),
   };
 }
 
 /**
- * A key for one purpose, made from the master key, so that no two parts use one key for different things. 32 bytes. It is
- * the first of its purpose; where keys were rotated, the store has the one in use ({@link sharedKeys}).
+ * The initial 32-byte key of a purpose, derived from the master key, so that no key serves two purposes. After a rotation the
+ * store has the active one ({@link sharedKeys}).
  */
 export function purposeKey(masterKey: Buffer, purpose: KeyPurpose): Buffer {
   return deriveKey(masterKey, purpose);
 }
 
-/** Keys that all processes of an installation share; they stay when the master key changes. */
+/** Keys shared by all processes of an installation. They survive a change of the master key. */
 export interface SharedKeys {
   /** Signs codes and tokens of the hosted page. */
   signingKey: Buffer;
   /** Names the workflows of connections. */
   identityKey: Buffer;
-  /** Encrypt what Temporal holds: the newest, then those before it. Read afresh at each call. */
+  /** Encrypt Temporal payloads: the active key, then former ones. Read from the store on each call. */
   payloadKeys: () => Promise<Buffer[]>;
 }
 
-/** The keys in the store, which keeps those of {@link purposeKey} when it has none. */
+/** Loads the keys from the store, which is initialized with those of {@link purposeKey}. */
 export async function sharedKeys(
   { installationKeys }: Pick<Store, 'installationKeys'>,
   keys: Pick<Keys, 'masterKey'>,
 ): Promise<SharedKeys> {
-  const only = async (purpose: 'hosted-page' | 'connection-identity'): Promise<Buffer> => {
+  const load = async (purpose: 'hosted-page' | 'connection-identity'): Promise<Buffer> => {
     const first = purposeKey(keys.masterKey, purpose);
     await installationKeys.ensure(purpose, first);
     const [key] = await installationKeys.all(purpose);
@@ -73,54 +74,54 @@ export async function sharedKeys(
   };
   await installationKeys.ensure('temporal-payloads', purposeKey(keys.masterKey, 'temporal-payloads'));
   return {
-    signingKey: await only('hosted-page'),
-    identityKey: await only('connection-identity'),
+    signingKey: await load('hosted-page'),
+    identityKey: await load('connection-identity'),
     payloadKeys: () => installationKeys.all('temporal-payloads'),
   };
 }
 
-/** The file of the master keys: one a line, the one that wraps first. */
+/** The file of the master keys: one per line, the wrapping key first. */
 export function masterKeyFile({ dataDir }: Pick<Settings, 'dataDir'>): string {
   return join(dataDir, 'keys', 'master.key');
 }
 
-/** Master keys of a file, which is made with a new one when it is not there. */
+/** Loads the master keys of a file, which is created with a new key if missing. */
 export async function loadMasterKeys(file: string): Promise<[Buffer, ...Buffer[]]> {
-  const text = await loadOrMake(file, () => randomBytes(MASTER_KEY_BYTES).toString('base64'));
+  const text = await loadOrCreate(file, () => randomBytes(MASTER_KEY_BYTES).toString('base64'));
   const [first, ...others] = text.split('\n').map((line) => Buffer.from(line, 'base64'));
   if (first !== undefined && [first, ...others].every((key) => key.length === MASTER_KEY_BYTES))
     return [first, ...others];
   throw new SetupError(
-    `${file} is not a key of ${MASTER_KEY_BYTES} bytes. Put the right file back (stored secrets cannot be read without ` +
-      'it), or remove the data folder to begin anew',
+    `${file} is not a key of ${MASTER_KEY_BYTES} bytes. Restore the right file (stored secrets cannot be read without ` +
+      'it), or remove the data folder to start over',
   );
 }
 
-/** Replaces the keys of a file at once: a reader sees the former or these. */
+/** Atomically replaces the keys of a file. */
 export async function writeMasterKeys(file: string, keys: readonly Buffer[]): Promise<void> {
   const draft = await writeDraft(file, keys.map((key) => key.toString('base64')).join('\n'));
   await rename(draft, file);
 }
 
-/** The text of a key file, made when it is not there. */
-async function loadOrMake(file: string, make: () => string): Promise<string> {
-  const present = await readIfThere(file);
+/** Reads a key file, which is created if missing. */
+async function loadOrCreate(file: string, create: () => string): Promise<string> {
+  const present = await readIfExists(file);
   if (present !== undefined) return present;
-  const draft = await writeDraft(file, make());
+  const draft = await writeDraft(file, create());
   try {
-    // A hard link appears with its whole content or not at all, and never replaces the key of a faster process.
+    // A hard link appears with its complete content, and never replaces the key of a faster process.
     await link(draft, file);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     await rm(draft, { force: true });
   }
-  const made = await readIfThere(file);
-  if (made === undefined) throw new SetupError(`${file} cannot be read back; check its rights, then start again`);
-  return made;
+  const created = await readIfExists(file);
+  if (created === undefined) throw new SetupError(`${file} cannot be read; check its permissions, then start again`);
+  return created;
 }
 
-/** A file beside `file`, on the disk with its whole text. */
+/** Writes and syncs a temporary file next to `file`. */
 async function writeDraft(file: string, text: string): Promise<string> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const handle = await open(draft, 'wx', 0o600);
@@ -133,15 +134,15 @@ async function writeDraft(file: string, text: string): Promise<string> {
   return draft;
 }
 
-async function readIfThere(file: string): Promise<string | undefined> {
+async function readIfExists(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-function isCode(error: unknown, code: string): boolean {
+function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Names one process for good: its id and, where the system tells, the moment it began (ids are used again).
- * `undefined` when no such process lives.
+ * Identifies a process: its id and, where available, its start time, because ids are reused. Undefined if there is no such
+ * process.
  */
 export function processIdentity(pid: number): string | undefined {
   if (!isAlive(pid)) return undefined;
   try {
-    // After the command's name in brackets, the 20th value of /proc/<pid>/stat is the start time in clock ticks.
+    // After the command name in parentheses, the 20th value of /proc/<pid>/stat is the start time in clock ticks.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (values[0] === 'Z') return undefined;
@@ -17,7 +17,7 @@ export function processIdentity(pid: number): string | undefined {
   }
 }
 
-/** True while the process that {@link processIdentity} named still lives. */
+/** True while the process identified by {@link processIdentity} runs. */
 export function isSameProcess(identity: string): boolean {
   const pid = Number(identity.split(' ')[0]);
   return Number.isInteger(pid) && pid > 1 && processIdentity(pid) === identity;
@@ -32,11 +32,11 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Kills a whole process group at once. A group that is gone already is no error. */
+/** Signals a whole process group. A group that no longer exists is not an error. */
 export function killGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch {
-    // ESRCH: nobody is left in it.
+    // ESRCH: the group is empty.
   }
 }

@@ -8,32 +8,32 @@ import type { Settings } from './settings.ts';
 import { SetupError } from './setup/setup-error.ts';
 import { SUPERVISED_VARIABLE } from './supervision.ts';
 
-/** Programs that the set-up found; undefined when that part runs elsewhere. */
+/** Programs found by setup; undefined for external services. */
 export interface Programs {
   temporal: string | undefined;
   chromium: string | undefined;
-  /** The store's server; undefined when DATABASE_URL leads to another. */
+  /** The server of the store; undefined with DATABASE_URL. */
   store: ChildSpec | undefined;
 }
 
-/** A port that a start needs, and for what. */
+/** A port that a start needs, and its purpose. */
 export interface NeededPort {
   port: number;
   host: string;
   /** `the API`. */
   use: string;
-  /** How the port follows from the settings: `HOLDFAST_PORT + 1`. */
+  /** How the port derives from the settings: `HOLDFAST_PORT + 1`. */
   setting: string;
 }
 
-/** Namespace that the dev server starts with. */
+/** The namespace of the dev server. */
 const NAMESPACE = 'default';
-/** Stages: what stores things first, then what works on it, then what answers callers. Stopping goes backwards. */
+/** Start order: storage, then services, then what answers callers. Stopping is in reverse order. */
 const STAGE = { storage: 0, work: 1, front: 2 } as const;
 
 const program = join(import.meta.dirname, 'cli.js');
 
-/** Ports that `npm start` will listen on with these settings. */
+/** The ports that `npm start` listens on. */
 export function neededPorts(settings: Settings): NeededPort[] {
   const { ports, host } = settings;
   const local = '127.0.0.1';
@@ -51,23 +51,24 @@ export function neededPorts(settings: Settings): NeededPort[] {
   ];
 }
 
-/** Ports that the browser service listens on with these settings. */
+/** The ports that the browser service listens on. */
 export function standaloneBrowserPorts({ ports, host }: Settings): NeededPort[] {
   return [{ port: ports.browser, host, use: 'the browser service', setting: 'HOLDFAST_PORT + 2' }];
 }
 
-/** Throws a {@link SetupError} that names every needed port on which something listens already. */
+/** Throws a {@link SetupError} that names every port that is not available. */
 export async function checkPorts(needed: readonly NeededPort[]): Promise<void> {
   const taken: string[] = [];
   for (const each of needed) {
     const fault = await tryListen(each.port, each.host);
     if (fault === 'EADDRINUSE') taken.push(`port ${each.port} (${each.setting}, ${each.use}) is taken`);
-    else if (fault === 'EACCES') taken.push(`port ${each.port} (${each.setting}, ${each.use}) needs more rights`);
-    else if (fault !== undefined) taken.push(`${each.host}:${each.port} (${each.use}) cannot be listened on: ${fault}`);
+    else if (fault === 'EACCES')
+      taken.push(`port ${each.port} (${each.setting}, ${each.use}) requires more privileges`);
+    else if (fault !== undefined) taken.push(`${each.host}:${each.port} (${each.use}) is not available: ${fault}`);
   }
   if (taken.length === 0) return;
   throw new SetupError(
-    `Cannot start: ${taken.join('; ')}; stop what listens there, or set HOLDFAST_PORT to a number with five free ports after it`,
+    `Cannot start: ${taken.join('; ')}; stop the processes that listen there, or set HOLDFAST_PORT to a number followed by six free ports`,
   );
 }
 
@@ -85,7 +86,7 @@ function tryListen(port: number, host: string): Promise<string | undefined> {
   });
 }
 
-/** The processes of `npm start`, in the order in which they depend on each other. */
+/** The processes of `npm start`, in the order of their dependencies. */
 export function planProcesses(
   settings: Settings,
   programs: Programs,
@@ -102,7 +103,7 @@ export function planProcesses(
   return specs;
 }
 
-/** The processes of a browser service that nothing else of Holdfast runs beside. */
+/** The processes of a standalone browser service. */
 export function planStandaloneBrowser(
   settings: Settings,
   chromium: string,
@@ -113,7 +114,7 @@ export function planStandaloneBrowser(
   return [store, role('browser', STAGE.work, 'standalone-browser')];
 }
 
-/** Makes a part of ours: its name, when it starts, and its command, which is named like it unless told otherwise. */
+/** Creates specs of roles: name, stage, and command (the name by default). */
 function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, command?: string) => ChildSpec {
   return (name, stage, command = name) => ({
     name,
@@ -127,7 +128,7 @@ function roles(env: NodeJS.ProcessEnv): (name: string, stage: number, command?: 
   });
 }
 
-/** What the roles see: our settings as they are, and what the set-up found out. They parse the same variables again. */
+/** The environment of roles, which parse the same variables again: our own, with the results of setup. */
 function environment(settings: Settings, chromium: string | undefined, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const sandboxHosts = [`localhost:${settings.ports.sandbox}`, `127.0.0.1:${settings.ports.sandbox}`];
   const hosts = [settings.allowPrivateHosts, ...(settings.sandbox ? sandboxHosts : [])].filter((host) => host !== '');
@@ -154,15 +155,15 @@ function temporalServer(settings: Settings, program: string, env: NodeJS.Process
       ...['--db-filename', join(settings.dataDir, 'temporal.db'), '--log-level', 'error'],
     ],
     env,
-    probe: () => answers(address),
+    probe: () => isTemporalReady(address),
     stage: STAGE.storage,
     readyWithinMs: 120_000,
     stopWithinMs: 10_000,
   };
 }
 
-/** True when a Temporal server at `address` knows our namespace. */
-async function answers(address: string): Promise<boolean> {
+/** True if a Temporal server at `address` has our namespace. */
+async function isTemporalReady(address: string): Promise<boolean> {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
     await connection.workflowService.describeNamespace({ namespace: NAMESPACE });

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { SANDBOX_USERS } from '../sandbox/site.ts';
-import { localBaseUrl } from './connections.ts';
+import { localBaseUrl } from './backends.ts';
 import type { Keys } from './keys.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * What `npm start` prints when all is ready: addresses, key, test users, and lines that can be pasted. `isKeyAccepted` is
- * false when the key was revoked, or rotated, through the API: then it says how to get another instead of lines that fail. `signInLink` is there
- * while nobody can sign in to the console otherwise.
+ * The output of `npm start` when everything is ready: addresses, key, test users, and commands to paste. If the key was revoked
+ * or rotated through the API (`isKeyAccepted` is false), it says how to get another one instead. `signInLink` is set until an
+ * owner can sign in to the console by other means.
  */
 export function quickStart(
   settings: Settings,
@@ -25,14 +25,16 @@ export function quickStart(
     'Holdfast is ready.',
     '',
     `  Base URL     ${base}`,
-    `  API key      ${isKeyAccepted ? keys.apiKey : 'revoked or rotated since (below)'}`,
+    `  API key      ${isKeyAccepted ? keys.apiKey : 'revoked or rotated (see below)'}`,
     ...(settings.externalTemporal ? [] : [`  Temporal UI  http://localhost:${settings.ports.temporalUi}`]),
     `  Data         ${settings.dataDir} (logs in logs/)`,
     `  Console      ${base}/console`,
-    ...(signInLink === null ? [] : ['', '  Sign in to the console, once and within the hour:', `    ${signInLink}`]),
+    ...(signInLink === null
+      ? []
+      : ['', '  Sign in to the console (works once, within the hour):', `    ${signInLink}`]),
   ];
   if (settings.sandbox) {
-    lines.push(`  Sandbox      ${sandbox}`, '', '  Test users of the sandbox (all of it is public):');
+    lines.push(`  Sandbox      ${sandbox}`, '', '  Test users of the sandbox (public):');
     for (const user of SANDBOX_USERS) {
       lines.push(`    ${user.username.padEnd(6)} ${user.password.padEnd(24)} ${sandbox}${user.loginPath}`);
     }
@@ -42,32 +44,36 @@ export function quickStart(
       settings.apiKey === undefined
         ? `remove ${join(settings.dataDir, 'keys', 'api.key')} and start again`
         : 'set HOLDFAST_API_KEY to another one and start again';
-    lines.push('', `  The API refuses this installation's own key. Use one that you made since, or ${another}.`, '');
+    lines.push(
+      '',
+      `  The API rejects this installation's own key. Use another key that you created, or ${another}.`,
+      '',
+    );
     return lines.join('\n');
   }
   lines.push(
     '',
-    '  Log in once, by curl (then open the hosted_url it prints):',
+    '  Log in once with curl (then open the hosted_url it prints):',
     '',
     `    export KEY='${keys.apiKey}' BASE='${base}'`,
     `    ID=$(curl -s "$BASE/auth/connections" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
     `      -d '{"profile_name":"demo","domain":"${domain}"${address}}' | sed -E 's/.*"id":"([^"]+)".*/\\1/')`,
     '    curl -s -X POST "$BASE/auth/connections/$ID/login" -H "Authorization: Bearer $KEY"',
     '',
-    '  Or by the SDK (npm install @onkernel/sdk):',
+    '  Or with the SDK (npm install @onkernel/sdk):',
     '',
     "    import Kernel from '@onkernel/sdk';",
     `    const kernel = new Kernel({ apiKey: '${keys.apiKey}', baseURL: '${base}' });`,
     `    const auth = await kernel.auth.connections.create({ profile_name: 'demo', domain: '${domain}'${sdkAddress} });`,
     '    console.log((await kernel.auth.connections.login(auth.id)).hosted_url);',
     '',
-    '  Ctrl-C stops everything; `npm start` goes on where it was.',
+    '  Ctrl-C stops everything; `npm start` continues where it left off.',
     '',
   );
   return lines.join('\n');
 }
 
-/** What `npm run browser` prints when it runs by itself. */
+/** The output of `npm run browser` with its own store. */
 export function standaloneBrowserQuickStart(settings: Settings, keys: Keys): string {
   const base = localBaseUrl(settings.host, settings.ports.browser);
   return [
@@ -78,7 +84,7 @@ export function standaloneBrowserQuickStart(settings: Settings, keys: Keys): str
     `  API key      ${keys.browserApiKey}`,
     `  Data         ${settings.dataDir} (logs in logs/)`,
     '',
-    '  A browser, by the SDK (npm install @onkernel/sdk playwright-core):',
+    '  Open a browser with the SDK (npm install @onkernel/sdk playwright-core):',
     '',
     "    import Kernel from '@onkernel/sdk';",
     "    import { chromium } from 'playwright-core';",

@@ -10,23 +10,23 @@ import { onStopRequest } from './supervision.ts';
 import { createSupervisor } from './supervisor.ts';
 import type { Supervisor } from './supervisor.ts';
 
-const BUILD_USED_EVERY_MS = 3_600_000;
+const MARK_BUILD_EVERY_MS = 3_600_000;
 
-/** A set of processes that this one runs and watches over. */
+/** A tree of processes to run. */
 export interface Tree {
-  /** What the person reads that is being started. */
+  /** Shown in the terminal: `Starting <name> ...`. */
   name: string;
   dataDir: string;
   ports: readonly NeededPort[];
-  /** Sets up what is missing, and says what is to run. */
+  /** Installs missing programs, and returns the processes to run. */
   plan: () => Promise<ChildSpec[]>;
-  /** Called when all run; answers what the person is told then. */
+  /** Called once all processes run; returns the message to print. */
   ready: () => Promise<string>;
 }
 
 /**
- * Runs a tree until a person ends it. Holds the data folder meanwhile, so that nobody else works in it, and ends what a
- * start that was killed has left there. Rejects, with all of it stopped, when a part cannot start.
+ * Runs a tree until it is asked to stop. Locks the data folder meanwhile, and ends leftover processes of a killed start. If a
+ * part cannot start, stops everything and rejects.
  */
 export async function runTree(tree: Tree): Promise<void> {
   const held: { lock?: DataLock; supervisor?: Supervisor; stopping?: boolean } = {};
@@ -37,7 +37,7 @@ export async function runTree(tree: Tree): Promise<void> {
       process.exit(1);
     }
     held.stopping = true;
-    // Nothing runs yet: the set-up may be broken off at any point.
+    // Without a supervisor nothing runs yet, and setup can be interrupted at any point.
     if (held.supervisor) say(`${how}: stopping ...`);
     await held.supervisor?.stop();
     await held.lock?.release();
@@ -53,17 +53,17 @@ export async function runTree(tree: Tree): Promise<void> {
     const supervisor = (held.supervisor = createSupervisor(specs, {
       logDir: join(tree.dataDir, 'logs'),
       say,
-      onSpawn: (name, pid) => lock.noteChild(name, pid),
+      onSpawn: (name, pid) => lock.recordChild(name, pid),
       onReady: (name, tookMs) => {
         say(`  ${name} is ready (${(tookMs / 1000).toFixed(1)} s)`);
       },
     }));
     say(`Starting ${tree.name} ...`);
     await supervisor.start();
-    const told = held.stopping ? '' : await tree.ready();
+    const message = held.stopping ? '' : await tree.ready();
     if (held.stopping) return;
-    say(told);
-    keepBuild();
+    say(message);
+    markBuildUsed();
   } catch (error) {
     await held.supervisor?.stop();
     await held.lock?.release();
@@ -71,9 +71,9 @@ export async function runTree(tree: Tree): Promise<void> {
   }
 }
 
-/** Marks the build that this tree runs from as used, for what nobody has used for a day is removed by the next build. */
-function keepBuild(): void {
+/** Marks the running build as used: a new build removes builds that were not used for a day. */
+function markBuildUsed(): void {
   const build = dirname(import.meta.dirname);
   const mark = (): void => void utimes(build, new Date(), new Date()).catch(() => undefined);
-  setInterval(mark, BUILD_USED_EVERY_MS).unref();
+  setInterval(mark, MARK_BUILD_EVERY_MS).unref();
 }

@@ -6,105 +6,106 @@ import type { ExportStoreSettings } from '../activities/audit-export/delivery.ts
 import type { OidcSettings } from '../api/context.ts';
 import type { Plan } from '../contract/limits.ts';
 import { GITHUB_API_URL } from '../program-sources/github.ts';
-import { Environment, PORTS_ABOVE } from './environment.ts';
+import { Environment, PORT_OFFSETS } from './environment.ts';
 import { SetupError } from './setup/setup-error.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** As the browser service takes it; what is not named is as usual. */
-export interface ProcessLimitSettings {
+/** Limits of processes in sessions, for the browser service; omitted ones use its defaults. */
+interface ProcessLimitSettings {
   memoryBytes?: number;
   processes?: number;
   fileBytes?: number;
   niceness?: number;
 }
 
-/** Everything that the environment decides, checked. Paths are absolute; URLs have no slash at the end. */
+/** The validated configuration from the environment. Paths are absolute; URLs have no trailing slash. */
 export interface Settings {
   /** Address that the API, the browser service and the sandbox listen on. */
   host: string;
   ports: { api: number; sandbox: number; browser: number; temporal: number; temporalUi: number; codec: number };
-  /** Base URL as callers see it. */
+  /** Base URL for callers. */
   publicUrl: string;
-  /** Base URL of the API as the browser service reaches it, for the programs of users. */
+  /** Base URL of the API for users' programs in the browser service. */
   apiUrl: string;
-  /** The organization-wide key; without one, a key is made in the data folder. */
+  /** The organization-wide key; without one, a key is created in the data folder. */
   apiKey: string | undefined;
   plan: Plan;
   dataDir: string;
-  /** The master key, then former ones that still open what they wrapped. Without one, a key is made in the data folder. */
+  /** The master key, then former ones that still unwrap keys. Without one, a key is created in the data folder. */
   masterKeys: [Buffer, ...Buffer[]] | undefined;
-  /** The text of HOLDFAST_ALLOW_PRIVATE_HOSTS, known to be readable. */
+  /** The text of HOLDFAST_ALLOW_PRIVATE_HOSTS, known to be valid. */
   allowPrivateHosts: string;
-  /** Reverse proxies whose X-Forwarded-For is believed, as addresses and ranges; none by default. */
+  /** Reverse proxies whose X-Forwarded-For is trusted, as addresses and ranges; none by default. */
   trustProxy: string | undefined;
   /** Origins of the operator's own pages; none by default. */
   allowedOrigins: readonly string[];
-  /** The OpenID provider that people sign in by; none by default. */
+  /** The OpenID provider for signing in; none by default. */
   oidc: OidcSettings | undefined;
-  /** `npm start` runs the codec server, by which Temporal's UI shows payloads. */
+  /** Whether `npm start` runs the codec server, with which Temporal's UI shows payloads. */
   codec: boolean;
   /** Origins of Temporal's UI, for the codec server. */
   codecOrigins: readonly string[];
-  /** How long events of timelines are kept, in days. */
+  /** Retention of timeline events, in days. */
   timelineDays: number;
-  /** How long rows of the audit log are kept, in days. */
+  /** Retention of audit log rows, in days. */
   auditDays: number;
-  /** How long replays, and recordings of logins, are kept, in days. */
+  /** Retention of replays and login recordings, in days. */
   recordingDays: number;
-  /** How long events of telemetry are kept at most, in days. */
+  /** Maximum retention of telemetry events, in days. */
   telemetryDays: number;
-  /** Temporal's UI, at the namespace of the workflows, for links of the console. */
+  /** URL of the workflows' namespace in Temporal's UI, for links in the console. */
   temporalUiUrl: string | undefined;
   sandbox: boolean;
   databaseUrl: string | undefined;
-  /** A browser service elsewhere; without one, our own is used. */
+  /** An external browser service; without one, our own is used. */
   browserBaseUrl: string | undefined;
   browserApiKey: string | undefined;
-  /** Run the processes of sessions on the machine itself where nothing can isolate them. */
+  /** Run processes of sessions unisolated if isolation is not available. */
   allowUnsandboxedProcesses: boolean;
-  /** Give isolated processes the machine's network, past the egress proxy. */
+  /** Give isolated processes the machine's network, bypassing the egress proxy. */
   processNetwork: boolean;
-  /** What a program of a session may take; what is not named is as usual. */
   processLimits: ProcessLimitSettings;
-  /** Most browser sessions at a time; as many as fit into memory when it is not given. */
+  /** Maximum concurrent browser sessions; by default as many as fit into memory. */
   maxSessions: number | undefined;
   /** Which browser sessions get a window. */
   windows: 'default' | 'on-request' | 'never';
   chromiumPath: string | undefined;
-  /** How many browsers a worker drives at once, for logins of people and for checks; what is not named is as usual. */
+  /** How many browsers a worker drives concurrently, for people's logins and for checks; omitted ones use the default. */
   concurrency: { people?: number; checks?: number };
-  /** Where the worker offers Prometheus metrics, on `host`; without it, it offers none. */
+  /** Port of the worker's Prometheus metrics, on `host`; none by default. */
   metricsPort: number | undefined;
-  /** Where the API takes mail with one-time codes, on `host`; without it, it takes none. */
+  /** Port on which the API receives mail with one-time codes, on `host`; none by default. */
   smtpPort: number | undefined;
-  /** Whether Temporal's search attribute `HoldfastDomain` holds the domain itself instead of a keyed hash of it. */
+  /** Whether Temporal's search attribute `HoldfastDomain` contains the domain itself instead of a keyed hash. */
   clearSearchDomains: boolean;
-  /** A model that is asked between forms which look alike, behind an endpoint for chat completions; none by default. */
+  /** A model that decides between similar forms, through a chat completions endpoint; none by default. */
   model: { url: string; name: string; key: string | undefined } | undefined;
-  /** A captcha solver that is asked before a person is, behind `createTask` and `getTaskResult`; none by default. */
   /** Base URL of the API that programs are fetched from. */
   githubApiUrl: string;
+  /** A captcha solver that is asked before a person, through `createTask` and `getTaskResult`; none by default. */
   captchaSolver: { url: string; key: string | undefined } | undefined;
-  /** Who this installation is when it delivers to export destinations; without it, none can be made. */
+  /** The identity of this installation for export destinations; without it, none can be created. */
   exportServiceRoleArn: string | undefined;
-  /** How export destinations are reached; what is not set is AWS's own. */
+  /** Endpoints and credentials for export destinations; AWS by default. */
   exportStore: ExportStoreSettings;
-  /** A Temporal server elsewhere; without one, `npm start` runs a dev server. */
+  /** An external Temporal server; without one, `npm start` runs a dev server. */
   externalTemporal: ClientConnectConfig | undefined;
   /** The worker's deployment version; without one, workers are not versioned. */
   workerVersion: { deploymentName: string; buildId: string } | undefined;
 }
 
 /**
- * Reads the settings. Rejects all wrong ones at once: throws a {@link SetupError} whose one line names each of them.
- * Values are never repeated in it, for some are secrets.
+ * Parses the settings. Throws a {@link SetupError} whose single line names every invalid variable, but never a value, because
+ * some are secrets.
  */
 export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   const parsed = Environment.safeParse(env);
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.')} ${ruleOf(issue.message, issue.code)}`);
-    throw new SetupError(`Invalid configuration: ${wrong.join('; ')}`);
+    const issues = parsed.error.issues.map(
+      (issue) => `${issue.path.join('.')} ${describeIssue(issue.message, issue.code)}`,
+    );
+    throw new SetupError(`Invalid configuration: ${issues.join('; ')}`);
   }
   const read = parsed.data;
   const port = read.HOLDFAST_PORT ?? 8080;
@@ -112,11 +113,11 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     host: read.HOLDFAST_HOST ?? '127.0.0.1',
     ports: {
       api: port,
-      sandbox: port + PORTS_ABOVE.sandbox,
-      browser: port + PORTS_ABOVE.browser,
-      temporal: port + PORTS_ABOVE.temporal,
-      temporalUi: port + PORTS_ABOVE.temporalUi,
-      codec: port + PORTS_ABOVE.codec,
+      sandbox: port + PORT_OFFSETS.sandbox,
+      browser: port + PORT_OFFSETS.browser,
+      temporal: port + PORT_OFFSETS.temporal,
+      temporalUi: port + PORT_OFFSETS.temporalUi,
+      codec: port + PORT_OFFSETS.codec,
     },
     publicUrl: read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
     apiUrl: read.HOLDFAST_API_URL ?? read.HOLDFAST_PUBLIC_URL ?? `http://localhost:${port}`,
@@ -129,7 +130,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
     allowedOrigins: read.HOLDFAST_ALLOWED_ORIGINS ?? [],
     oidc: oidcSettings(read),
     codec: read.HOLDFAST_CODEC === 'on',
-    codecOrigins: read.HOLDFAST_CODEC_ORIGINS ?? [`http://localhost:${port + PORTS_ABOVE.temporalUi}`],
+    codecOrigins: read.HOLDFAST_CODEC_ORIGINS ?? [`http://localhost:${port + PORT_OFFSETS.temporalUi}`],
     timelineDays: read.HOLDFAST_TIMELINE_DAYS ?? 90,
     auditDays: read.HOLDFAST_AUDIT_DAYS ?? 365,
     recordingDays: read.HOLDFAST_RECORDING_DAYS ?? 7,
@@ -172,7 +173,7 @@ export function parseSettings(env: NodeJS.ProcessEnv = process.env): Settings {
   };
 }
 
-function ruleOf(message: string, code: string): string {
+function describeIssue(message: string, code: string): string {
   if (code === 'invalid_value') return message.replace(/^Invalid (option|input): expected/, 'must be');
   return message.startsWith('must') ? message : `is not valid (${message})`;
 }
@@ -195,22 +196,22 @@ function workerVersion(read: z.infer<typeof Environment>): Settings['workerVersi
 }
 
 /**
- * A person's Temporal configuration file must not send a local try-out to their cloud account: only a variable set for
- * this start says that the server is elsewhere.
+ * The user's Temporal configuration file must not connect a local trial to their cloud account: only a variable set for this
+ * start selects an external server.
  */
 function externalTemporal(read: z.infer<typeof Environment>, env: NodeJS.ProcessEnv): ClientConnectConfig | undefined {
   if ((read.TEMPORAL_ADDRESS ?? read.TEMPORAL_CONFIG_FILE ?? read.TEMPORAL_PROFILE) === undefined) return undefined;
-  const given = Object.entries(env).filter(
+  const variables = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[0].startsWith('TEMPORAL_') && entry[1] !== undefined && entry[1] !== '',
   );
   try {
     return loadClientConnectConfig({
-      overrideEnvVars: Object.fromEntries(given),
+      overrideEnvVars: Object.fromEntries(variables),
       disableFile: (read.TEMPORAL_CONFIG_FILE ?? read.TEMPORAL_PROFILE) === undefined,
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'unknown fault';
-    throw new SetupError(`Invalid configuration: the TEMPORAL_* variables cannot be used (${why})`);
+    const reason = error instanceof Error ? error.message : 'unknown error';
+    throw new SetupError(`Invalid configuration: the TEMPORAL_* variables are not usable (${reason})`);
   }
 }
 

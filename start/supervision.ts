@@ -1,18 +1,18 @@
 /** Set by the supervisor for its children. */
 export const SUPERVISED_VARIABLE = 'HOLDFAST_SUPERVISED';
 
-/** True in a process that `npm start` runs as part of its tree. */
+/** True in a child process of `npm start`. */
 export function isSupervised(): boolean {
   return process.env[SUPERVISED_VARIABLE] !== undefined;
 }
 
-/** A signal often comes twice within moments: from the terminal to everybody, and passed on by npm. */
+/** A signal often arrives twice within moments: from the terminal to the group, and forwarded by npm. */
 const SAME_REQUEST_MS = 1_000;
 const PARENT_CHECK_MS = 1_000;
 
 /**
- * Calls `stop` when this process is to end: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal closed), or npm, which
- * started it, was killed without a word. Called again for a second request, so that an impatient person is heard.
+ * Calls `stop` when this process should end: on SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal closed), or once its parent npm
+ * was killed. Calls it again for a second request, so that an impatient user can force it.
  */
 export function onStopRequest(stop: (how: string) => void): void {
   let last = 0;
@@ -31,7 +31,7 @@ export function onStopRequest(stop: (how: string) => void): void {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);
-    request('npm is gone');
+    request('npm exited');
   }, PARENT_CHECK_MS);
   timer.unref();
 }

@@ -1,40 +1,40 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ChildFault, startChild } from './child-process.ts';
+import { ChildError, startChild } from './child-process.ts';
 import type { ChildSpec, RunningChild } from './child-process.ts';
 import { killGroup } from './process-identity.ts';
 import { SetupError } from './setup/setup-error.ts';
 
-/** What the supervisor needs from outside. */
-export interface SupervisorOptions {
+/** Options of {@link createSupervisor}. */
+interface SupervisorOptions {
   logDir: string;
-  /** Tells the person something, in one line. */
+  /** Prints a line to the terminal. */
   say: (line: string) => void;
   /** Called with each process id, leader of its own process group. */
   onSpawn?: (name: string, pid: number) => Promise<void>;
-  /** Called when a child is ready for the first time, with the milliseconds since it was started. */
+  /** Called when a child is first ready, with the milliseconds since its start. */
   onReady?: (name: string, tookMs: number) => void;
-  /** First pause before a restart, in milliseconds; doubled up to five times. */
+  /** Initial pause before a restart, in milliseconds; doubled up to five times. */
   backoffMs?: number;
 }
 
 /** Runs a set of processes. */
 export interface Supervisor {
-  /** Resolves when all are ready. Rejects with a {@link SetupError} when one cannot start; then the others are stopped. */
+  /** Resolves once all are ready. If one cannot start, stops the others and rejects with a {@link SetupError}. */
   start(): Promise<void>;
-  /** Stops all, last stage first. May be called again, and while they start. */
+  /** Stops all, last stage first. Idempotent, even during the start. */
   stop(): Promise<void>;
   /** Kills all at once. */
   kill(): void;
-  /** Process ids by name, of those that run. */
+  /** Process ids of running children, by name. */
   pids(): Record<string, number>;
 }
 
-/** A child that ran this long starts over with the first pause. */
-const STEADY_MS = 20_000;
-const MOST_DOUBLINGS = 5;
+/** A child that ran this long restarts after the initial pause again. */
+const STABLE_AFTER_MS = 20_000;
+const MAX_DOUBLINGS = 5;
 
-/** Makes a supervisor of `specs`. A child that dies once all were ready is started again, after a pause that grows. */
+/** Supervises `specs`. Once all were ready, a child that exits is restarted after a growing pause. */
 export function createSupervisor(specs: readonly ChildSpec[], options: SupervisorOptions): Supervisor {
   const running = new Map<string, RunningChild>();
   const pauses = new Set<NodeJS.Timeout>();
@@ -48,14 +48,14 @@ export function createSupervisor(specs: readonly ChildSpec[], options: Superviso
     const began = Date.now();
     void child.ended.then((how) => {
       if (running.get(spec.name) === child) running.delete(spec.name);
-      if (allReady && !stopped) restart(spec, how, Date.now() - began > STEADY_MS ? 0 : failures);
+      if (allReady && !stopped) restart(spec, how, Date.now() - began > STABLE_AFTER_MS ? 0 : failures);
     });
     if (child.pid !== undefined) await options.onSpawn?.(spec.name, child.pid);
     return child;
   }
 
   function restart(spec: ChildSpec, how: string, failures: number): void {
-    const pause = (options.backoffMs ?? 500) * 2 ** Math.min(failures, MOST_DOUBLINGS);
+    const pause = (options.backoffMs ?? 500) * 2 ** Math.min(failures, MAX_DOUBLINGS);
     const log = join(options.logDir, `${spec.name}.log`);
     options.say(`${spec.name} ended (${how}); starting it again in ${pause / 1000} s (log: ${log})`);
     const timer = setTimeout(() => {
@@ -72,8 +72,8 @@ export function createSupervisor(specs: readonly ChildSpec[], options: Superviso
       await child.ready;
       options.say(`${spec.name} is ready again`);
     } catch (error) {
-      // One that is not ready in time is ended, and so comes round to restart() again; one that was never launched
-      // (a full disk, say) has no end to wait for.
+      // A child that is not ready in time is killed, which leads to restart(); one that was never launched (a full disk,
+      // for example) has no exit to wait for.
       if (child?.pid !== undefined) killGroup(child.pid, 'SIGKILL');
       if (!child) restart(spec, error instanceof Error ? error.message : 'could not be launched', failures);
     }
@@ -114,7 +114,7 @@ export function createSupervisor(specs: readonly ChildSpec[], options: Superviso
       } catch (error) {
         if (stopped) return;
         await stop();
-        if (error instanceof ChildFault) throw new SetupError(`Cannot start: ${error.message}`);
+        if (error instanceof ChildError) throw new SetupError(`Cannot start: ${error.message}`);
         throw error;
       }
     },

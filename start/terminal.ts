@@ -1,6 +1,6 @@
 import { SetupError } from './setup/setup-error.ts';
 
-/** Writes a line for the person at the terminal. A reader that went away (`npm start | head`) is no fault of ours. */
+/** Writes a line to the terminal. A closed reader (`npm start | head`) is not an error. */
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
@@ -8,14 +8,14 @@ export function say(line: string): void {
 process.stdout.on('error', () => undefined);
 process.stderr.on('error', () => undefined);
 
-/** Runs what a command does. A fault that a person can mend is one line and a non-zero exit. */
+/** Runs a command. A fault that the user can fix is one line and a non-zero exit code. */
 export async function runCommand(command: () => Promise<unknown>): Promise<void> {
   try {
     await command();
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
     process.stderr.write(`holdfast: ${error.message}\n`);
-    // At once: another part of the set-up may still be at work.
+    // Immediately, because other parts of setup may still be running.
     process.exit(1);
   }
 }

@@ -1,4 +1,4 @@
 import { bundleWorkflows } from '../workers/worker.ts';
 
-/** The workflow code as one script. Bundling it takes seconds and hundreds of megabytes. */
+/** The workflow code as one script, prebuilt because bundling takes seconds and hundreds of megabytes. */
 export default bundleWorkflows;

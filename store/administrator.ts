@@ -1,14 +1,14 @@
 import { SIGN_IN_LINK_LIFETIME_MS } from '../contract/people.ts';
 import type { Store } from './store.ts';
 
-/** The address of an administrator who has not given their own. */
+/** The email address of the administrator until they set their own. */
 export const FIRST_ADMINISTRATOR_EMAIL = 'administrator@holdfast.invalid';
 
 type PeopleStore = Pick<Store, 'users' | 'memberships' | 'signInCodes'>;
 
 /**
- * A code that signs somebody in once, within the hour: who has `email`, else the first administrator, who is made an owner of
- * the organization. Null when nobody has that address.
+ * Creates a single-use sign-in code, valid for an hour, for the user with `email`, else for the first administrator, who is
+ * created as an owner if the organization has none. Null if no user has that address.
  */
 export async function makeSignInCode(
   store: PeopleStore,

@@ -4,13 +4,13 @@ import type { Database } from './schema.ts';
 
 type NewRow = Omit<Insertable<Database['audit_log']>, 'previous_seal' | 'seal'>;
 
-/** A row as the log holds it. */
+/** A stored row. */
 export type SealedRow = Selectable<Database['audit_log']>;
 
 /**
- * Binds rows to each other and to the one before them: a seal covers the row and the seal before it, under a key that the
- * database does not show, so that a row that is changed, put in or taken out is found ({@link findBrokenSeal}). Rows cut off
- * at the end leave no trace; those at the beginning go by age.
+ * Chains rows to their predecessors: a seal covers the row and the previous seal, under a key that the database does not
+ * contain, so that {@link findBrokenSeal} detects a changed, inserted or removed row. Rows truncated at the end leave no
+ * trace; rows at the beginning are deleted by age.
  */
 export function sealRows(
   key: Buffer,
@@ -19,15 +19,15 @@ export function sealRows(
 ): Insertable<Database['audit_log']>[] {
   let last = previous;
   return rows.map((row) => {
-    const sealed = { ...row, previous_seal: last, seal: sealOf(key, row, last) };
+    const sealed = { ...row, previous_seal: last, seal: computeSeal(key, row, last) };
     last = sealed.seal;
     return sealed;
   });
 }
 
 /**
- * The first row, in the order written, that is not as it was written or does not follow the one before it. Rows that an older
- * version wrote have no seal and are passed over, unless one with a seal is before them.
+ * The first row, in the order written, that was changed or does not follow its predecessor. Unsealed rows of an older
+ * version are skipped, unless a sealed row precedes them.
  */
 export function findBrokenSeal(
   key: Buffer,
@@ -41,15 +41,15 @@ export function findBrokenSeal(
       last = row;
       continue;
     }
-    if (seal === null || !seal.equals(sealOf(key, row, previous))) return { seq, fault: 'changed' };
-    // What is before the first row may have gone by age.
+    if (seal === null || !seal.equals(computeSeal(key, row, previous))) return { seq, fault: 'changed' };
+    // The predecessor of the first row may have been deleted by age.
     if (last !== null && !isEqual(previous, last.seal)) return { seq, fault: 'gap' };
     last = row;
   }
   return null;
 }
 
-function sealOf(key: Buffer, row: NewRow, previous: Buffer | null): Buffer {
+function computeSeal(key: Buffer, row: NewRow, previous: Buffer | null): Buffer {
   const content = [
     new Date(row.timestamp).toISOString(),
     row.organization_id,

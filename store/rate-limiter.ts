@@ -6,32 +6,32 @@ import {
   type RateLimiterAbstract,
 } from 'rate-limiter-flexible';
 
-/** How many calls of one key are allowed. */
+/** The limit on calls per key. */
 export interface SharedRateLimit {
-  /** Most calls in one window. */
+  /** Maximum calls in one window. */
   burst: number;
-  /** Calls a second over time: a window lasts `burst / perSecond` seconds. */
+  /** Sustained calls per second: a window lasts `burst / perSecond` seconds. */
   perSecond: number;
 }
 
-/** Counts calls by key, over all processes on one database. */
+/** Counts calls per key, across all processes on one database. */
 export interface SharedRateLimiter {
   /**
-   * Counts one call of `key`. Never rejects: while the database is away each process counts by itself. Keys have 200
-   * characters at most.
+   * Counts one call of `key` (at most 200 characters). Never rejects: while the database is unreachable, each process
+   * counts for itself.
    */
   take(key: string): Promise<RateLimitState>;
 }
 
-/** What a key has left in this window; `retryAfterSeconds` is 0 when the call is allowed, else the whole seconds to wait. */
-export interface RateLimitState {
+/** The calls left in this window. `retryAfterSeconds` is 0 if the call is allowed, else the whole seconds to wait. */
+interface RateLimitState {
   remaining: number;
   retryAfterSeconds: number;
 }
 
 /**
- * A limiter over the table `rate_limits`. Limiters of different `name`s do not share counts. A key that has used up its
- * window is refused from memory until the window ends, so that a flood costs the database nothing.
+ * A limiter over the table `rate_limits`. Limiters with different `name`s do not share counts. A key over its limit is
+ * rejected from memory until the window ends, so that a flood does not reach the database.
  */
 export function createSharedRateLimiter(pool: pg.Pool, name: string, limit: SharedRateLimit): SharedRateLimiter {
   const window = { keyPrefix: name, points: limit.burst, duration: limit.burst / limit.perSecond };
@@ -40,17 +40,17 @@ export function createSharedRateLimiter(pool: pg.Pool, name: string, limit: Shar
     storeClient: pool,
     storeType: 'client',
     tableName: 'rate_limits',
-    // By a migration; and expired rows go with the sweep.
+    // A migration creates the table, and the sweep deletes expired rows.
     tableCreated: true,
     clearExpiredByTimeout: false,
     inMemoryBlockOnConsumed: limit.burst + 1,
     insuranceLimiter: new RateLimiterMemory(window),
   });
-  return { take: takeFrom(limiter) };
+  return { take: consumeFrom(limiter) };
 }
 
-/** Counts calls by a limiter of the library, whose refusals become states. Rejects when the limiter itself fails. */
-export function takeFrom(limiter: RateLimiterAbstract): (key: string) => Promise<RateLimitState> {
+/** Counts calls with a limiter of the library, turning its rejections into states. Rejects if the limiter itself fails. */
+export function consumeFrom(limiter: RateLimiterAbstract): (key: string) => Promise<RateLimitState> {
   return async (key) => {
     try {
       return { remaining: (await limiter.consume(key)).remainingPoints, retryAfterSeconds: 0 };

@@ -7,8 +7,8 @@ import type { PeopleTables } from './tables/people.ts';
 import type { WebhookTables } from './tables/webhooks.ts';
 
 /**
- * The tables, as the query builder sees them. `sealed…` columns hold ciphertexts of the vault (vault/seal.ts). Documents are
- * `json`, not `jsonb`: they are read whole, and `jsonb` refuses what a page's text may hold (NUL, lone surrogates).
+ * The table types of the query builder. `sealed…` columns contain ciphertexts of the vault (vault/seal.ts). Documents are `json`
+ * instead of `jsonb`: they are read as a whole, and `jsonb` rejects characters that page text may contain (NUL, lone surrogates).
  */
 export interface Database
   extends OrganizationTables, PeopleTables, ConnectionTables, BrowserTables, AppTables, WebhookTables, AuditLogTables {}

@@ -3,51 +3,45 @@ import { HoldfastError } from '../contract/errors.ts';
 import type { Plan } from '../contract/limits.ts';
 import { createPool, openDatabase, type StoreConnection } from './database.ts';
 import { migrations } from './migrations/index.ts';
-import { createApiKeyQueries, type ApiKeyQueries } from './queries/api-keys.ts';
-import { createAuditExportQueries, type AuditExportQueries } from './queries/audit-export.ts';
-import {
-  createAuditExportDestinationQueries,
-  type AuditExportDestinationQueries,
-} from './queries/audit-export-destinations.ts';
-import { createAuditLogQueries, type AuditLogQueries } from './queries/audit-log.ts';
-import { createBrowserPoolQueries, type BrowserPoolQueries } from './queries/browser-pools.ts';
-import { type AppEventQueries, createAppEventQueries } from './queries/app-events.ts';
-import { createAppChanges, createConnectionChanges, type ConnectionChanges } from './queries/changes.ts';
-import { createCheckSlotQueries, type CheckSlotQueries } from './queries/check-slots.ts';
-import { createCodeSourceQueries, type CodeSourceQueries } from './queries/code-sources.ts';
-import { createConnectionQueries, type ConnectionQueries } from './queries/connections.ts';
-import { createConnectionSummaryQueries, type ConnectionSummaryQueries } from './queries/connection-summary.ts';
-import { createCredentialQueries, type CredentialQueries } from './queries/credentials.ts';
-import { createCredentialProviderQueries, type CredentialProviderQueries } from './queries/credential-providers.ts';
-import { createHandoffQueries, type HandoffQueries } from './queries/handoffs.ts';
-import { createInvitationQueries, type InvitationQueries } from './queries/invitations.ts';
-import { createMembershipQueries, type MembershipQueries } from './queries/memberships.ts';
-import { createOAuthGrantQueries, type OAuthGrantQueries } from './queries/oauth-grants.ts';
-import { createOAuthRecordQueries, type OAuthRecordQueries } from './queries/oauth-records.ts';
-import { createOrganizationQueries, type OrganizationQueries } from './queries/organizations.ts';
-import { createProfileQueries, type ProfileQueries } from './queries/profiles.ts';
-import { createProjectQueries, type ProjectQueries } from './queries/projects.ts';
-import { createExtensionQueries, type ExtensionQueries } from './queries/extensions.ts';
-import { createDeploymentQueries, type DeploymentQueries } from './queries/deployments.ts';
-import { createInvocationQueries, type InvocationQueries } from './queries/invocations.ts';
-import { createProxyQueries, type ProxyQueries } from './queries/proxies.ts';
-import { createRecordingQueries, type RecordingQueries } from './queries/recordings.ts';
-import { createSessionLimitQueries, type SessionLimitQueries } from './queries/session-limits.ts';
-import { createSignInCodeQueries, type SignInCodeQueries } from './queries/sign-in-codes.ts';
-import { createSubmissionQueries, type SubmissionQueries } from './queries/submissions.ts';
-import { createTimelineQueries, type TimelineQueries } from './queries/timeline.ts';
-import { createTotpUseQueries, type TotpUseQueries } from './queries/totp-uses.ts';
-import { createTypingLedgerQueries, type TypingLedgerQueries } from './queries/typing-ledger.ts';
-import { createUserPasskeyQueries, type UserPasskeyQueries } from './queries/user-passkeys.ts';
-import { createUserPasswordQueries, type UserPasswordQueries } from './queries/user-passwords.ts';
-import { createUserQueries, type UserQueries } from './queries/users.ts';
-import { createUserSessionQueries, type UserSessionQueries } from './queries/user-sessions.ts';
-import { createWebhookDeliveryQueries, type WebhookDeliveryQueries } from './queries/webhook-deliveries.ts';
-import { createWebhookQueries, type WebhookQueries } from './queries/webhooks.ts';
-import { createSharedRateLimiter, type SharedRateLimit, type SharedRateLimiter } from './rate-limiter.ts';
+import { createApiKeyQueries } from './queries/api-keys.ts';
+import { createAuditExportQueries } from './queries/audit-export.ts';
+import { createAuditExportDestinationQueries } from './queries/audit-export-destinations.ts';
+import { createAuditLogQueries } from './queries/audit-log.ts';
+import { createBrowserPoolQueries } from './queries/browser-pools.ts';
+import { createAppEventQueries } from './queries/app-events.ts';
+import { createAppChanges, createConnectionChanges } from './queries/changes.ts';
+import { createCheckSlotQueries } from './queries/check-slots.ts';
+import { createCodeSourceQueries } from './queries/code-sources.ts';
+import { createConnectionQueries, createTimelineQueries } from './queries/connections.ts';
+import { createConnectionSummaryQueries } from './queries/connection-summary.ts';
+import { createCredentialQueries } from './queries/credentials.ts';
+import { createCredentialProviderQueries } from './queries/credential-providers.ts';
+import { createInvitationQueries } from './queries/invitations.ts';
+import { createMembershipQueries } from './queries/memberships.ts';
+import { createOAuthGrantQueries } from './queries/oauth-grants.ts';
+import { createOAuthRecordQueries } from './queries/oauth-records.ts';
+import { createHandoffQueries, createSignInCodeQueries, createTotpUseQueries } from './queries/one-time-values.ts';
+import { createOrganizationQueries } from './queries/organizations.ts';
+import { createProfileQueries } from './queries/profiles.ts';
+import { createProjectQueries } from './queries/projects.ts';
+import { createExtensionQueries } from './queries/extensions.ts';
+import { createDeploymentQueries } from './queries/deployments.ts';
+import { createInvocationQueries } from './queries/invocations.ts';
+import { createProxyQueries } from './queries/proxies.ts';
+import { createRecordingQueries } from './queries/recordings.ts';
+import { createSessionLimitQueries } from './queries/session-limits.ts';
+import { createSubmissionQueries } from './queries/submissions.ts';
+import { createTypingLedgerQueries } from './queries/typing-ledger.ts';
+import { createUserPasskeyQueries } from './queries/user-passkeys.ts';
+import { createUserPasswordQueries } from './queries/user-passwords.ts';
+import { createUserQueries } from './queries/users.ts';
+import { createUserSessionQueries } from './queries/user-sessions.ts';
+import { createWebhookDeliveryQueries } from './queries/webhook-deliveries.ts';
+import { createWebhookQueries } from './queries/webhooks.ts';
+import { createSharedRateLimiter, type SharedRateLimit } from './rate-limiter.ts';
 import { sweep } from './sweep.ts';
 import { createLocalKeyWrapper } from './vault/master-key.ts';
-import { createInstallationKeys, type InstallationKeys } from './vault/installation-keys.ts';
+import { createInstallationKeys } from './vault/installation-keys.ts';
 import {
   rotateAllKeys,
   rotateMasterKey,
@@ -60,12 +54,12 @@ import { createVault } from './vault/vault.ts';
 
 export type { StoreConnection } from './database.ts';
 
-/** The organization and project that every installation starts with. */
+/** The initial organization and project of every installation. */
 export const DEFAULT_ORGANIZATION_ID = 'org_default';
 export const DEFAULT_PROJECT_ID = 'prj_default';
-const DEFAULT_TIMELINE_KEPT_MS = 90 * 24 * 60 * 60_000;
-const DEFAULT_AUDIT_KEPT_MS = 365 * 24 * 60 * 60_000;
-/** Who made what the set-up makes. */
+const DEFAULT_TIMELINE_RETENTION_MS = 90 * 24 * 60 * 60_000;
+const DEFAULT_AUDIT_RETENTION_MS = 365 * 24 * 60 * 60_000;
+/** The creator recorded for the initial API key. */
 const OPERATOR = { id: 'usr_operator', email: 'operator@holdfast.invalid', name: 'Operator' };
 
 /** What {@link createStore} needs. */
@@ -73,92 +67,29 @@ export interface StoreOptions {
   connection: StoreConnection;
   /** 32 bytes; wraps the data key of each organization. */
   masterKey: Buffer;
-  /** Former master keys that may still wrap some data key while a rotation is under way. */
+  /** Former master keys that may still wrap data keys during a rotation. */
   retiredMasterKeys?: Buffer[];
-  /** Reads the master keys again, the one that wraps first: a rotation may have changed them since. */
+  /** Reloads the master keys, the wrapping one first: a rotation may have changed them. */
   reloadMasterKeys?: () => Promise<Buffer[]>;
-  /** Most connections of this process to the database. Default 8. */
+  /** Maximum database connections of this process. Default 8. */
   maxConnections?: number;
-  /** How long timeline events are kept, in milliseconds. Default 90 days. */
+  /** Retention of timeline events, in milliseconds. Default 90 days. */
   timelineKeptMs?: number;
-  /** How long rows of the audit log are kept, in milliseconds. Default 365 days. */
+  /** Retention of audit log rows, in milliseconds. Default 365 days. */
   auditKeptMs?: number;
-  /** How long recordings of logins are kept, in milliseconds. Default 7 days. */
+  /** Retention of login recordings, in milliseconds. Default 7 days. */
   recordingsKeptMs?: number;
-  /** The time; for tests. */
+  /** The current time; for tests. */
   clock?: () => Date;
 }
 
-/** Everything Holdfast keeps. */
-export interface Store {
-  organizations: OrganizationQueries;
-  projects: ProjectQueries;
-  apiKeys: ApiKeyQueries;
-  users: UserQueries;
-  userPasskeys: UserPasskeyQueries;
-  userPasswords: UserPasswordQueries;
-  memberships: MembershipQueries;
-  invitations: InvitationQueries;
-  userSessions: UserSessionQueries;
-  signInCodes: SignInCodeQueries;
-  oauthGrants: OAuthGrantQueries;
-  oauthRecords: OAuthRecordQueries;
-  profiles: ProfileQueries;
-  connections: ConnectionQueries;
-  connectionSummary: ConnectionSummaryQueries;
-  timeline: TimelineQueries;
-  changes: ConnectionChanges;
-  credentials: CredentialQueries;
-  credentialProviders: CredentialProviderQueries;
-  proxies: ProxyQueries;
-  extensions: ExtensionQueries;
-  browserPools: BrowserPoolQueries;
-  sessionLimits: SessionLimitQueries;
-  checkSlots: CheckSlotQueries;
-  deployments: DeploymentQueries;
-  invocations: InvocationQueries;
-  appEvents: AppEventQueries;
-  /** Changes of deployments and invocations; their revision is the number of their last event. */
-  appChanges: Pick<ConnectionChanges, 'watch'>;
-  recordings: RecordingQueries;
-  submissions: SubmissionQueries;
-  typingLedger: TypingLedgerQueries;
-  totpUses: TotpUseQueries;
-  handoffs: HandoffQueries;
-  auditLog: AuditLogQueries;
-  /** The audit log read forward, for exports. */
-  auditExport: AuditExportQueries;
-  auditExportDestinations: AuditExportDestinationQueries;
-  codeSources: CodeSourceQueries;
-  webhooks: WebhookQueries;
-  webhookDeliveries: WebhookDeliveryQueries;
-  installationKeys: InstallationKeys;
-  /** Counts calls over all processes on this database. One name, one set of counts. */
-  rateLimiter(name: string, limit: SharedRateLimit): SharedRateLimiter;
-  /** Brings the schema up to date. Several processes may call it at once. */
-  migrate(): Promise<void>;
-  /**
-   * Makes the default organization and project, and registers `apiKey` organization-wide. May be called again. Throws when
-   * the master key is not the one that this store was made with.
-   */
-  bootstrap(input: { plan: Plan; apiKey?: string }): Promise<void>;
-  /** Throws `unavailable` when the database does not answer or its schema is not the one of this build. */
-  ping(): Promise<void>;
-  /** Deletes what has expired, in all tables; call it every minute or so. Answers how many rows went. */
-  sweep(): Promise<number>;
-  /** Changes all keys that the master key wraps, once for each master key. Online; repeat it until `finished`. */
-  rotateAllKeys(options?: RotationOptions): Promise<KeyRotation>;
-  /** Wraps all keys by `masterKey`; those wrapped by one of `retiredMasterKeys` are. Online, safe to repeat. */
-  rotateMasterKey(): Promise<{ rewrapped: number }>;
-  /** Gives an organization a new data key. Online; repeat it until `finished`. */
-  rotateOrganizationKey(organizationId: string, options?: RotationOptions): Promise<OrganizationKeyRotation>;
-  close(): Promise<void>;
-}
+/** Everything that Holdfast persists. */
+export type Store = ReturnType<typeof createStore>;
 
 /** Opens the store. Connects on first use; call `migrate()` and `bootstrap()` once before anything else. */
-export function createStore(options: StoreOptions): Store {
+export function createStore(options: StoreOptions) {
   const { connection, masterKey, retiredMasterKeys = [], maxConnections = 8, clock = () => new Date() } = options;
-  const { timelineKeptMs = DEFAULT_TIMELINE_KEPT_MS, auditKeptMs = DEFAULT_AUDIT_KEPT_MS } = options;
+  const { timelineKeptMs = DEFAULT_TIMELINE_RETENTION_MS, auditKeptMs = DEFAULT_AUDIT_RETENTION_MS } = options;
   const pool = createPool(connection, maxConnections);
   const db = openDatabase(pool);
   const wrapper = createLocalKeyWrapper(masterKey);
@@ -169,7 +100,7 @@ export function createStore(options: StoreOptions): Store {
     retired,
     ...(reloadMasterKeys && { reload: async () => (await reloadMasterKeys()).map(createLocalKeyWrapper) }),
   });
-  const keysOfInstallation = createInstallationKeys(db, vault, clock);
+  const installationKeys = createInstallationKeys(db, vault, clock);
   const organizations = createOrganizationQueries(db, vault, clock);
   const projects = createProjectQueries(db, clock);
   const apiKeys = createApiKeyQueries(db, clock);
@@ -205,26 +136,33 @@ export function createStore(options: StoreOptions): Store {
     deployments: createDeploymentQueries(db, vault, clock),
     invocations: createInvocationQueries(db, vault, clock),
     appEvents: createAppEventQueries(db, vault, clock),
+    /** Changes of deployments and invocations; the revision is the number of the last event. */
     appChanges,
     recordings: createRecordingQueries(db, vault, clock, options.recordingsKeptMs),
     submissions: createSubmissionQueries(db, vault, clock),
     typingLedger: createTypingLedgerQueries(db, clock),
     totpUses: createTotpUseQueries(db, clock),
     handoffs: createHandoffQueries(db, clock),
-    auditLog: createAuditLogQueries(db, keysOfInstallation),
+    auditLog: createAuditLogQueries(db, installationKeys),
     auditExport: createAuditExportQueries(db),
     auditExportDestinations: createAuditExportDestinationQueries(db, clock),
     codeSources: createCodeSourceQueries(db, vault, clock),
     webhooks: createWebhookQueries(db, vault, clock),
     webhookDeliveries: createWebhookDeliveryQueries(db, vault, clock),
-    installationKeys: keysOfInstallation,
-    rateLimiter: (name, limit) => createSharedRateLimiter(pool, name, limit),
-    migrate: async () => {
+    installationKeys,
+    /** Counts calls across all processes on this database, separately per name. */
+    rateLimiter: (name: string, limit: SharedRateLimit) => createSharedRateLimiter(pool, name, limit),
+    /** Migrates the schema. Several processes may call it concurrently. */
+    migrate: async (): Promise<void> => {
       const { error } = await migrator.migrateToLatest();
       if (error !== undefined)
-        throw error instanceof Error ? error : new Error('The schema could not be migrated; see the log of the store');
+        throw error instanceof Error ? error : new Error('Schema migration failed; see the database log');
     },
-    bootstrap: async ({ plan, apiKey }) => {
+    /**
+     * Creates the default organization and project, and registers `apiKey` organization-wide. Idempotent. Throws if the
+     * master key is not the one that this store was created with.
+     */
+    bootstrap: async ({ plan, apiKey }: { plan: Plan; apiKey?: string }): Promise<void> => {
       await organizations.create({ id: DEFAULT_ORGANIZATION_ID, name: 'Default', plan });
       await organizations.setPlan(DEFAULT_ORGANIZATION_ID, plan);
       await projects.create(DEFAULT_ORGANIZATION_ID, { id: DEFAULT_PROJECT_ID, name: 'Default' });
@@ -232,25 +170,30 @@ export function createStore(options: StoreOptions): Store {
       if (apiKey !== undefined)
         await apiKeys.register(DEFAULT_ORGANIZATION_ID, apiKey, { name: 'Set-up', createdBy: OPERATOR });
     },
-    ping: async () => {
+    /** Throws `unavailable` if the database is unreachable or its schema is older than this build. */
+    ping: async (): Promise<void> => {
       const names = Object.keys(migrations);
-      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch(notReady);
+      const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch(throwNotReady);
       const done = new Set(rows.map((row) => row.name));
-      if (!names.every((name) => done.has(name))) notReady();
+      if (!names.every((name) => done.has(name))) throwNotReady();
     },
-    sweep: () => sweep(db, vault, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
-    rotateAllKeys: (rotation) => rotateAllKeys(db, vault, clock, rotation),
-    rotateMasterKey: async () => ({ rewrapped: await rotateMasterKey(db, vault) }),
-    rotateOrganizationKey: (organizationId, rotation) =>
+    /** Deletes expired rows of all tables; call it about every minute. Returns the number of deleted rows. */
+    sweep: (): Promise<number> => sweep(db, vault, clock(), { timelineMs: timelineKeptMs, auditMs: auditKeptMs }),
+    /** Rotates all keys that the master key wraps, once per master key. Online; repeat until `finished`. */
+    rotateAllKeys: (rotation?: RotationOptions): Promise<KeyRotation> => rotateAllKeys(db, vault, clock, rotation),
+    /** Rewraps all keys with `masterKey`. Online and safe to repeat. */
+    rotateMasterKey: async (): Promise<{ rewrapped: number }> => ({ rewrapped: await rotateMasterKey(db, vault) }),
+    /** Replaces the data key of an organization. Online; repeat until `finished`. */
+    rotateOrganizationKey: (organizationId: string, rotation?: RotationOptions): Promise<OrganizationKeyRotation> =>
       rotateOrganizationKey(db, vault, organizationId, clock(), rotation),
-    close: async () => {
+    close: async (): Promise<void> => {
       await Promise.all([changes.close(), appChanges.close()]);
       await db.destroy();
     },
   };
 }
 
-function notReady(error?: unknown): never {
+function throwNotReady(error?: unknown): never {
   if (error instanceof HoldfastError) throw error;
-  throw new HoldfastError('unavailable', 'The database schema is older than this build; migrate it');
+  throw new HoldfastError('unavailable', 'The database schema is older than this build; run the migrations');
 }

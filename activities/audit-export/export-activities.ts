@@ -42,7 +42,7 @@ export function createAuditExportActivities(
         const reached = at < committed ? committed : at;
         if (at < committed) await destinations.advance(destination, { at: committed, seq: 0 }, null);
         const commits = new Date(windowEndOf(reached).getTime() + EXPORT_HOLD_MS);
-        await destinations.waitUntil(destination, commits);
+        await destinations.scheduleNext(destination, commits);
         return waiting(commits, now);
       }),
     ),

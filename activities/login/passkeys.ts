@@ -122,7 +122,7 @@ export function createPasskeys(
       });
       if (grown.length === 0) return;
       const counts = new Map(grown.map(({ credential_id: id, sign_count: count }) => [id, count]));
-      if (storedId !== null) await store.credentials.noteSignCounts(storedId, counts);
+      if (storedId !== null) await store.credentials.recordSignCounts(storedId, counts);
       for (const passkey of grown) known.set(passkey.credential_id, passkey);
     },
   };

@@ -86,7 +86,7 @@ export function createAuditTrail(deps: Pick<ApiDeps, 'store' | 'logger' | 'clock
 
   async function principalOfRevokedKey(call: AuditedCall): Promise<AuditPrincipal> {
     const token = /^bearer +(\S{1,4096})$/i.exec(call.headers.authorization ?? '')?.[1];
-    const key = token === undefined ? null : await store.apiKeys.formerOwner(token);
+    const key = token === undefined ? null : await store.apiKeys.findOwner(token);
     if (key === null) return INSTALLATION;
     const { organizationId, projectId, createdBy } = key;
     return { scope: { organizationId, projectId }, strategy: 'api_key', userId: createdBy.id, email: createdBy.email };

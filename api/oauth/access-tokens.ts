@@ -45,7 +45,7 @@ export function createAccessTokens(
     const claims = await claimsOf(token);
     const grant = claims === null ? null : await store.oauthGrants.find(claims[GRANT_CLAIM]);
     if (claims === null || grant === null || grant.user.id !== claims.sub) return null;
-    await store.oauthGrants.used(grant);
+    await store.oauthGrants.recordUse(grant);
     const mayWrite = grant.access === 'all' && grant.role !== 'viewer' && claims.scope.split(' ').includes('write');
     return {
       kind: 'user',

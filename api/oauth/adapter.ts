@@ -32,7 +32,7 @@ export function createAdapters(
         const grantId = payload.grantId ?? (model === 'Grant' ? id : null);
         await records.save(model, id, { payload: rest, grantId, expiresAt: inSeconds(expiresIn) });
         if (model === 'Grant' && payload.clientId !== undefined)
-          await records.prolong('Client', payload.clientId, inSeconds(CLIENT_SECONDS));
+          await records.extend('Client', payload.clientId, inSeconds(CLIENT_SECONDS));
       },
       find: async (id): Promise<AdapterPayload | undefined> => {
         const record = await records.find(model, id);

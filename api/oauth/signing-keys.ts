@@ -26,7 +26,7 @@ export function createSigningKeys({ store, clock }: Pick<ApiDeps, 'store' | 'clo
   const read = async (): Promise<readonly SigningKey[]> => {
     const now = clock().getTime();
     await store.installationKeys.ensure('oauth-tokens', randomBytes(32));
-    await store.installationKeys.renewOlder('oauth-tokens', new Date(now - SIGNING_KEY_AGE_MS));
+    await store.installationKeys.rotateOlder('oauth-tokens', new Date(now - SIGNING_KEY_AGE_MS));
     const secrets = await store.installationKeys.all('oauth-tokens');
     const keys = await Promise.all(secrets.map(signingKeyOf));
     remembered = { keys, until: now + REMEMBERED_MS };

@@ -5,7 +5,7 @@ import {
   type Plan,
   type PlanInclusions,
 } from '../../contract/limits.ts';
-import { PROJECTS_OFF } from '../../store/queries/organizations.ts';
+import { PROJECTS_DISABLED } from '../../store/queries/organizations.ts';
 import type { ApiDeps } from '../context.ts';
 
 type Deps = Pick<ApiDeps, 'store' | 'settings'>;
@@ -41,7 +41,7 @@ export async function requireProjects(deps: Deps, organizationId: string): Promi
   if (!PLAN_INCLUDES[plan].projects)
     throw new HoldfastError('projects_disabled', `The ${plan} plan does not include projects; do not select one`);
   const { projects } = await entitlementsOf(deps, organizationId);
-  if (!projects) throw new HoldfastError('projects_disabled', PROJECTS_OFF);
+  if (!projects) throw new HoldfastError('projects_disabled', PROJECTS_DISABLED);
 }
 
 /** Throws `insufficient_plan` if the plan does not include a feature. `name`: plural, as the sentence begins. */

@@ -222,7 +222,7 @@ async function provenPasskey({ store, settings }: ApiParts, response: PasskeyAss
         }).catch(() => null);
   if (passkey === null || verified?.verified !== true)
     throw new HoldfastError('unauthorized', 'The passkey was not accepted; begin again, or sign in by other means');
-  await store.userPasskeys.used(passkey.id, verified.authenticationInfo.newCounter);
+  await store.userPasskeys.recordUse(passkey.id, verified.authenticationInfo.newCounter);
   return passkey;
 }
 

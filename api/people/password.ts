@@ -127,7 +127,7 @@ function setPassword(app: ApiServer, parts: ApiParts): void {
       const { password } = request.body;
       if (password.toLowerCase() === user.email) throw invalidField('password', 'must not be the e-mail address');
       const totpSecret = new Secret({ size: 20 }).base32;
-      await parts.store.userPasswords.propose(user.id, { hash: await hashPassword(password), totpSecret });
+      await parts.store.userPasswords.setPending(user.id, { hash: await hashPassword(password), totpSecret });
       return { totp_secret: totpSecret, totp_url: totpOf(totpSecret, user.email).toString() };
     },
   });
@@ -143,11 +143,11 @@ function confirmPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits):
     handler: async (request) => {
       const { user, session } = consoleCallerOf(request);
       await limits.countAccount(user.id);
-      const proposed = await parts.store.userPasswords.proposed(user.id);
+      const proposed = await parts.store.userPasswords.findPending(user.id);
       if (proposed === null) throw new HoldfastError('bad_request', 'Set a password first');
       if (!(await takeCode(parts, user.id, proposed, request.body.code)))
         throw invalidField('code', 'is not the one that the authenticator shows now; enter the next one');
-      await parts.store.userPasswords.adopt(user.id);
+      await parts.store.userPasswords.activatePending(user.id);
       await parts.store.userSessions.endOthers(user.id, session.id);
       return presentSession(parts, await currentSession(parts, request));
     },

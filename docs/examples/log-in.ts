@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Client, Connection } from '@temporalio/client';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
-import { connectTemporal, openStore } from '../../start/connections.ts';
+import { connectTemporal, openStore } from '../../start/backends.ts';
 import { loadKeys, sharedKeys } from '../../start/keys.ts';
 import { parseSettings } from '../../start/settings.ts';
 import { DEFAULT_ORGANIZATION_ID, DEFAULT_PROJECT_ID } from '../../store/store.ts';

@@ -6,48 +6,48 @@ import { cacheRoot, installAtomically } from '../setup/tools.ts';
 import { findOnPath, isExecutable, run, versionFolders } from '../setup/command.ts';
 import { SetupError } from '../setup/setup-error.ts';
 
-/** Where the programs of a Postgres server are. */
+/** The programs of a Postgres server. */
 export interface PostgresBinaries {
   /** The folder of `postgres` and `initdb`. */
   folder: string;
-  /** Major version: a data folder is readable by this version alone. */
+  /** Major version: only this version can read its data folder. */
   major: number;
 }
 
-/** Symlinks that the package lists instead of holding them: npm packages have none, and we run no install scripts. */
+/** Symlinks that the package lists in a file, because npm packages cannot contain them and we run no install scripts. */
 const Symlinks = z.array(z.object({ source: z.string(), target: z.string() }));
 const Manifest = z.object({ version: z.string() });
-/** Raised with every change of {@link copyPackage}: copies of an earlier kind are left alone and not used. */
-const COPY = 2;
-/** Oldest major version that the schema is tried on. */
+/** Increment with every change of {@link copyPackage}: earlier copies are not used. */
+const COPY_VERSION = 2;
+/** Oldest major version that the schema is tested on. */
 const OLDEST_MAJOR = 15;
 
 /**
- * The binaries of the npm package for this platform, else those of an installed Postgres. Rejects with a
- * {@link SetupError} that says what to install.
- * @param major the version that an existing data folder needs; without one, the first found is taken.
+ * The binaries of the npm package for this platform, else of an installed Postgres. Rejects with a {@link SetupError} that says
+ * what to install.
+ * @param major the version that an existing data folder requires; by default the first one found.
  */
 export async function findPostgres(major?: number): Promise<PostgresBinaries> {
-  const seen: number[] = [];
+  const rejected: number[] = [];
   for (const find of [bundledFolder, ...(await installedFolders()).map((folder) => () => Promise.resolve(folder))]) {
     const folder = await find();
     const found = folder === undefined ? undefined : await majorOf(folder);
     if (folder === undefined || found === undefined) continue;
     if (found === major || (major === undefined && found >= OLDEST_MAJOR)) return { folder, major: found };
-    seen.push(found);
+    rejected.push(found);
   }
   const platform = `${process.platform}-${process.arch}`;
   const version = major === undefined ? `Postgres ${OLDEST_MAJOR} or newer` : `Postgres ${major}`;
   throw new SetupError(
-    `No ${version} for ${platform}${seen.length === 0 ? '' : ` (found: ${seen.join(', ')})`}. Install one so that ` +
+    `No ${version} for ${platform}${rejected.length === 0 ? '' : ` (found: ${rejected.join(', ')})`}. Install one so that ` +
       '`postgres` is on PATH (Debian: apt-get install postgresql; macOS: brew install postgresql), or set DATABASE_URL ' +
-      'to a server that runs',
+      'to a running server',
   );
 }
 
 /**
- * The npm package's binaries, copied once with their symlinks to where an unprivileged user can run them: below a home
- * folder of root nobody else can. Undefined where npm has none for this platform.
+ * The npm package's binaries, copied once with their symlinks to a place where an unprivileged user can run them, unlike the
+ * home folder of root. Undefined if npm has none for this platform.
  */
 async function bundledFolder(): Promise<string | undefined> {
   let entry: string;
@@ -58,21 +58,21 @@ async function bundledFolder(): Promise<string | undefined> {
   }
   const source = dirname(dirname(entry));
   const { version } = Manifest.parse(JSON.parse(await readFile(join(source, 'package.json'), 'utf8')));
-  const name = `postgres-${version}-${COPY}`;
+  const name = `postgres-${version}-${COPY_VERSION}`;
   const root = process.getuid?.() === 0 ? '/var/cache/holdfast' : cacheRoot();
   const folder = join(root, name, 'bin');
   if (await isExecutable(join(folder, 'postgres'))) return folder;
   await installAtomically(name, (copy) => copyPackage(join(source, 'native'), copy), root);
-  // Whatever the umask of this process: readable by all.
+  // Readable by all, regardless of the umask of this process.
   await chmod(root, 0o755);
   return folder;
 }
 
 async function copyPackage(native: string, copy: string): Promise<void> {
-  // Where install scripts ran, the symlinks are there; by default they would come to point back into the package.
+  // If install scripts ran, the symlinks exist; by default, copies would point back into the package.
   await cp(native, copy, { recursive: true, verbatimSymlinks: true });
   const links = Symlinks.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
-  // Both are named from the package's folder, and lie side by side.
+  // Both paths are relative to the package's folder, and siblings.
   for (const { source, target } of links) {
     await symlink(basename(source), join(copy, target.replace(/^native\//, ''))).catch(ignoreExisting);
   }
@@ -94,7 +94,7 @@ async function installedFolders(): Promise<string[]> {
   return onPath === undefined ? folders : [dirname(onPath), ...folders];
 }
 
-/** Major version of the server in a folder; undefined when it cannot be run here. */
+/** Major version of the server in a folder; undefined if it cannot run here. */
 async function majorOf(folder: string): Promise<number | undefined> {
   if (!(await isExecutable(join(folder, 'initdb')))) return undefined;
   const { ok, output } = await run(join(folder, 'postgres'), ['--version'], { timeoutMs: 30_000 });

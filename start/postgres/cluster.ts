@@ -6,77 +6,76 @@ import { lastLine, run } from '../setup/command.ts';
 import { SetupError } from '../setup/setup-error.ts';
 import type { PostgresBinaries } from './binaries.ts';
 
-/** A data folder of Postgres, and how programs are run on it. */
+/** A Postgres data folder, and how to run programs on it. */
 export interface Cluster {
   folder: string;
-  /** Shown in the title of each of its processes, and of no other's. */
+  /** Appears in the title of each of its processes, and only there. */
   name: string;
-  /** The command line of one of its programs on this folder. */
+  /** The command line of a program on this folder. */
   command(program: string, args: readonly string[]): { program: string; args: string[] };
-  /** Whom its programs run as, and where. */
+  /** User and environment of its programs. */
   launch: { cwd: string; env: NodeJS.ProcessEnv; uid?: number; gid?: number };
 }
 
 /**
- * Opens the folder in which it starts and becomes the program elsewhere: one that may not walk down to its folder can use
- * it by this handle. Its working folder alone would not do, for a Postgres before 16 returns to that by its name.
+ * Opens its working directory, then executes the program in another one: a program that may not traverse the path to its folder
+ * can use this handle. The working directory alone would not suffice, because Postgres before 16 returns to it by name.
  */
 const WITH_FOLDER_OPEN = ['/bin/sh', '-c', 'exec 9<. && cd / && exec "$@"', 'sh'] as const;
 const OPEN_FOLDER = '/proc/self/fd/9';
 
-/** Processes of a server that was killed have this long to end by themselves before they are killed, in milliseconds. */
+/** How long processes of a killed server have to exit before they are killed, in milliseconds. */
 const LEFTOVER_GRACE_MS = 10_000;
-const LOOK_EVERY_MS = 50;
+const POLL_MS = 50;
 
-/** Major version of the server that made a data folder; undefined when there is none yet. */
+/** Major version of the server that created a data folder; undefined if there is none. */
 export async function clusterMajor(folder: string): Promise<number | undefined> {
   const text = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : Number.parseInt(text, 10);
 }
 
 /**
- * The cluster in a folder, made by `initdb` when it is not there: under another name first, so that a kill in the middle
- * leaves nothing half made. Postgres refuses to run as root: then the folder belongs to `nobody`, who needs no access to
- * the folders above it.
+ * The cluster in a folder, created with `initdb` if missing: under a temporary name first, so that an interruption leaves no
+ * partial cluster. Postgres does not run as root: then the folder belongs to `nobody`, who needs no access to its parents.
  */
 export async function openCluster(folder: string, binaries: PostgresBinaries, durable = true): Promise<Cluster> {
   const user = await serverUser(folder);
-  const cluster = clusterIn(folder, user);
+  const cluster = clusterAt(folder, user);
   if ((await clusterMajor(folder)) !== undefined) return cluster;
 
   const unfinished = `${folder}.new`;
-  // An `initdb` whose start was killed may still be writing there; without its files it soon ends.
+  // An `initdb` of a killed start may still write there; without its files it soon exits.
   await rm(unfinished, { recursive: true, force: true, maxRetries: 40, retryDelay: 50 });
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await mkdir(unfinished, { mode: 0o700 });
   if (user !== undefined) await chown(unfinished, user.uid, user.gid);
-  const draft = clusterIn(unfinished, user);
+  const draft = clusterAt(unfinished, user);
   const provider = binaries.major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : [];
   const initdb = draft.command(join(binaries.folder, 'initdb'), [
     ...['-U', 'postgres', '--auth=peer', '-E', 'UTF8', '--locale=C', ...provider],
     ...(durable ? [] : ['--no-sync']),
   ]);
   const made = await run(initdb.program, initdb.args, draft.launch);
-  if (!made.ok) throw new SetupError(`Cannot make the database in ${folder}: ${lastLine(made.output)}`);
+  if (!made.ok) throw new SetupError(`Cannot create the database in ${folder}: ${lastLine(made.output)}`);
   await rename(unfinished, folder);
   return cluster;
 }
 
 /**
- * Makes a cluster ready for a new server: ends what an earlier server left running, removes its lock files (their process
- * ids may have been given to others by now), and lets the user of this process in, and nobody else. Call it only while no
- * other start can have the folder.
+ * Prepares a cluster for a new server: ends leftover processes of an earlier server, removes its lock files (their process ids
+ * may have been reused), and grants access only to the user of this process. Call it only while no other start can use the
+ * folder.
  */
 export async function prepareCluster(cluster: Cluster): Promise<void> {
   await endLeftovers(cluster.name);
   for (const file of ['postmaster.pid', '.s.PGSQL.5432', '.s.PGSQL.5432.lock'])
     await rm(join(cluster.folder, file), { force: true });
-  // The kernel says who connects; no password lies anywhere.
+  // The kernel authenticates clients; there is no password.
   await writeOwned(cluster, 'pg_hba.conf', 'local all postgres peer map=holdfast\n');
   await writeOwned(cluster, 'pg_ident.conf', `holdfast "${userInfo().username}" postgres\n`);
 }
 
-function clusterIn(folder: string, user: { uid: number; gid: number } | undefined): Cluster {
+function clusterAt(folder: string, user: { uid: number; gid: number } | undefined): Cluster {
   const byHandle = user !== undefined && process.platform === 'linux';
   return {
     folder,
@@ -86,7 +85,7 @@ function clusterIn(folder: string, user: { uid: number; gid: number } | undefine
       const [shell, ...script] = WITH_FOLDER_OPEN;
       return { program: shell, args: [...script, program, '-D', OPEN_FOLDER, ...args] };
     },
-    // Nothing of our own environment: it may hold the master key.
+    // Not our own environment, which may contain the master key.
     launch: { cwd: folder, env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }, ...user },
   };
 }
@@ -110,10 +109,10 @@ async function writeOwned(cluster: Cluster, name: string, text: string): Promise
 async function endLeftovers(name: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     const deadline = Date.now() + LEFTOVER_GRACE_MS;
-    for (const pid of await processesOf(name)) kill(pid, signal);
-    while ((await processesOf(name)).length > 0) {
+    for (const pid of await findProcesses(name)) kill(pid, signal);
+    while ((await findProcesses(name)).length > 0) {
       if (Date.now() > deadline) break;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
   }
 }
@@ -122,12 +121,12 @@ function kill(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // It has already exited.
   }
 }
 
-/** Processes of a cluster's server, and the shell that guards it. */
-async function processesOf(name: string): Promise<number[]> {
+/** The processes of a cluster's server, and the shell that guards it. */
+async function findProcesses(name: string): Promise<number[]> {
   if (process.platform !== 'linux') {
     const { output } = await run('ps', ['-axo', 'pid=,command=']);
     const lines = output.split('\n').filter((line) => line.includes(name));

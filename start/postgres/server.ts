@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { clientConfig } from '../../store/database.ts';
 import type { ChildSpec } from '../child-process.ts';
-import { postgresFolder } from '../connections.ts';
+import { postgresFolder } from '../backends.ts';
 import { SetupError } from '../setup/setup-error.ts';
 import { clusterMajor, openCluster, prepareCluster } from './cluster.ts';
 import { findPostgres } from './binaries.ts';
 import { socketDirOf } from './socket.ts';
 
-/** How a Postgres of ours differs from the one that `npm start` runs. */
-export interface PostgresServerOptions {
-  /** False for tests: commits then answer before they are on the disk. */
+/** Options of {@link postgresServer}. */
+interface PostgresServerOptions {
+  /** False for tests: commits then return before they are on disk. */
   durable?: boolean;
-  /** Most clients at once. Default 100: five processes with a pool each need about half. */
+  /** Maximum clients. Default 100: five processes with a pool each need about half. */
   maxConnections?: number;
 }
 
 /**
- * The store of a data folder, as a child to start. Rejects with a {@link SetupError}, and changes nothing, when the folder
- * holds the store of version 0.1, which another database wrote.
+ * The store of a data folder, as a child to start. Rejects with a {@link SetupError} without changes if the folder contains a
+ * store of version 0.1, which used another database.
  */
-export async function ownStore(dataDir: string): Promise<ChildSpec> {
+export async function localStore(dataDir: string): Promise<ChildSpec> {
   const folder = postgresFolder(dataDir);
   if (!existsSync(folder) && existsSync(join(dataDir, 'store', 'pg'))) {
     throw new SetupError(
@@ -33,9 +33,9 @@ export async function ownStore(dataDir: string): Promise<ChildSpec> {
 }
 
 /**
- * The Postgres server on a data folder, as a child to start; its database is made first when it is not there. It listens on a
- * socket in that folder alone, and lets in the user of this process alone. One start at a time may use a folder: a server
- * that an earlier one left running there is ended. Rejects with a `SetupError` when the server cannot be had.
+ * The Postgres server of a data folder, as a child to start; creates its database if missing. It listens only on a socket in
+ * that folder, and accepts only the user of this process. Only one start at a time may use a folder: a leftover server of an
+ * earlier one is ended. Rejects with a `SetupError` if there is no usable server.
  */
 export async function postgresServer(folder: string, options: PostgresServerOptions = {}): Promise<ChildSpec> {
   const { durable = true, maxConnections = 100 } = options;
@@ -45,26 +45,26 @@ export async function postgresServer(folder: string, options: PostgresServerOpti
     cluster_name: cluster.name,
     listen_addresses: '',
     port: '5432',
-    // Relative to the data folder, where the server works: no path is too long then.
+    // Relative to the data folder, the server's working directory, so that no path is too long.
     unix_socket_directories: '.',
     max_connections: String(maxConnections),
     fsync: durable ? 'on' : 'off',
     synchronous_commit: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
-    // Small: a few clients over data that mostly lies in the system's cache.
+    // Small: a few clients, and data that is mostly in the system's cache.
     shared_buffers: '32MB',
     max_wal_size: '256MB',
     min_wal_size: '32MB',
-    // Nobody replicates it, and no query of ours gains from parallel workers.
+    // No replication, and no query of ours benefits from parallel workers.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_logical_replication_workers: '0',
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     ...(binaries.major >= 18 ? { io_method: 'sync' } : {}),
-    // A process that hangs in a transaction must not hold up the others for ever.
+    // A process that hangs in a transaction must not block the others forever.
     idle_in_transaction_session_timeout: '60s',
-    // The log tells what happens to the server, never a statement or a value of one.
+    // The log contains server events, but never a statement or its values.
     log_min_messages: 'warning',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
@@ -79,17 +79,17 @@ export async function postgresServer(folder: string, options: PostgresServerOpti
     ),
     ...cluster.launch,
     prepare: () => prepareCluster(cluster),
-    probe: () => answers(folder),
-    // "Fast": rolls back what is open and ends; the polite SIGTERM waits until all clients have gone.
+    probe: () => isReady(folder),
+    // Fast shutdown: rolls back open transactions; SIGTERM would wait until all clients have disconnected.
     stopSignal: 'INT',
     stage: 0,
-    // Recovery after a kill reads the log since the last checkpoint.
+    // Recovery after a kill replays the log since the last checkpoint.
     readyWithinMs: 120_000,
     stopWithinMs: 20_000,
   };
 }
 
-async function answers(folder: string): Promise<boolean> {
+async function isReady(folder: string): Promise<boolean> {
   const client = new pg.Client({ ...clientConfig({ socketDir: socketDirOf(folder) }), connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {

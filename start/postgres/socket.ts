@@ -4,14 +4,14 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { SetupError } from '../setup/setup-error.ts';
 
-/** Longest path of a unix socket that every platform takes, in bytes (macOS ends at 103, Linux at 107). */
+/** Maximum length of a socket path on every platform, in bytes (103 on macOS, 107 on Linux). */
 const MAX_SOCKET_PATH_BYTES = 100;
-/** Name of the socket, as every Postgres client expects it for port 5432. */
+/** The socket name that Postgres clients expect for port 5432. */
 const SOCKET_NAME = '.s.PGSQL.5432';
 
 /**
- * The folder by which clients reach the socket in a server's data folder: that folder itself, or, when its path is too
- * long for a socket, a symlink to it in a private folder below the temporary one. The same in every process.
+ * The folder for clients to reach the socket in a server's data folder: that folder itself, or, if its path is too long for a
+ * socket, a symlink to it in a private temporary folder. The same in every process.
  */
 export function socketDirOf(dataFolder: string): string {
   if (Buffer.byteLength(join(dataFolder, SOCKET_NAME)) <= MAX_SOCKET_PATH_BYTES) return dataFolder;
@@ -24,14 +24,14 @@ export function socketDirOf(dataFolder: string): string {
     try {
       symlinkSync(dataFolder, link);
     } catch (error) {
-      // Another process made it at the same moment.
+      // Another process created it at the same moment.
       if (linkTarget(link) !== dataFolder) throw error;
     }
   }
   return link;
 }
 
-/** Makes a folder that nobody else can enter: in the temporary folder somebody else may have been first. */
+/** Creates a folder that no other user can enter. Rejects one that another user created first in the temporary folder. */
 function makePrivateFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const found = lstatSync(folder);

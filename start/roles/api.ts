@@ -1,6 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { pino } from 'pino';
 import { createExportDelivery, testDelivery } from '../../activities/audit-export/delivery.ts';
+import type { ConsoleSettings } from '../../api/console/document.ts';
 import { startApi } from '../../api/service.ts';
 import { createCodeInbox } from '../../codes/inbox.ts';
 import { startSmtp } from '../../codes/smtp.ts';
@@ -8,11 +9,12 @@ import { createExternalCredentials } from '../../credential-providers/external-c
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';
 import { createUpstreamCheck } from '../../egress/upstream-check.ts';
 import { createGithubFetcher } from '../../program-sources/github.ts';
-import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import { consoleSettings } from '../console-settings.ts';
-import { openAppsClient, openAuditExportsClient, openConnectionsClient } from '../connections-client.ts';
+import { SANDBOX_USERS } from '../../sandbox/site.ts';
+import { browserBaseUrl, connectTemporal, openStore } from '../backends.ts';
 import { createHealth } from '../health.ts';
 import { sharedKeys } from '../keys.ts';
+import type { Settings } from '../settings.ts';
+import { openTemporalClients } from '../temporal-clients.ts';
 import { runRole } from './run-role.ts';
 
 await runRole('api', async (settings, keys) => {
@@ -21,9 +23,9 @@ await runRole('api', async (settings, keys) => {
   const shared = await sharedKeys(store, keys);
   const policy = createEgressPolicy(settings.allowPrivateHosts);
   const browser = { baseUrl: browserBaseUrl(settings), apiKey: keys.browserApiKey };
-  const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
+  const clients = await openTemporalClients({ connection, namespace, store, keys: shared, settings });
+  const { connections, apps, auditExports } = clients;
   const clock = (): Date => new Date();
-  const exports = openAuditExportsClient({ connection, namespace, keys: shared });
   const delivery = createExportDelivery(settings.exportStore, policy);
   const { smtpPort: port, host } = settings;
   const inbox = createCodeInbox({ store, connections, clock });
@@ -33,9 +35,9 @@ await runRole('api', async (settings, keys) => {
     host: settings.host,
     store,
     connections,
-    apps: openAppsClient({ connection, namespace, keys: shared }),
+    apps,
     auditExports: {
-      wake: (id) => exports.wake(id),
+      wake: (id) => auditExports.wake(id),
       test: (destination) => testDelivery(delivery, destination),
     },
     settings: {
@@ -68,3 +70,20 @@ await runRole('api', async (settings, keys) => {
     },
   };
 });
+
+/** What the console shows of this installation: the sandbox, and Temporal's UI. */
+function consoleSettings(settings: Settings): ConsoleSettings {
+  const [user] = SANDBOX_USERS;
+  const ownTemporalUi = `http://localhost:${settings.ports.temporalUi}/namespaces/default`;
+  return {
+    sandbox:
+      settings.sandbox && user !== undefined
+        ? {
+            loginUrl: `http://localhost:${settings.ports.sandbox}${user.loginPath}`,
+            username: user.username,
+            password: user.password,
+          }
+        : null,
+    temporalUiUrl: settings.temporalUiUrl ?? (settings.externalTemporal === undefined ? ownTemporalUi : null),
+  };
+}

@@ -4,7 +4,7 @@ import type { BrowserServiceOptions } from '../../browser/service.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import type { Store } from '../../store/store.ts';
-import { openStore } from '../connections.ts';
+import { openStore } from '../backends.ts';
 import type { Keys } from '../keys.ts';
 import type { Settings } from '../settings.ts';
 import { findChromium } from '../setup/chromium.ts';
@@ -17,8 +17,8 @@ export async function runBrowser(): Promise<void> {
 }
 
 /**
- * The same without an API beside it: it serves the profiles of its sessions too. It knows no projects: those that its
- * callers name keep their profiles apart.
+ * The browser service without an API: it also serves the profiles of its sessions. Projects only separate profiles and are
+ * created when callers name them.
  */
 export async function runStandaloneBrowser(): Promise<void> {
   await runRole('browser', (settings, keys) =>
@@ -44,11 +44,11 @@ export async function runStandaloneBrowser(): Promise<void> {
   );
 }
 
-/** Starts the browser service on the store that the settings lead to. `more`: what it is given of that store besides. */
+/** Starts the browser service on the configured store. `extraOptions` adds options that need the store. */
 async function start(
   settings: Settings,
   keys: Keys,
-  more: (store: Store) => Partial<BrowserServiceOptions>,
+  extraOptions: (store: Store) => Partial<BrowserServiceOptions>,
 ): Promise<RunningRole> {
   const store = await openStore(settings, keys);
   const service = await startBrowserService({
@@ -69,9 +69,9 @@ async function start(
     proxies: store.proxies,
     extensions: store.extensions,
     pools: store.browserPools,
-    closedProjects: (projectIds) => store.projects.closedOf(projectIds),
+    closedProjects: (projectIds) => store.projects.filterInactive(projectIds),
     sessionLimit: (projectId) => store.sessionLimits.effective(projectId),
-    ...more(store),
+    ...extraOptions(store),
   });
   return {
     async close() {

@@ -1,11 +1,11 @@
 import { DEFAULT_ORGANIZATION_ID } from '../../store/store.ts';
 import { createCodecServer } from '../../workers/data-converter/codec-server.ts';
 import { createPayloadCodec } from '../../workers/data-converter/payload-codec.ts';
-import { openStore } from '../connections.ts';
+import { openStore } from '../backends.ts';
 import { sharedKeys } from '../keys.ts';
 import { runRole } from './run-role.ts';
 
-/** Whoever operates the installation may read: holders of a key of its own organization that no project bounds. */
+/** Only the operator may read payloads: holders of an organization-wide key of the default organization. */
 await runRole('codec', async (settings, keys) => {
   const store = await openStore(settings, keys);
   const { payloadKeys } = await sharedKeys(store, keys);

@@ -5,23 +5,22 @@ import { say } from '../terminal.ts';
 import { parseSettings } from '../settings.ts';
 import type { Settings } from '../settings.ts';
 import { SetupError } from '../setup/setup-error.ts';
-import { onStopRequest } from '../supervision.ts';
-import { isSupervised } from '../supervision.ts';
+import { isSupervised, onStopRequest } from '../supervision.ts';
 
 /** A started role. */
 export interface RunningRole {
-  /** Settles when it ended by itself, which it should not; rejects when it failed. */
+  /** Settles if it ends by itself, which it should not; rejects if it fails. */
   ended?: Promise<unknown>;
-  /** Ends it: nothing new is taken, what runs is finished or handed back. */
+  /** Shuts down gracefully: accepts no new work, and completes or returns what is running. */
   close(): Promise<void>;
 }
 
-/** A role that has not ended this long after it was asked to, in milliseconds, is ended. */
-const CLOSE_WITHIN_MS = 9_000;
+/** A role that has not closed within this time, in milliseconds, is ended. */
+const CLOSE_TIMEOUT_MS = 9_000;
 
 /**
- * Runs one role as this process. Under the supervisor it says `ready` over the channel and ends when the channel closes,
- * also when the supervisor was killed; alone it ends on SIGINT and SIGTERM. A fault that a person can mend is one line.
+ * Runs one role as this process. Under the supervisor it sends `ready` over the channel and ends when the channel closes, even
+ * if the supervisor was killed; alone it ends on SIGINT and SIGTERM. A fault that the user can fix is one line.
  */
 export async function runRole(
   name: string,
@@ -35,16 +34,16 @@ export async function runRole(
     state.stopping = true;
     setTimeout(() => {
       process.exit(1);
-    }, CLOSE_WITHIN_MS).unref();
+    }, CLOSE_TIMEOUT_MS).unref();
     await state.role?.close();
     process.exit(0);
   };
   if (supervised) {
     process.on('disconnect', () => void stop());
     process.on('SIGTERM', () => void stop());
-    // It may have closed before we listened.
+    // The channel may have closed before we listened.
     if (!process.connected) process.exit(0);
-    // The supervisor stops us in its order; a signal to the whole group must not cut in.
+    // The supervisor stops roles in order; a signal to the whole group must not interfere.
     process.on('SIGINT', () => undefined);
   } else {
     onStopRequest(() => void stop());
@@ -65,7 +64,7 @@ export async function runRole(
     if (supervised) process.send?.('ready');
     else say(`Holdfast ${name} is ready.`);
   } catch (error) {
-    const line = explain(error);
+    const line = describeFault(error);
     if (line === undefined) throw error;
     fail(line);
   }
@@ -77,14 +76,14 @@ export async function runRole(
   }
 }
 
-/** One line for a fault of the surroundings; undefined for a fault of ours, which shows its stack trace. */
-function explain(error: unknown): string | undefined {
+/** One line for a fault of the environment; undefined for our own errors, which show a stack trace. */
+function describeFault(error: unknown): string | undefined {
   if (error instanceof SetupError || error instanceof HoldfastError) return error.message;
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const where = 'port' in error && typeof error.port === 'number' ? `port ${error.port}` : 'an address it needs';
   if (error.code === 'EADDRINUSE')
-    return `Cannot listen: ${where} is taken; stop what listens there, or set HOLDFAST_PORT`;
+    return `Cannot listen: ${where} is taken; stop the process that listens there, or set HOLDFAST_PORT`;
   if (error.code === 'EACCES' && 'port' in error)
-    return `Cannot listen: ${where} needs more rights; set HOLDFAST_PORT above 1023`;
+    return `Cannot listen: ${where} requires more privileges; set HOLDFAST_PORT above 1023`;
   return undefined;
 }

@@ -5,17 +5,11 @@ import { createCodeInbox } from '../../codes/inbox.ts';
 import { createEgressPolicy } from '../../egress/policy.ts';
 import { installRuntime } from '../../workers/runtime.ts';
 import { startWorker } from '../../workers/worker.ts';
-import { browserBaseUrl, connectTemporal, openStore } from '../connections.ts';
-import {
-  openAppsClient,
-  openAuditExportsClient,
-  openConnectionsClient,
-  openWebhookLanes,
-} from '../connections-client.ts';
+import { browserBaseUrl, connectTemporal, openStore } from '../backends.ts';
 import { sharedKeys } from '../keys.ts';
-import { startAppReviver } from '../app-reviver.ts';
-import { startExportReviver } from '../export-reviver.ts';
-import { startCodeDelivery, startReviver, startSweeper, startWebhookDispatcher } from '../sweeper.ts';
+import { startCodeDelivery, startReviver, startSweeper, startWebhookDispatcher } from '../periodic-tasks.ts';
+import { startAppReviver, startExportReviver } from '../revivers.ts';
+import { openTemporalClients } from '../temporal-clients.ts';
 import loadWorkflowBundle from '../workflow-bundle.prebuilt.ts';
 import { runRole } from './run-role.ts';
 
@@ -40,19 +34,18 @@ await runRole('worker', async (settings, keys) => {
     ...(settings.workerVersion === undefined ? {} : { version: settings.workerVersion }),
     payloadKey: shared.payloadKeys,
   });
-  const connections = await openConnectionsClient({ connection, namespace, store, keys: shared, settings });
-  const lanes = openWebhookLanes({ connection, namespace, keys: shared });
-  const apps = openAppsClient({ connection, namespace, keys: shared });
+  const clients = await openTemporalClients({ connection, namespace, store, keys: shared, settings });
+  const { connections, apps, auditExports, webhookLanes } = clients;
   const service = createBrowserService(browserService);
   const tasks = [
     startSweeper(store),
     startReviver(store, connections),
     startAppReviver({ store, apps, endBrowsers: (project, id) => endInvocationBrowsers(service, project, id) }),
-    startExportReviver(store.auditExportDestinations, openAuditExportsClient({ connection, namespace, keys: shared })),
-    startWebhookDispatcher(store.webhookDeliveries, lanes),
+    startExportReviver(store.auditExportDestinations, auditExports),
+    startWebhookDispatcher(store.webhookDeliveries, webhookLanes),
     startCodeDelivery(createCodeInbox({ store, connections, clock: () => new Date() })),
   ];
-  // It takes as long to load as all else of a worker: that is done when this one is ready, before its first login.
+  // Playwright loads slowly: load it once the worker is ready, before its first login.
   setImmediate(() => void import('playwright-core'));
   return {
     ended: worker.ended,

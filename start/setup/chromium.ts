@@ -11,12 +11,12 @@ const PLAYWRIGHT_HOST = 'https://cdn.playwright.dev/';
 
 /**
  * Path of a Chromium: CHROMIUM_PATH, else found on PATH or in Playwright's cache, else downloaded by Playwright, else
- * installed by apt-get. Rejects with a {@link SetupError} that says how to get one.
+ * installed with apt-get. Rejects with a {@link SetupError} that says how to install one.
  */
 export async function findChromium(configured = process.env.CHROMIUM_PATH): Promise<string> {
   if (configured !== undefined && configured !== '') {
     if (await isExecutable(configured)) return configured;
-    throw new SetupError(`CHROMIUM_PATH is '${configured}', which is not a program; correct it or leave it out`);
+    throw new SetupError(`CHROMIUM_PATH is '${configured}', which is not a program; correct or unset it`);
   }
   const found = await findInstalled();
   if (found !== undefined) return found;
@@ -35,7 +35,7 @@ export async function findChromium(configured = process.env.CHROMIUM_PATH): Prom
     if (downloaded !== undefined) return downloaded;
     reasons.push(`Playwright's download failed (${lastLine(installed.output)})`);
   } else {
-    reasons.push("Playwright's download host cannot be reached");
+    reasons.push("Playwright's download host is unreachable");
   }
 
   if (await canAptInstall()) {
@@ -56,7 +56,7 @@ export async function findChromium(configured = process.env.CHROMIUM_PATH): Prom
 async function findInstalled(): Promise<string | undefined> {
   const onPath = await findOnPath(NAMES);
   if (onPath !== undefined) return onPath;
-  // Not loaded by a start that needs nothing of it: it takes longer to load than all else of one.
+  // Loaded only when needed, because it takes longer to load than the rest of a start.
   const { chromium } = await import('playwright-core');
   for (const candidate of [chromium.executablePath(), MAC_CHROME]) {
     if (candidate !== '' && (await isExecutable(candidate))) return candidate;

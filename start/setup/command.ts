@@ -3,34 +3,34 @@ import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** How a command ended, and the last of what it printed on both streams. */
+/** The result of a command, with the end of its output on both streams. */
 export interface CommandResult {
   ok: boolean;
   output: string;
 }
 
 /** Options of {@link run}. */
-export interface RunOptions {
+interface RunOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Whom to run it as; us when not given. */
+  /** The user to run as; defaults to the current one. */
   uid?: number;
   gid?: number;
-  /** Milliseconds after which it is killed and counts as failed. Default: 20 minutes. */
+  /** Milliseconds after which it is killed and fails. Default 20 minutes. */
   timeoutMs?: number;
-  /** Called with the id of the process that was started. */
+  /** Called with the process id. */
   onStart?: (pid: number) => void;
-  /** Called with each line printed. */
+  /** Called with each line of output. */
   onLine?: (line: string) => void;
 }
 
 const DEFAULT_TIMEOUT_MS = 1_200_000;
-/** How often an installation is begun again that another one's lock has ended. */
-const MAX_LOCKED = 3;
-/** Characters of output kept for a message. */
-const KEPT_OUTPUT = 20_000;
+/** How often an installation is retried that failed because of another one's lock. */
+const MAX_LOCK_RETRIES = 3;
+/** Maximum characters of retained output. */
+const MAX_OUTPUT = 20_000;
 
-/** Runs a program to its end. Never rejects: a program that cannot be started is a failed one. */
+/** Runs a program to completion. Never rejects: a program that cannot be started counts as failed. */
 export function run(program: string, args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
@@ -45,16 +45,16 @@ export function run(program: string, args: readonly string[], options: RunOption
     if (child.pid !== undefined) options.onStart?.(child.pid);
     let output = '';
     let rest = '';
-    const take = (chunk: Buffer): void => {
+    const append = (chunk: Buffer): void => {
       const text = chunk.toString('utf8');
-      output = (output + text).slice(-KEPT_OUTPUT);
+      output = (output + text).slice(-MAX_OUTPUT);
       if (!options.onLine) return;
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) options.onLine(line);
     };
-    child.stdout.on('data', take);
-    child.stderr.on('data', take);
+    child.stdout.on('data', append);
+    child.stderr.on('data', append);
     child.on('error', (error) => {
       resolve({ ok: false, output: error.message });
     });
@@ -64,7 +64,7 @@ export function run(program: string, args: readonly string[], options: RunOption
   });
 }
 
-/** Last line that says something, cut short: for a one-line message. */
+/** The last non-empty line, truncated: for a one-line message. */
 export function lastLine(output: string): string {
   const line = output
     .split('\n')
@@ -74,7 +74,7 @@ export function lastLine(output: string): string {
   return (line ?? 'no output').slice(0, 200);
 }
 
-/** True for a file that may be executed. */
+/** True for an executable file. */
 export async function isExecutable(path: string): Promise<boolean> {
   try {
     await access(path, constants.X_OK);
@@ -96,7 +96,7 @@ export async function findOnPath(names: readonly string[], path = process.env.PA
   return undefined;
 }
 
-/** Sub-folders of a folder, newest version first; none when it is missing. */
+/** Subfolders named after versions, newest first; none if the folder is missing. */
 export async function versionFolders(parent: string): Promise<string[]> {
   try {
     const names = await readdir(parent);
@@ -106,7 +106,7 @@ export async function versionFolders(parent: string): Promise<string[]> {
   }
 }
 
-/** True when Debian's packages can be installed: apt-get is there and we are root. */
+/** True if Debian packages can be installed: apt-get exists and we are root. */
 export async function canAptInstall(): Promise<boolean> {
   return process.getuid?.() === 0 && (await isExecutable('/usr/bin/apt-get'));
 }
@@ -119,8 +119,8 @@ export async function aptInstall(packages: readonly string[], onLine: (line: str
   const install = () =>
     run('apt-get', [...wait, 'install', '-y', '-q', '--no-install-recommends', ...packages], { env, onLine });
   let installed = await install();
-  // apt-get waits for dpkg's lock before it begins; one that is taken in the moment after ends it, and then it waits anew.
-  for (let again = 0; again < MAX_LOCKED && !installed.ok && /lock was locked/.test(installed.output); again++)
+  // apt-get waits for dpkg's lock only before it starts; if the lock is taken right afterwards, it fails.
+  for (let retry = 0; retry < MAX_LOCK_RETRIES && !installed.ok && /lock was locked/.test(installed.output); retry++)
     installed = await install();
   return installed.ok ? installed : { ok: false, output: `${updated.output}\n${installed.output}` };
 }

@@ -5,13 +5,13 @@ import { aptInstall, canAptInstall, findOnPath, lastLine, run } from './command.
 import { withProgress } from './progress.ts';
 import { SetupError } from './setup-error.ts';
 
-/** Programs that parts of the browser service use, and the Debian package each comes in. */
+/** Programs that optional features use, and their Debian packages. */
 const PACKAGES = {
   /** The display of browsers with a window. */
   Xvfb: 'xvfb',
   /** Records replays. */
   ffmpeg: 'ffmpeg',
-  /** Mount namespaces: the sandbox of programs, policies of a session's own. */
+  /** Mount namespaces: the sandbox of programs, and policies of a session. */
   bwrap: 'bubblewrap',
   /** Mouse and keyboard of a display. */
   xdotool: 'xdotool',
@@ -19,7 +19,7 @@ const PACKAGES = {
 
 type Tool = keyof typeof PACKAGES;
 
-/** What callers can ask for beyond logins, health checks and CDP, which need none of this. */
+/** Features beyond logins, health checks and CDP, which need none of these programs. */
 const FEATURES: readonly { name: string; tools: readonly Tool[] }[] = [
   { name: 'Browsers with a window', tools: ['Xvfb'] },
   { name: 'Input through the window', tools: ['Xvfb', 'xdotool'] },
@@ -27,7 +27,7 @@ const FEATURES: readonly { name: string; tools: readonly Tool[] }[] = [
   { name: 'Programs inside sessions', tools: ['bwrap'] },
 ];
 
-/** Scripts that pages are written in: how fontconfig names them, and the Debian package that draws them. */
+/** Scripts of web pages, their fontconfig patterns, and the Debian packages with fonts for them. */
 const SCRIPTS: readonly { name: string; pattern: string; package: string }[] = [
   { name: 'Chinese, Japanese and Korean', pattern: ':lang=ja', package: 'fonts-noto-cjk' },
   { name: 'Arabic', pattern: ':lang=ar', package: 'fonts-noto-core' },
@@ -38,47 +38,47 @@ const SCRIPTS: readonly { name: string; pattern: string; package: string }[] = [
 /** Whether a feature works on this machine. */
 export interface FeatureState {
   name: string;
-  /** Why it does not, and what to do; undefined when it works. */
+  /** Why it does not work, and what to do; undefined if it works. */
   fault?: string;
 }
 
-/** A failed installation is tried again a day later, so that starts on a machine without network stay short. */
-const TRY_AGAIN_MS = 86_400_000;
+/** A failed installation is retried after a day, so that starts stay fast on a machine without network. */
+const RETRY_AFTER_MS = 86_400_000;
 
 /**
- * Installs what features need where that can be done (root on Debian), then tells which of them work. Never rejects: a Holdfast
- * without them runs, and refuses only what needs them.
+ * Installs the packages that features need, if possible (root on Debian), and returns which features work. Never rejects:
+ * Holdfast runs without them, and rejects only requests that need them.
  */
-export async function provideFeatures(canInstall = canAptInstall()): Promise<FeatureState[]> {
+export async function ensureFeatures(canInstall = canAptInstall()): Promise<FeatureState[]> {
   const tools = (await missingTools()).map((tool) => PACKAGES[tool]);
   const fonts = (await missingScripts()).map((script) => script.package);
   const missing = [...new Set([...tools, ...fonts])];
-  if (missing.length > 0 && (await canInstall) && !(await hasFailedLately(missing))) {
+  if (missing.length > 0 && (await canInstall) && !(await hasFailedRecently(missing))) {
     await withProgress(`Installing ${missing.join(', ')} with apt-get`, async (progress) => {
       const { ok, output } = await aptInstall(missing, (line) => {
         progress.note(line.slice(0, 40));
       });
-      // The progress then says that it failed; the table that follows says what is missing for it.
+      // The progress shows the failure; the table below shows what is missing.
       if (!ok) throw new SetupError(`apt-get failed: ${lastLine(output)}`);
     }).catch(async (error: unknown) => {
       if (!(error instanceof SetupError)) throw error;
       process.stderr.write(`${error.message}\n`);
-      await noteFailure(missing);
+      await recordFailure(missing);
     });
   }
   return [...(await featureStates()), await fontState()];
 }
 
-/** The same for tests, which need all of the programs: rejects with a {@link SetupError} that says how to get what is missing. */
+/** The same for tests, which need all programs: rejects with a {@link SetupError} that says how to install missing ones. */
 export async function requireFeatures(): Promise<void> {
-  await provideFeatures();
+  await ensureFeatures();
   const missing = await missingTools();
   if (missing.length === 0) return;
   const packages = missing.map((tool) => PACKAGES[tool]).join(' ');
   throw new SetupError(`${missing.join(', ')} missing; install them (Debian: apt-get install ${packages})`);
 }
 
-/** The table that the person at the terminal reads: empty when everything works. */
+/** The table of features for the terminal; empty if everything works. */
 export function featureTable(states: readonly FeatureState[]): string[] {
   if (states.every(({ fault }) => fault === undefined)) return [];
   const all = [{ name: 'Logins, health checks, CDP' }, ...states];
@@ -100,17 +100,17 @@ async function featureStates(): Promise<FeatureState[]> {
   const missing = await missingTools();
   const sandbox = missing.includes('bwrap') ? undefined : await sandboxFault();
   return FEATURES.map(({ name, tools }) => {
-    const lacking = tools.filter((tool) => missing.includes(tool));
-    const packages = lacking.map((tool) => PACKAGES[tool]).join(' ');
-    if (lacking.length > 0) return { name, fault: `${lacking.join(' and ')} missing (apt-get install ${packages})` };
+    const absent = tools.filter((tool) => missing.includes(tool));
+    const packages = absent.map((tool) => PACKAGES[tool]).join(' ');
+    if (absent.length > 0) return { name, fault: `${absent.join(' and ')} missing (apt-get install ${packages})` };
     return tools.includes('bwrap') && sandbox !== undefined ? { name, fault: sandbox } : { name };
   });
 }
 
-/** In a container bubblewrap may be there and not be allowed to work. */
+/** In a container, bubblewrap may be installed but not permitted to work. */
 async function sandboxFault(): Promise<string | undefined> {
   const tried = await run('bwrap', ['--dev-bind', '/', '/', 'true'], { timeoutMs: 10_000 });
-  return tried.ok ? undefined : `bubblewrap may not make namespaces (${lastLine(tried.output)})`;
+  return tried.ok ? undefined : `bubblewrap may not create namespaces (${lastLine(tried.output)})`;
 }
 
 async function missingScripts(): Promise<(typeof SCRIPTS)[number][]> {
@@ -130,14 +130,14 @@ function failureFile(packages: readonly string[]): string {
   return join(cacheRoot(), `apt-failed-${packages.join('-')}`);
 }
 
-async function hasFailedLately(packages: readonly string[]): Promise<boolean> {
+async function hasFailedRecently(packages: readonly string[]): Promise<boolean> {
   return stat(failureFile(packages)).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs < TRY_AGAIN_MS,
+    ({ mtimeMs }) => Date.now() - mtimeMs < RETRY_AFTER_MS,
     () => false,
   );
 }
 
-async function noteFailure(packages: readonly string[]): Promise<void> {
+async function recordFailure(packages: readonly string[]): Promise<void> {
   await mkdir(cacheRoot(), { recursive: true });
   await writeFile(failureFile(packages), '');
 }

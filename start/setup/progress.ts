@@ -1,27 +1,27 @@
 import cliProgress from 'cli-progress';
 
-/** Work shorter than this stays silent. */
+/** Shorter work shows no progress. */
 const QUIET_MS = 1_000;
-/** Without a terminal, one line each time this long has passed. */
+/** Interval of lines without a terminal. */
 const LINE_EVERY_MS = 15_000;
 
-/** What a piece of work tells while it runs. */
+/** Reports the progress of work. */
 export interface Progress {
-  /** How far it is: `done` of `total`, in a unit of its own. */
+  /** `done` of `total`, in any unit. */
   step(done: number, total: number): void;
-  /** A few words on what it does now. */
+  /** A short description of the current step. */
   note(text: string): void;
 }
 
-/** Where progress is written: by default standard error, so that standard output stays for answers. */
-export interface ProgressOutput {
+/** The stream for progress: standard error by default, so that standard output has only results. */
+interface ProgressOutput {
   write(text: string): unknown;
   isTTY?: boolean;
 }
 
 /**
- * Runs `work` and shows its progress as soon as it has taken over a second: a bar on a terminal, else a line at the
- * start, one every fifteen seconds and one at the end. Rejects with what `work` rejects with.
+ * Runs `work` and shows its progress once it takes more than a second: a bar on a terminal, else a line at the start, one
+ * every fifteen seconds and one at the end. Rejects if `work` rejects.
  */
 export async function withProgress<T>(
   label: string,
@@ -51,22 +51,22 @@ interface Display extends Progress {
   end(how: string): void;
 }
 
-/** The bars on the terminal: work that goes on side by side has one each. */
+/** The bars on the terminal, one for each concurrent work. */
 let bars: cliProgress.MultiBar | undefined;
 let shownBars = 0;
 
 function bar(label: string, seconds: () => number): Display {
   let single: cliProgress.SingleBar | undefined;
-  let now = 0;
-  let of = 1;
-  let words = '';
+  let current = 0;
+  let goal = 1;
+  let note = '';
   return {
     step(done, total) {
-      now = done;
-      of = Math.max(total, 1);
+      current = done;
+      goal = Math.max(total, 1);
     },
     note(text) {
-      words = text;
+      note = text;
     },
     draw() {
       bars ??= new cliProgress.MultiBar({
@@ -78,9 +78,9 @@ function bar(label: string, seconds: () => number): Display {
         clearOnComplete: true,
       });
       if (!single) shownBars += 1;
-      single ??= bars.create(of, now, { label, note: words, elapsed: seconds() });
-      single.setTotal(of);
-      single.update(now, { note: words, elapsed: seconds() });
+      single ??= bars.create(goal, current, { label, note, elapsed: seconds() });
+      single.setTotal(goal);
+      single.update(current, { note, elapsed: seconds() });
     },
     end(how) {
       const line = `${label}: ${how} in ${String(seconds())} s\n`;

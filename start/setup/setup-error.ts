@@ -1,6 +1,6 @@
 /**
- * Something the set-up or the start needs is missing or wrong. The message is one line for the person at the terminal:
- * what is missing and how to get it. Shown without a stack trace.
+ * Something required for setup or start is missing or invalid. The message is one line for the terminal, shown without a stack
+ * trace: what is missing, and how to get it.
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';

@@ -5,13 +5,13 @@ import type { Progress } from './progress.ts';
 import { SetupError } from './setup-error.ts';
 import { cacheRoot, downloadProgram, installAtomically, temporalArtifact } from './tools.ts';
 
-/** Version that is downloaded or built. Later modules carry `replace` lines, which `go install` refuses. */
+/** The version to download or build. Later modules have `replace` directives, which `go install` rejects. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 const MODULE = `github.com/temporalio/cli/cmd/temporal@v${TEMPORAL_CLI_VERSION}`;
 
 /**
  * Path of a Temporal CLI: on PATH, else in the cache, else downloaded, else built with Go into the cache.
- * Rejects with a {@link SetupError} that says how to get one.
+ * Rejects with a {@link SetupError} that says how to install one.
  */
 export async function findTemporalCli(): Promise<string> {
   const name = `temporal-${TEMPORAL_CLI_VERSION}`;
@@ -30,15 +30,15 @@ export async function findTemporalCli(): Promise<string> {
       });
       return cached;
     } catch (error) {
-      reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown fault'})`);
+      reasons.push(`its download failed (${error instanceof Error ? error.message : 'unknown error'})`);
     }
   } else {
-    reasons.push('temporal.download cannot be reached');
+    reasons.push('temporal.download is unreachable');
   }
 
   const go = await findOnPath(['go'], `${process.env.PATH ?? ''}:/usr/local/go/bin`);
   if (go === undefined) {
-    reasons.push('there is no Go toolchain to build it with');
+    reasons.push('no Go toolchain to build it');
   } else {
     const built = await withProgress('Building the Temporal dev server with Go (about 5 minutes, once)', (progress) =>
       buildWithGo(go, name, progress),
@@ -48,7 +48,7 @@ export async function findTemporalCli(): Promise<string> {
   }
   throw new SetupError(
     `No Temporal server: ${reasons.join('; ')}; install the Temporal CLI (docs.temporal.io/cli) so that \`temporal\` is ` +
-      'on PATH, or set TEMPORAL_ADDRESS to a server that runs',
+      'on PATH, or set TEMPORAL_ADDRESS to a running server',
   );
 }
 
@@ -65,7 +65,7 @@ async function buildWithGo(go: string, name: string, progress: Progress): Promis
     });
     if (!result.ok) throw new Error(result.output);
   }).catch((error: unknown) => {
-    result = { ok: false, output: error instanceof Error ? error.message : 'unknown fault' };
+    result = { ok: false, output: error instanceof Error ? error.message : 'unknown error' };
   });
   return result;
 }

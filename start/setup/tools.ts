@@ -9,15 +9,15 @@ import { z } from 'zod';
 import { lastLine, run } from './command.ts';
 import type { Progress } from './progress.ts';
 
-/** A host that does not answer within this is taken as out of reach, so that a machine without network goes on fast. */
+/** A host that does not respond within this time counts as unreachable, so that setup stays fast without network. */
 const CONNECT_TIMEOUT_MS = 8_000;
 const DOWNLOAD_TIMEOUT_MS = 600_000;
 
 const ArtifactInfo = z.object({ archiveUrl: z.url(), fileToExtract: z.string() });
-/** Where an artifact is, and which file of the archive is the program. */
+/** The URL of an artifact, and the program in its archive. */
 export type ArtifactInfo = z.infer<typeof ArtifactInfo>;
 
-/** True when the host of `url` answers anything at all within a few seconds. */
+/** True if the host of `url` responds at all within a few seconds. */
 export async function isReachable(url: string, get: typeof fetch = fetch): Promise<boolean> {
   try {
     await get(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(CONNECT_TIMEOUT_MS) });
@@ -28,8 +28,8 @@ export async function isReachable(url: string, get: typeof fetch = fetch): Promi
 }
 
 /**
- * Asks Temporal's download service for one of its programs for this machine (the service the SDKs themselves use).
- * `undefined` when it cannot be reached or has none.
+ * Asks Temporal's download service (which the SDKs use) for a program for this machine. Undefined if it is unreachable or has
+ * none.
  */
 export async function temporalArtifact(
   artifact: 'cli' | 'temporal-test-server',
@@ -53,7 +53,7 @@ export async function temporalArtifact(
   }
 }
 
-/** Downloads `url` into `file`, telling progress in bytes. Rejects on anything but a whole file. */
+/** Downloads `url` into `file`, reporting progress in bytes. Rejects unless the file is complete. */
 export async function download(
   url: string,
   file: string,
@@ -74,7 +74,7 @@ export async function download(
   await pipeline(Readable.fromWeb(response.body), count, createWriteStream(file));
 }
 
-/** Downloads a tar.gz and leaves its one wanted file, executable, as `<folder>/<program>`. */
+/** Downloads a tar.gz and extracts one file as the executable `<folder>/<program>`. */
 export async function downloadProgram(
   url: string,
   fileInArchive: string,
@@ -91,15 +91,15 @@ export async function downloadProgram(
   await chmod(join(folder, program), 0o755);
 }
 
-/** Folder where downloaded and built tools are kept, shared by all checkouts of one user. */
+/** Cache folder for downloaded and built tools, shared by all checkouts of a user. */
 export function cacheRoot(env: NodeJS.ProcessEnv = process.env): string {
   const base = env.XDG_CACHE_HOME;
   return join(base !== undefined && base !== '' ? base : join(homedir(), '.cache'), 'holdfast');
 }
 
 /**
- * Makes `<cache>/<name>` by filling a folder beside it and renaming that: the final name either does not exist or is
- * whole. Of two at once, the first rename wins and the other uses its result. Returns the final path.
+ * Creates `<cache>/<name>` by filling a temporary folder and renaming it, so that it never exists incomplete. Of concurrent
+ * calls, the first rename wins and the others use its result. Returns the final path.
  */
 export async function installAtomically(
   name: string,
@@ -114,7 +114,7 @@ export async function installAtomically(
     try {
       await rename(work, target);
     } catch (error) {
-      // Renaming onto a folder that has something in it fails: another process was faster, and its result is as good.
+      // Renaming onto a non-empty folder fails: another process was faster, and its result is equivalent.
       if (!existsSync(target)) throw error;
     }
     return target;

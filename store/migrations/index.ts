@@ -27,7 +27,7 @@ import { programRepositories } from './0027-program-repositories.ts';
 import { entitlements } from './0028-entitlements.ts';
 import { auditLogLookup } from './0029-audit-log-lookup.ts';
 
-/** Every migration in its order, by name. Never change one that was released; add the next. */
+/** Every migration in order, by name. Never change a released one; add the next. */
 export const migrations: Record<string, Migration> = {
   '0001_initial': initial,
   '0002_connection_search': connectionSearch,

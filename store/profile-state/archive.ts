@@ -2,52 +2,58 @@ import { basename } from 'node:path/posix';
 import { packTar, unpackTar, type TarHeader } from 'modern-tar';
 import { HoldfastError } from '../../contract/errors.ts';
 import { ProfileState } from './state.ts';
-import { StorageState, stateOfStorage, storageStateOf } from './storage-state.ts';
-import { isZstd, readZstdFrame, zstdFrame } from './zstd-frame.ts';
+import { StorageState, fromStorageState, toStorageState } from './storage-state.ts';
 
-/** How a profile's state leaves Holdfast. */
+/** Download formats of a profile's state. */
 export const STATE_FORMATS = ['tar.zst', 'tar', 'storage_state'] as const;
 export type StateFormat = (typeof STATE_FORMATS)[number];
 
-/** The one file of an archive. */
+/** The only file of an archive. */
 const FILE_NAME = 'profile.json';
+/** The magic number of a Zstandard frame (RFC 8878). */
+const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+/** Frame header descriptor: single segment with an 8-byte content size; no checksum, no dictionary. */
+const ZSTD_DESCRIPTOR = 0xe0;
+/** Maximum block size, in bytes. */
+const ZSTD_BLOCK = 128 * 1024;
 
-/** A state in a format, in bytes. */
+/** Serializes a state. */
 export async function packState(state: ProfileState, format: StateFormat, now: Date): Promise<Buffer> {
-  if (format === 'storage_state') return Buffer.from(JSON.stringify(storageStateOf(state)));
+  if (format === 'storage_state') return Buffer.from(JSON.stringify(toStorageState(state)));
   const body = Buffer.from(JSON.stringify(state));
   const header = { name: FILE_NAME, size: body.length, mode: 0o600, mtime: now };
   const tar = Buffer.from(await packTar([{ header, body }]));
-  return format === 'tar' ? tar : zstdFrame(tar);
+  return format === 'tar' ? tar : toZstdFrame(tar);
 }
 
-/** The state that was packed by {@link packState}, or that Playwright has written. Throws `invalid_request`. */
+/** Parses an archive of {@link packState} or Playwright's `storageState`. Throws `invalid_request`. */
 export async function unpackState(bytes: Buffer): Promise<ProfileState> {
-  const state = await readAny(bytes);
+  const state = await parseAny(bytes);
   for (const { origin } of state.origins) {
-    if (!isWebOrigin(origin)) throw refuse(`origins must be such as https://example.com, not ${origin.slice(0, 100)}`);
+    if (!isWebOrigin(origin))
+      throw invalidBody(`origins must look like https://example.com, not ${origin.slice(0, 100)}`);
   }
   return state;
 }
 
-async function readAny(bytes: Buffer): Promise<ProfileState> {
+async function parseAny(bytes: Buffer): Promise<ProfileState> {
   const tar = isZstd(bytes) ? readZstdFrame(bytes) : bytes;
   if (tar === null)
-    throw refuse('this archive was compressed by another program; unpack it by `zstd -d` and send the tar');
-  const file = await fileInTar(tar);
+    throw invalidBody('the archive was compressed by another program; decompress it with `zstd -d` and send the tar');
+  const file = await readTarFile(tar);
   const read: unknown = parseJson(file ?? bytes);
   if (file !== null) {
     const state = ProfileState.safeParse(read);
     if (state.success) return state.data;
-    throw refuse(`${FILE_NAME} in the archive is no profile of Holdfast`);
+    throw invalidBody(`${FILE_NAME} in the archive is not a Holdfast profile; send a downloaded one`);
   }
   const storage = StorageState.safeParse(read);
-  if (storage.success) return stateOfStorage(storage.data);
-  throw refuse('send a downloaded profile (tar or tar.zst), or Playwright’s storageState as JSON');
+  if (storage.success) return fromStorageState(storage.data);
+  throw invalidBody('send a downloaded profile (tar or tar.zst), or Playwright’s storageState as JSON');
 }
 
-/** The file of that name, whatever folder it lies in; null when there is none such, or the bytes are no tar archive. */
-async function fileInTar(archive: Buffer): Promise<Buffer | null> {
+/** The profile file in any folder of a tar archive; null if there is none, or the bytes are not a tar archive. */
+async function readTarFile(archive: Buffer): Promise<Buffer | null> {
   try {
     const isState = ({ name, type }: TarHeader) => type === 'file' && basename(name) === FILE_NAME;
     const [found] = await unpackTar(archive, { strict: true, filter: isState });
@@ -65,11 +71,49 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** What a browser is led to when its storage is restored is a site, and nothing else. */
+/** Restoring storage navigates to the origin, so it must be a website. */
 function isWebOrigin(origin: string): boolean {
   return URL.canParse(origin) && /^https?:/.test(origin) && new URL(origin).origin === origin;
 }
 
-function refuse(rule: string): HoldfastError {
+function invalidBody(rule: string): HoldfastError {
   return new HoldfastError('invalid_request', `body: ${rule}`);
+}
+
+function isZstd(bytes: Buffer): boolean {
+  return bytes.subarray(0, ZSTD_MAGIC.length).equals(ZSTD_MAGIC);
+}
+
+/**
+ * A Zstandard frame of raw blocks, which every decompressor reads. It is not compressed, because not every Node version that
+ * Holdfast supports has a compressor.
+ */
+function toZstdFrame(content: Buffer): Buffer {
+  const size = Buffer.alloc(8);
+  size.writeBigUInt64LE(BigInt(content.length));
+  const parts: Buffer[] = [ZSTD_MAGIC, Buffer.from([ZSTD_DESCRIPTOR]), size];
+  for (let at = 0; at === 0 || at < content.length; at += ZSTD_BLOCK) {
+    const block = content.subarray(at, at + ZSTD_BLOCK);
+    const isLast = at + ZSTD_BLOCK >= content.length;
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((block.length << 3) | (isLast ? 1 : 0), 0, 3);
+    parts.push(header, block);
+  }
+  return Buffer.concat(parts);
+}
+
+/** The content of a frame of {@link toZstdFrame}; null for any other frame, including compressed ones. */
+function readZstdFrame(frame: Buffer): Buffer | null {
+  let at = ZSTD_MAGIC.length + 1 + 8;
+  if (!isZstd(frame) || frame[ZSTD_MAGIC.length] !== ZSTD_DESCRIPTOR) return null;
+  const blocks: Buffer[] = [];
+  while (at + 3 <= frame.length) {
+    const header = frame.readUIntLE(at, 3);
+    const block = frame.subarray(at + 3, at + 3 + (header >> 3));
+    if ((header & 0b110) !== 0 || block.length !== header >> 3) return null;
+    blocks.push(block);
+    at += 3 + block.length;
+    if ((header & 1) === 1) return Buffer.concat(blocks);
+  }
+  return null;
 }

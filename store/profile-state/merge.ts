@@ -1,10 +1,10 @@
 import type { ProfileCookie, ProfileDatabase, ProfileOrigin, ProfileState } from './state.ts';
 
 /**
- * What a profile is after a session: everything that the session changed, added or removed (from `loaded` to `now`) is
- * applied to what is `stored` meanwhile. Units are a cookie (name, domain, path, partition), a key of an origin's web
- * storage, and a database of an origin. When both sides changed the same unit, the session that saves last wins.
- * Cookies that expired before `nowSeconds` are dropped. Pure.
+ * Three-way merge of a profile after a session: applies the session's changes (from `loaded` to `now`) to the state `stored`
+ * meanwhile. Units are a cookie (name, domain, path, partition), a key of an origin's web storage, and a database of an
+ * origin. If both sides changed a unit, the session that saves last wins. Drops cookies that expired before `nowSeconds`.
+ * Pure.
  */
 export function mergeStates(
   loaded: ProfileState,
@@ -24,7 +24,7 @@ export function mergeStates(
   };
 }
 
-/** What makes two cookies the same cookie. */
+/** The identity of a cookie. */
 export function cookieKey(cookie: ProfileCookie): string {
   const { partitionKey } = cookie;
   const partition = partitionKey === undefined ? null : [partitionKey.topLevelSite, partitionKey.hasCrossSiteAncestor];
@@ -60,7 +60,7 @@ function mergeOrigin(
   };
 }
 
-/** The three-way merge of units that are compared as wholes. */
+/** Three-way merge of units that are compared as a whole. */
 function mergeUnits<T>(loaded: Map<string, T>, now: Map<string, T>, stored: Map<string, T>): Map<string, T> {
   const result = new Map(stored);
   for (const key of new Set([...loaded.keys(), ...now.keys()])) {
@@ -80,7 +80,7 @@ function isSame(left: unknown, right: unknown): boolean {
   return left === right || canonical(left) === canonical(right);
 }
 
-/** JSON with sorted keys: the order in which a store hands properties back means nothing. */
+/** JSON with sorted keys: the order of properties is irrelevant. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)

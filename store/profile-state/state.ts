@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
-/** A cookie as the browser's protocol reads and writes it. Without `expires` it is a session cookie, kept as well. */
+/** A cookie in the format of the browser's protocol. Session cookies (without `expires`) are saved as well. */
 export const ProfileCookie = z.object({
   name: z.string(),
   value: z.string(),
-  /** With a leading dot it is good for subdomains too, without one for this host alone. */
+  /** With a leading dot it includes subdomains; without, it is host-only. */
   domain: z.string(),
   path: z.string(),
-  /** Seconds since 1970; absent for a session cookie. */
+  /** Seconds since the epoch; absent for a session cookie. */
   expires: z.number().optional(),
   httpOnly: z.boolean(),
   secure: z.boolean(),
@@ -19,10 +19,10 @@ export const ProfileCookie = z.object({
 });
 export type ProfileCookie = z.infer<typeof ProfileCookie>;
 
-/** Key and value of web storage. */
+/** Web storage, by key. */
 const Pairs = z.record(z.string(), z.string());
 
-/** An IndexedDB database: its schema and records. Values are written in the notation of `page/storage-script.ts`. */
+/** An IndexedDB database: schema and records. Values use the notation of `browser/profile/storage-script.ts`. */
 export const ProfileDatabase = z.object({
   name: z.string(),
   version: z.number(),
@@ -45,7 +45,7 @@ export const ProfileDatabase = z.object({
 });
 export type ProfileDatabase = z.infer<typeof ProfileDatabase>;
 
-/** What one origin keeps in the browser. */
+/** The browser storage of one origin. */
 export const ProfileOrigin = z.object({
   origin: z.string(),
   localStorage: Pairs,
@@ -54,17 +54,17 @@ export const ProfileOrigin = z.object({
 });
 export type ProfileOrigin = z.infer<typeof ProfileOrigin>;
 
-/** Everything that makes a browser logged in. It is sealed by the store and never written anywhere else. */
+/** Everything that keeps a browser logged in. The store seals it; it is never written anywhere else. */
 export const ProfileState = z.object({
   cookies: z.array(ProfileCookie),
   origins: z.array(ProfileOrigin),
 });
 export type ProfileState = z.infer<typeof ProfileState>;
 
-/** The state of a profile that was never saved. */
-export const EMPTY_STATE: ProfileState = { cookies: [], origins: [] };
+/** The state of a profile before the first save. */
+const EMPTY_STATE: ProfileState = { cookies: [], origins: [] };
 
-/** Reads a stored state; null means empty. Throws when it is none: better no browser than a damaged login. */
+/** Parses a stored state; null is empty. Throws if it is invalid: better no browser than a damaged login. */
 export function readState(stored: unknown): ProfileState {
   return stored === null || stored === undefined ? EMPTY_STATE : ProfileState.parse(stored);
 }

@@ -4,8 +4,8 @@ import type { ProfileCookie, ProfileState } from './state.ts';
 const Entries = z.array(z.object({ name: z.string(), value: z.string() }));
 
 /**
- * A state as Playwright's `storageState` has it: cookies and local storage. It knows neither session storage nor, in a form that
- * every version reads, IndexedDB; an archive has both.
+ * Playwright's `storageState`: cookies and local storage. It has no session storage, and no IndexedDB that every version
+ * reads; an archive has both.
  */
 export const StorageState = z.object({
   cookies: z.array(
@@ -27,13 +27,13 @@ export const StorageState = z.object({
 });
 export type StorageState = z.infer<typeof StorageState>;
 
-/** What of a state Playwright can be given. */
-export function storageStateOf(state: ProfileState): StorageState {
+/** Converts the part of a state that Playwright supports. */
+export function toStorageState(state: ProfileState): StorageState {
   return {
     cookies: state.cookies.map(
       ({ name, value, domain, path, expires = -1, httpOnly, secure, sameSite, partitionKey }) => ({
         ...{ name, value, domain, path, expires, httpOnly, secure },
-        // Playwright wants one; a cookie without is treated so by the browser.
+        // Playwright requires a value; browsers treat a cookie without one as Lax.
         sameSite: sameSite ?? 'Lax',
         ...(partitionKey === undefined
           ? {}
@@ -52,8 +52,8 @@ export function storageStateOf(state: ProfileState): StorageState {
   };
 }
 
-/** The state that Playwright's describes. */
-export function stateOfStorage({ cookies, origins }: StorageState): ProfileState {
+/** Converts Playwright's state. */
+export function fromStorageState({ cookies, origins }: StorageState): ProfileState {
   return {
     cookies: cookies.map(
       ({ expires, partitionKey, _crHasCrossSiteAncestor: hasCrossSiteAncestor = true, ...cookie }) => {

@@ -2,12 +2,21 @@ import { sql } from 'kysely';
 import { timingSafeEqual } from 'node:crypto';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import { hashApiKey, isPlausibleApiKey, maskApiKey, newApiKey } from '../api-key-format.ts';
 import type { Db } from '../database.ts';
-import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
-import { holdActive } from './projects.ts';
+import {
+  affectsRow,
+  findOne,
+  readPage,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
+import { hashSecretToken, isPlausibleApiKey, maskApiKey, newApiKey } from '../secret-tokens.ts';
+import { lockActiveProject } from './projects.ts';
 
-/** An API key without the key: what lists and reads show (interface.md, "API key"). */
+/** An API key, without the key itself. */
 export interface ApiKeyRecord {
   id: string;
   organizationId: string;
@@ -19,23 +28,23 @@ export interface ApiKeyRecord {
   /** Null: organization-wide. */
   projectId: string | null;
   projectName: string | null;
-  /** Since when its project is archived; null for an active one, and without one. */
+  /** When its project was archived; null for an active project, and without one. */
   projectArchivedAt: Date | null;
   maskedKey: string;
-  /** The invocation whose program has it; null for the keys of callers. */
+  /** The invocation whose program uses it; null for callers' keys. */
   invocationId: string | null;
 }
 
-/** API keys. Only a hash is stored; the key itself is in the answer of `create` and `rotate` alone. */
+/** API keys. Only a hash is stored; the key itself is returned only by `create` and `rotate`. */
 export interface ApiKeyQueries {
   /**
-   * The live key that `token` is, or null (unknown, mistyped, revoked, expired). A key of our own form is tested by its
-   * checksum before the database is asked. Never cached: a revoked key is refused on the next request.
+   * The valid key for `token`, or null (unknown, mistyped, revoked, expired). The checksum of a key in our own format is
+   * verified before the database is asked. Never cached: a revoked key is rejected on the next request.
    */
   authenticate(token: string): Promise<ApiKeyRecord | null>;
-  /** Whose key `token` is or once was, also when it was revoked or has expired; it may do nothing. Null for none of ours. */
-  formerOwner(token: string): Promise<Pick<ApiKeyRecord, 'organizationId' | 'projectId' | 'createdBy'> | null>;
-  /** Throws `not_found` when the project is not in scope. */
+  /** The owner of `token`, even if it was revoked or has expired; it grants no access. Null for an unknown token. */
+  findOwner(token: string): Promise<Pick<ApiKeyRecord, 'organizationId' | 'projectId' | 'createdBy'> | null>;
+  /** Throws `not_found` if the organization has no such active project, `forbidden` if the scope is another project. */
   create(
     scope: Scope,
     input: {
@@ -48,22 +57,22 @@ export interface ApiKeyQueries {
   list(scope: Scope, page: PageRequest & { includeDeleted?: boolean }): Promise<Page<ApiKeyRecord>>;
   find(scope: Scope, id: string): Promise<ApiKeyRecord | null>;
   rename(scope: Scope, id: string, name: string): Promise<ApiKeyRecord | null>;
-  /** Revokes. False when there is no such live key. */
+  /** Revokes. False if there is no such active key. */
   remove(scope: Scope, id: string): Promise<boolean>;
   /**
-   * Makes a key of the same name and project, and lets the former one end at `formerExpiresAt` (its own end, when that is
-   * sooner), so that its users can change over. Null when there is no such live key.
+   * Creates a key with the same name and project. The former key expires at `formerExpiresAt`, or at its own expiry if
+   * that is sooner, so that its users can switch over. Null if there is no such active key.
    */
   rotate(
     scope: Scope,
     id: string,
     input: { expiresAt: Date | null; formerExpiresAt: Date; createdBy: ApiKeyRecord['createdBy'] },
   ): Promise<{ record: ApiKeyRecord; key: string } | null>;
-  /** Makes the key of an invocation's program, in place of one that was made before; it is in no list. */
+  /** Creates the key of an invocation's program, replacing an earlier one. It appears in no list. */
   createForInvocation(scope: ProjectScope, invocationId: string, expiresAt: Date): Promise<string>;
-  /** Ends the key of an invocation's program. */
+  /** Deletes the key of an invocation's program. */
   removeForInvocation(invocationId: string): Promise<void>;
-  /** Registers a key that the operator chose (`HOLDFAST_API_KEY`), organization-wide. May be called again. */
+  /** Registers a key chosen by the operator (`HOLDFAST_API_KEY`), organization-wide. Idempotent. */
   register(
     organizationId: string,
     key: string,
@@ -81,7 +90,7 @@ interface NewApiKeyRow {
   invocationId?: string;
 }
 
-/** Who made the keys of programs. */
+/** The creator recorded for keys of programs. */
 const PROGRAMS = { id: 'usr_programs', email: 'programs@holdfast.invalid', name: 'Programs' };
 
 /** Queries of API keys. */
@@ -94,16 +103,15 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
       .select(['projects.name as project_name', 'projects.archived_at as project_archived_at']);
   type Row = Awaited<ReturnType<ReturnType<typeof select>['executeTakeFirstOrThrow']>>;
 
-  const live = (scope: Scope, id: string) =>
-    select()
-      .where('api_keys.id', '=', id)
-      .where('api_keys.deleted_at', 'is', null)
-      .where(withinScope(scope, 'api_keys'));
-  const find = async (scope: Scope, id: string): Promise<ApiKeyRecord | null> => {
-    const row = await live(scope, id).executeTakeFirst();
-    return row === undefined ? null : present(row);
-  };
-  const change = (scope: Scope, id: string) =>
+  const find = (scope: Scope, id: string): Promise<ApiKeyRecord | null> =>
+    findOne(
+      select()
+        .where('api_keys.id', '=', id)
+        .where('api_keys.deleted_at', 'is', null)
+        .where(withinScope(scope, 'api_keys')),
+      present,
+    );
+  const update = (scope: Scope, id: string) =>
     db
       .updateTable('api_keys')
       .where('id', '=', id)
@@ -115,7 +123,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     organization_id: input.organizationId,
     project_id: input.projectId,
     name: input.name,
-    hash: hashApiKey(input.key),
+    hash: hashSecretToken(input.key),
     masked_key: maskApiKey(input.key),
     created_by_id: input.createdBy.id,
     created_by_email: input.createdBy.email,
@@ -144,25 +152,23 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
   return {
     authenticate: async (token) => {
       if (!isPlausibleApiKey(token)) return null;
-      const hash = hashApiKey(token);
+      const hash = hashSecretToken(token);
       const row = await select().where('hash', '=', hash).where('api_keys.deleted_at', 'is', null).executeTakeFirst();
       if (row === undefined || !timingSafeEqual(row.hash, hash)) return null;
       return row.expires_at !== null && row.expires_at <= clock() ? null : present(row);
     },
-    formerOwner: async (token) => {
-      if (!isPlausibleApiKey(token)) return null;
-      const row = await select().where('hash', '=', hashApiKey(token)).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
+    findOwner: async (token) =>
+      isPlausibleApiKey(token) ? findOne(select().where('hash', '=', hashSecretToken(token)), present) : null,
     create: async (scope, { name, expiresAt, projectId, createdBy }) => {
       const key = newApiKey();
       const row = rowOf({ organizationId: scope.organizationId, projectId, name, key, createdBy, expiresAt });
       await db.transaction().execute(async (trx) => {
-        await holdProject(trx, scope, projectId);
+        await lockTargetProject(trx, scope, projectId);
         await trx.insertInto('api_keys').values(row).execute();
       });
       const record = await find(scope, row.id);
-      if (record === null) throw new HoldfastError('not_found', 'The API key was removed as it was made');
+      if (record === null)
+        throw new HoldfastError('not_found', 'The API key was removed while it was being created; create another');
       return { record, key };
     },
     list: (scope, { includeDeleted = false, ...page }) => {
@@ -176,31 +182,28 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     },
     find,
     rename: async (scope, id, name) => {
-      await change(scope, id).set({ name }).execute();
+      await update(scope, id).set({ name }).execute();
       return find(scope, id);
     },
-    remove: async (scope, id) => {
-      const { numUpdatedRows } = await change(scope, id).set({ deleted_at: clock() }).executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    remove: (scope, id) => affectsRow(update(scope, id).set({ deleted_at: clock() })),
     rotate: async (scope, id, { expiresAt, formerExpiresAt, createdBy }) => {
       const former = await find(scope, id);
       if (former === null) return null;
       const { organizationId, projectId, name } = former;
       const key = newApiKey();
       const row = rowOf({ organizationId, projectId, name, key, createdBy, expiresAt });
-      const isLive = await db.transaction().execute(async (trx) => {
-        const ended = await trx
-          .updateTable('api_keys')
-          .set({ expires_at: sql<Date>`least(expires_at, ${formerExpiresAt})` })
-          .where('id', '=', id)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst();
-        if (ended.numUpdatedRows === 0n) return false;
-        await trx.insertInto('api_keys').values(row).execute();
-        return true;
+      const isRotated = await db.transaction().execute(async (trx) => {
+        const isActive = await affectsRow(
+          trx
+            .updateTable('api_keys')
+            .set({ expires_at: sql<Date>`least(expires_at, ${formerExpiresAt})` })
+            .where('id', '=', id)
+            .where('deleted_at', 'is', null),
+        );
+        if (isActive) await trx.insertInto('api_keys').values(row).execute();
+        return isActive;
       });
-      const record = isLive ? await find(scope, row.id) : null;
+      const record = isRotated ? await find(scope, row.id) : null;
       return record === null ? null : { record, key };
     },
     createForInvocation: async ({ organizationId, projectId }, invocationId, expiresAt) => {
@@ -225,7 +228,7 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
     },
     register: async (organizationId, key, { name, createdBy }) => {
       if (!isPlausibleApiKey(key))
-        throw new HoldfastError('invalid_input', 'The API key has fewer than 20 characters, or is mistyped');
+        throw new HoldfastError('invalid_input', 'The API key is mistyped or not 20 to 512 characters long; check it');
       await db
         .insertInto('api_keys')
         .values(rowOf({ organizationId, projectId: null, name, key, createdBy, expiresAt: null }))
@@ -235,15 +238,18 @@ export function createApiKeyQueries(db: Db, clock: () => Date): ApiKeyQueries {
   };
 }
 
-/** Has the project that a key is made for stay active until the transaction ends. */
-async function holdProject(trx: Db, scope: Scope, projectId: string | null): Promise<void> {
-  // A key must not reach further than the credential that makes it.
+/** Keeps the project of a new key active until the transaction ends. */
+async function lockTargetProject(trx: Db, scope: Scope, projectId: string | null): Promise<void> {
+  // A key must not have a wider scope than the credential that creates it.
   if (scope.projectId !== null && scope.projectId !== projectId)
     throw new HoldfastError(
       'forbidden',
-      'A project-scoped credential can make keys of its project only (`project_id`)',
+      'project_id: a project-scoped credential can only create keys for its own project; send its id',
     );
   if (projectId === null) return;
-  if ((await holdActive(trx, projectId)) !== scope.organizationId)
-    throw new HoldfastError('not_found', '`project_id` names no active project of the organization');
+  if ((await lockActiveProject(trx, projectId)) !== scope.organizationId)
+    throw new HoldfastError(
+      'not_found',
+      'project_id: the organization has no active project with this id; list its projects',
+    );
 }

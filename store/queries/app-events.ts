@@ -5,10 +5,10 @@ import type { Db } from '../database.ts';
 import type { Vault } from '../vault/vault.ts';
 import { APPS_CHANNEL, notifyChange } from './changes.ts';
 
-/** What happened to a deployment or an invocation; sealed, for a program may say anything. */
+/** An event of a deployment or an invocation. It is sealed, because a program may log anything. */
 const AppEventBody = z.discriminatedUnion('event', [
   z.object({ event: z.literal('log'), message: z.string() }),
-  /** `reason` and `output` are those of an end. */
+  /** `reason` and `output` are set only when it has ended. */
   z.object({
     event: z.literal('state'),
     status: z.string(),
@@ -22,31 +22,31 @@ const AppEventBody = z.discriminatedUnion('event', [
 ]);
 export type AppEventBody = z.infer<typeof AppEventBody>;
 
-/** An event as it is read; `number` counts from 1 and resumes a stream. */
+/** A stored event. `number` counts from 1; a stream resumes after it. */
 export interface AppEvent {
   number: number;
   at: Date;
   body: AppEventBody;
 }
 
-/** Whose events: the table and the id of its row. */
+/** The row that events belong to. */
 export interface AppSubject {
   table: 'deployments' | 'invocations';
   id: string;
 }
 
-/** Events of deployments and invocations, each numbered by its subject. */
+/** Events of deployments and invocations, numbered per subject. */
 export interface AppEventQueries {
-  /** Adds events to a subject that is there; nothing to one that is not. `at` is now where an event has none. */
+  /** Appends events; does nothing if the subject does not exist. `at` defaults to now. */
   append(subject: AppSubject, events: { body: AppEventBody; at?: Date }[]): Promise<void>;
-  /** The status of a subject; null when it is not there. */
+  /** The status of a subject; null if it does not exist. */
   statusOf(subject: AppSubject): Promise<string | null>;
-  /** Those after `number`, oldest first; `since`: none that is older. */
+  /** Events after `number` and not older than `since`, oldest first. */
   after(subject: AppSubject, number: number, limit: number, since?: Date): Promise<AppEvent[]>;
 }
 
-/** Adds events within the transaction that changes their subject, whose row it locks: numbers are in order of commits. */
-export async function appendEvents(
+/** Appends events in the transaction that changes their subject. Locks its row, so that numbers follow the commit order. */
+export async function appendAppEvents(
   trx: Db,
   vault: Vault,
   now: Date,
@@ -81,7 +81,8 @@ export async function appendEvents(
 
 export function createAppEventQueries(db: Db, vault: Vault, clock: () => Date): AppEventQueries {
   return {
-    append: (subject, events) => db.transaction().execute((trx) => appendEvents(trx, vault, clock(), subject, events)),
+    append: (subject, events) =>
+      db.transaction().execute((trx) => appendAppEvents(trx, vault, clock(), subject, events)),
     statusOf: async ({ table, id }) => {
       const row = await db.selectFrom(table).select('status').where('id', '=', id).executeTakeFirst();
       return row?.status ?? null;

@@ -6,7 +6,7 @@ import type { Db } from '../database.ts';
 import { containsText, readPage, searchText, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 import type { AppEventBody } from './app-events.ts';
 
-/** A version of an app: what a deployment has made of it. */
+/** A version of an app, built by a deployment. */
 export interface AppVersionRecord {
   id: string;
   appName: string;
@@ -16,7 +16,7 @@ export interface AppVersionRecord {
   envNames: string[];
 }
 
-/** `query`: a part of an app's name in any case. */
+/** `query`: a case-insensitive part of the app's name. */
 export interface VersionFilter {
   appName?: string;
   version?: string;
@@ -37,7 +37,7 @@ export function listVersions(
     .where(withinScope(scope, 'app_versions'))
     .$if(appName !== undefined, (q) => q.where('app_name', '=', appName ?? ''))
     .$if(version !== undefined, (q) => q.where('app_versions.version', '=', version ?? ''))
-    .$if(query !== undefined, (q) => q.where(containsText(sql.ref('app_versions.search'), query ?? '')))
+    .where(containsText(sql.ref('app_versions.search'), query))
     .orderBy('app_versions.created_at', 'desc')
     .orderBy('app_versions.id', 'desc');
   return readPage(ordered, page, (row) => ({
@@ -50,26 +50,26 @@ export function listVersions(
   }));
 }
 
-/** The deployment whose apps get versions. */
-interface Taker {
+/** The deployment that claims versions for its apps. */
+interface VersionClaim {
   deployment_id: string;
   organization_id: string;
   project_id: string;
   version: string;
-  /** Whether it may take over what another deployment has. */
+  /** Whether it may replace versions of another deployment. */
   mayReplace: boolean;
 }
 
 /**
- * Gives the apps of a build their versions. Answers the first (`name@version`) that may not be taken over, with nothing changed, else
- * what there is to tell and the deployments that lost a version.
+ * Gives the apps of a build their versions. Returns the first conflict (`name@version`) without changing anything, else the
+ * events to record and the deployments that lost a version.
  */
-export async function takeVersions(
+export async function claimVersions(
   trx: Db,
-  { deployment_id, organization_id, project_id, version, mayReplace }: Taker,
+  { deployment_id, organization_id, project_id, version, mayReplace }: VersionClaim,
   apps: BuiltApps,
   now: Date,
-): Promise<string | { events: AppEventBody[]; from: Set<string> }> {
+): Promise<string | { events: AppEventBody[]; replaced: Set<string> }> {
   const former = await trx
     .selectFrom('app_versions')
     .select(['app_name', 'deployment_id'])
@@ -78,8 +78,8 @@ export async function takeVersions(
     .where('app_name', 'in', [...apps.map(({ name }) => name), ''])
     .where('deployment_id', '!=', deployment_id)
     .execute();
-  const [taken] = former;
-  if (taken !== undefined && !mayReplace) return `${taken.app_name}@${version}`;
+  const [conflict] = former;
+  if (conflict !== undefined && !mayReplace) return `${conflict.app_name}@${version}`;
   const events: AppEventBody[] = [];
   for (const { name, actions } of apps) {
     const values = { deployment_id, actions: JSON.stringify(actions), created_at: now };
@@ -99,5 +99,5 @@ export async function takeVersions(
       .executeTakeFirstOrThrow();
     events.push({ event: 'app_version_summary', version: { id, app_name: name, version, actions } });
   }
-  return { events, from: new Set(former.map((each) => each.deployment_id)) };
+  return { events, replaced: new Set(former.map((each) => each.deployment_id)) };
 }

@@ -4,10 +4,10 @@ import type { AuditExportDestination } from '../../contract/audit-export.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { readPage, type Page, type PageRequest } from '../scope.ts';
+import { affectsRow, findOne, readIds, readNewest, type Page, type PageRequest } from '../scope.ts';
 import { writeExportCursor, type AuditPosition } from './audit-export.ts';
 
-/** Where objects go, and as whom. */
+/** Where objects are written, and with which role. */
 export interface ExportTarget {
   id: string;
   organizationId: string;
@@ -19,7 +19,7 @@ export interface ExportTarget {
   kmsKeyId: string | null;
 }
 
-/** A destination, and how its delivery stands. */
+/** A destination, and the progress of its delivery. */
 export interface ExportDestinationRecord extends ExportTarget {
   status: AuditExportDestination['status'];
   activation: number;
@@ -34,8 +34,8 @@ export interface ExportDestinationRecord extends ExportTarget {
   updatedAt: Date;
 }
 
-/** What a caller sets of a destination, by the names of the interface. */
-export interface ExportDestinationSettings {
+/** Settings of a destination, named as in the API. */
+interface ExportDestinationSettings {
   region: string;
   bucket: string;
   prefix: string;
@@ -43,46 +43,46 @@ export interface ExportDestinationSettings {
   kms_key_id: string | null;
 }
 
-/** Changes of a destination; what is left out stays. */
+/** Changes to a destination; omitted fields stay as they are. */
 export type ExportDestinationPatch = Partial<ExportDestinationSettings> & {
   status?: AuditExportDestination['status'];
 };
 
-/** One time that a destination was active: a delivery of another one changes nothing any more. */
-export type ExportActivation = Pick<ExportDestinationRecord, 'id' | 'activation'>;
+/** One activation of a destination: deliveries of an earlier activation change nothing. */
+type ExportActivation = Pick<ExportDestinationRecord, 'id' | 'activation'>;
 
 /** Export destinations of an organization, and the progress of their deliveries. */
 export interface AuditExportDestinationQueries {
-  /** Delivery begins with what happens from now on. */
+  /** Delivery starts with events from now on. */
   create(organizationId: string, settings: ExportDestinationSettings): Promise<ExportDestinationRecord>;
   find(organizationId: string, id: string): Promise<ExportDestinationRecord | null>;
   /** Newest first. */
   list(organizationId: string, page: PageRequest): Promise<Page<ExportDestinationRecord>>;
-  /** Null when there is none. One that was paused and becomes active begins anew from now on. */
+  /** Null if there is none. A paused destination that becomes active restarts from now on. */
   patch(organizationId: string, id: string, patch: ExportDestinationPatch): Promise<ExportDestinationRecord | null>;
-  /** False when there was none. */
+  /** False if there was none. */
   remove(organizationId: string, id: string): Promise<boolean>;
-  /** For the activities of its own workflow: whose it is, is known from the row. */
+  /** For the activities of its own workflow: no organization is checked. */
   byIdUnscoped(id: string): Promise<ExportDestinationRecord | null>;
-  /** Ids of active destinations of all organizations, in their order. */
+  /** Ids of active destinations of all organizations after `id`, in order. */
   activeIdsAfter(id: string | null, limit: number): Promise<string[]>;
-  /** Writes down that all before a position is delivered; with `uploadedAt` by an object of then. Goes forward only. */
+  /** Records that everything up to a position is delivered, with an object uploaded at `uploadedAt`. Forward only. */
   advance(activation: ExportActivation, to: AuditPosition, uploadedAt: Date | null): Promise<void>;
-  /** Writes down a failure and when it is tried again. `error` is in our words. */
+  /** Records a failure and the time of the next attempt. `error` is our own message. */
   fail(activation: ExportActivation, failure: { error: string; at: Date; nextAttemptAt: Date }): Promise<void>;
-  /** Writes down when the next window commits. */
-  waitUntil(activation: ExportActivation, nextAttemptAt: Date): Promise<void>;
+  /** Records when the next window is exported. */
+  scheduleNext(activation: ExportActivation, nextAttemptAt: Date): Promise<void>;
 }
 
 /** Queries of export destinations. */
 export function createAuditExportDestinationQueries(db: Db, clock: () => Date): AuditExportDestinationQueries {
   const table = 'audit_export_destinations';
-  const ofOrganization = (organizationId: string) =>
+  const inOrganization = (organizationId: string) =>
     db.selectFrom(table).selectAll().where('organization_id', '=', organizationId);
-  const whileActive = ({ id, activation }: ExportActivation) =>
+  const updateActive = ({ id, activation }: ExportActivation) =>
     db.updateTable(table).where('id', '=', id).where('activation', '=', activation).where('status', '=', 'active');
-  /** Where delivery begins: what was before is not exported. */
-  const beginning = () => ({ exported_at: clock(), exported_seq: 0, consecutive_failures: 0, next_attempt_at: null });
+  /** The start of delivery: earlier events are not exported. */
+  const startingNow = () => ({ exported_at: clock(), exported_seq: 0, consecutive_failures: 0, next_attempt_at: null });
 
   return {
     create: async (organizationId, settings) =>
@@ -96,17 +96,15 @@ export function createAuditExportDestinationQueries(db: Db, clock: () => Date): 
             ...settings,
             status: 'active',
             activation: 1,
-            ...beginning(),
+            ...startingNow(),
             created_at: clock(),
             updated_at: clock(),
           })
           .returningAll()
           .executeTakeFirstOrThrow(),
       ),
-    find: async (organizationId, id) =>
-      presentOrNull(await ofOrganization(organizationId).where('id', '=', id).executeTakeFirst()),
-    list: (organizationId, page) =>
-      readPage(ofOrganization(organizationId).orderBy('created_at', 'desc').orderBy('id', 'desc'), page, present),
+    find: (organizationId, id) => findOne(inOrganization(organizationId).where('id', '=', id), present),
+    list: (organizationId, page) => readNewest(inOrganization(organizationId), page, present),
     patch: (organizationId, id, { status, ...settings }) =>
       db.transaction().execute(async (trx) => {
         const current = await trx
@@ -124,8 +122,8 @@ export function createAuditExportDestinationQueries(db: Db, clock: () => Date): 
           .set({
             ...settings,
             ...(status === undefined ? {} : { status }),
-            ...(resumes ? { ...beginning(), activation: current.activation + 1 } : {}),
-            // What was wrong may be mended: it is tried again at once.
+            ...(resumes ? { ...startingNow(), activation: current.activation + 1 } : {}),
+            // The cause of a failure may be fixed, so retry at once.
             next_attempt_at: null,
             updated_at: clock(),
           })
@@ -133,29 +131,21 @@ export function createAuditExportDestinationQueries(db: Db, clock: () => Date): 
           .executeTakeFirstOrThrow();
         return present(row);
       }),
-    remove: async (organizationId, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom(table)
-        .where('organization_id', '=', organizationId)
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
-    byIdUnscoped: async (id) =>
-      presentOrNull(await db.selectFrom(table).selectAll().where('id', '=', id).executeTakeFirst()),
-    activeIdsAfter: async (id, limit) => {
-      const rows = await db
-        .selectFrom(table)
-        .select('id')
-        .where('status', '=', 'active')
-        .where('id', '>', id ?? '')
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => row.id);
-    },
+    remove: (organizationId, id) =>
+      affectsRow(db.deleteFrom(table).where('organization_id', '=', organizationId).where('id', '=', id)),
+    byIdUnscoped: (id) => findOne(db.selectFrom(table).selectAll().where('id', '=', id), present),
+    activeIdsAfter: (id, limit) =>
+      readIds(
+        db
+          .selectFrom(table)
+          .select('id')
+          .where('status', '=', 'active')
+          .where('id', '>', id ?? '')
+          .orderBy('id')
+          .limit(limit),
+      ),
     advance: async (activation, to, uploadedAt) => {
-      await whileActive(activation)
+      await updateActive(activation)
         .where(sql<boolean>`(exported_at, exported_seq) < (${to.at}::timestamptz, ${to.seq}::bigint)`)
         .set({
           exported_at: to.at,
@@ -167,7 +157,7 @@ export function createAuditExportDestinationQueries(db: Db, clock: () => Date): 
         .execute();
     },
     fail: async (activation, { error, at, nextAttemptAt }) => {
-      await whileActive(activation)
+      await updateActive(activation)
         .set((eb) => ({
           consecutive_failures: eb('consecutive_failures', '+', 1),
           last_error: error,
@@ -176,19 +166,13 @@ export function createAuditExportDestinationQueries(db: Db, clock: () => Date): 
         }))
         .execute();
     },
-    waitUntil: async (activation, nextAttemptAt) => {
-      await whileActive(activation).set({ next_attempt_at: nextAttemptAt }).execute();
+    scheduleNext: async (activation, nextAttemptAt) => {
+      await updateActive(activation).set({ next_attempt_at: nextAttemptAt }).execute();
     },
   };
 }
 
-type Row = Selectable<Database['audit_export_destinations']>;
-
-function presentOrNull(row: Row | undefined): ExportDestinationRecord | null {
-  return row === undefined ? null : present(row);
-}
-
-function present(row: Row): ExportDestinationRecord {
+function present(row: Selectable<Database['audit_export_destinations']>): ExportDestinationRecord {
   return {
     id: row.id,
     organizationId: row.organization_id,

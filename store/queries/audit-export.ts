@@ -3,22 +3,22 @@ import { sql } from 'kysely';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import type { Db } from '../database.ts';
 
-/** A place in an organization's audit log: after the row of this number at this time. Number 0 is before all of that time. */
+/** A position in an organization's audit log: after the row `seq` at time `at`. `seq` 0 precedes all rows of that time. */
 export interface AuditPosition {
   at: Date;
   seq: number;
 }
 
-/** A row as it is exported. `eventId` is the same whenever the row is read. */
+/** A row to export. `eventId` is the same on every read. */
 export interface AuditEvent {
   position: AuditPosition;
   eventId: string;
   entry: AuditLogEntry;
 }
 
-/** Reads the audit log forward, as exports do. */
+/** Reads the audit log forward, for exports. */
 export interface AuditExportQueries {
-  /** At most `limit` rows of an organization after a position and before a time, oldest first. */
+  /** Up to `limit` rows of an organization after a position and before a time, oldest first. */
   read(organizationId: string, range: { after: AuditPosition; before: Date; limit: number }): Promise<AuditEvent[]>;
 }
 
@@ -47,7 +47,7 @@ export function createAuditExportQueries(db: Db): AuditExportQueries {
         .select(COLUMNS)
         .where('organization_id', '=', organizationId)
         .where('timestamp', '<', before)
-        // No row is written before its time: months before that are not looked into.
+        // No row is written before its timestamp: partitions of earlier months are skipped.
         .where('written_at', '>=', after.at)
         .where(sql<boolean>`(timestamp, seq) > (${after.at}::timestamptz, ${after.seq}::bigint)`)
         .orderBy('timestamp')
@@ -63,12 +63,12 @@ export function createAuditExportQueries(db: Db): AuditExportQueries {
   };
 }
 
-/** A checkpoint as callers see it: opaque, with a version of its own. The audit log's list takes it for no page token. */
+/** An opaque, versioned checkpoint for callers. The audit log's list does not accept it as a page token. */
 export function writeExportCursor({ at, seq }: AuditPosition): string {
   return Buffer.from(`audit-export:1:${String(at.getTime())}:${String(seq)}`).toString('base64url');
 }
 
-/** Says nothing of how many rows other organizations have. */
+/** Hashed, so that it does not reveal how many rows other organizations have. */
 function eventIdOf(organizationId: string, seq: number): string {
   const digest = createHash('sha256')
     .update(`audit event\n${organizationId}\n${String(seq)}`)

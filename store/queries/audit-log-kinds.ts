@@ -4,8 +4,8 @@ import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import type { Scope } from '../scope.ts';
 
-/** What decides the kind of a row. */
-export interface KindOfRow {
+/** The columns that determine the kind of a row. */
+interface KindColumns {
   organization_id: string;
   project_id: string | null;
   method: string;
@@ -14,34 +14,34 @@ export interface KindOfRow {
 }
 
 /**
- * Kinds of rows of the audit log: organization, project, method, strategy and service together. There are few, so that a
- * filter by any of them becomes a look at each kind that it leaves, newest first by one index, however rare they are.
+ * Kinds of audit log rows: the combinations of organization, project, method, strategy and service. There are few, so a
+ * filter on any of them becomes one index scan per matching kind, newest first, however rare the kind is.
  */
-export interface AuditLogKinds {
-  /** The kind of each row; new ones are made. */
-  ensure(rows: readonly KindOfRow[]): Promise<number[]>;
-  /** What a reader's scope and filters leave; null where that is all of an organization. */
-  matching(scope: Scope, filters: Partial<AuditLogFilters>): Promise<KindsLeft | null>;
-  /** True when the row is of the kind that it says. */
-  isOf(row: KindOfRow & { kind: number }): Promise<boolean>;
+interface AuditLogKinds {
+  /** The kind of each row; creates missing ones. */
+  ensure(rows: readonly KindColumns[]): Promise<number[]>;
+  /** The kinds that match a scope and filters; null if that is the whole organization. */
+  matching(scope: Scope, filters: Partial<AuditLogFilters>): Promise<MatchingKinds | null>;
+  /** True if the stored kind of the row is correct. */
+  hasKind(row: KindColumns & { kind: number }): Promise<boolean>;
 }
 
 /** Some of an organization's kinds. */
-export interface KindsLeft {
+export interface MatchingKinds {
   ids: number[];
-  /** What rows of these kinds have, by the labels of the index of lookups: of each of these one. */
+  /** Labels in the lookup index: every row of these kinds has one label of each group. */
   labels: string[][];
 }
 
-/** Kinds are never changed, so a process asks once for each. */
+/** Kinds never change, so each process reads them once. */
 export function createAuditLogKinds(db: Db): AuditLogKinds {
   const known = new Map<string, number>();
   const remember = (kind: Selectable<Database['audit_log_kinds']>): void =>
     void known.set(
-      nameOf([kind.organization_id, kind.project_id, kind.method, kind.auth_strategy, kind.service]),
+      cacheKey([kind.organization_id, kind.project_id, kind.method, kind.auth_strategy, kind.service]),
       kind.id,
     );
-  const find = async (row: KindOfRow): Promise<number | undefined> => {
+  const find = async (row: KindColumns): Promise<number | undefined> => {
     const [organization_id, project_id, method, auth_strategy, service] = partsOf(row);
     const found = await db
       .selectFrom('audit_log_kinds')
@@ -52,9 +52,9 @@ export function createAuditLogKinds(db: Db): AuditLogKinds {
     return found?.id;
   };
 
-  const ensure = async (row: KindOfRow): Promise<number> => {
+  const ensure = async (row: KindColumns): Promise<number> => {
     const parts = partsOf(row);
-    const id = known.get(nameOf(parts)) ?? (await find(row));
+    const id = known.get(cacheKey(parts)) ?? (await find(row));
     if (id !== undefined) return id;
     const [organization_id, project_id, method, auth_strategy, service] = parts;
     await db
@@ -103,15 +103,15 @@ export function createAuditLogKinds(db: Db): AuditLogKinds {
         ],
       };
     },
-    isOf: async (row) => (known.get(nameOf(partsOf(row))) ?? (await find(row))) === row.kind,
+    hasKind: async (row) => (known.get(cacheKey(partsOf(row))) ?? (await find(row))) === row.kind,
   };
 }
 
-function partsOf(row: KindOfRow): readonly [string, string, string, string, string] {
+function partsOf(row: KindColumns): readonly [string, string, string, string, string] {
   const service = /^\/(browsers|browser_pools)(\/|$)/.test(row.path) ? 'browser' : 'api';
   return [row.organization_id, row.project_id ?? '', row.method, row.auth_strategy, service];
 }
 
-function nameOf(parts: readonly string[]): string {
+function cacheKey(parts: readonly string[]): string {
   return JSON.stringify(parts);
 }

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { AuditLogFilters } from '../../contract/audit-logs.ts';
 import { invalidField } from '../../contract/errors.ts';
 
-/** The query parameters that go on from where rows ended, one for each operation that reads the log. */
+/** The query parameters that continue a read of the log, one per operation. */
 export type AuditTokenField = 'page_token' | 'cursor';
 
-/** Where rows end: the next begin with the first that is older. */
+/** The last row of a page; the next page starts with the first older row. */
 export interface AuditPosition {
   timestamp: Date;
   seq: number;
 }
 
-/** A token that goes on after `position`, by the same parameter and with the same filters alone. */
+/** A token to continue after a position, valid only for the same parameter and the same filters. */
 export function writeAuditToken(
   field: AuditTokenField,
   filters: Partial<AuditLogFilters>,
@@ -20,27 +20,27 @@ export function writeAuditToken(
   return Buffer.from(`audit:${field}:${timestamp.getTime()}:${seq}:${digestOf(filters)}`).toString('base64url');
 }
 
-/** Throws `invalid_input`, by the parameter's name, for a token of the other one, of other filters, or of nobody. */
+/** Throws `invalid_input` for a token of another parameter, of other filters, or that we did not issue. */
 export function readAuditToken(
   field: AuditTokenField,
   filters: Partial<AuditLogFilters>,
   token: string,
 ): AuditPosition {
-  const [, ofField, moment, seq, digest] =
+  const [, tokenField, time, seq, digest] =
     /^audit:(\w+):(\d{1,15}):(\d{1,15}):([\w-]+)$/.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? [];
-  if (ofField !== field) {
+  if (tokenField !== field) {
     const source =
       field === 'cursor' ? 'X-Next-Cursor of GET /audit-logs/export/chunk' : 'X-Next-Page-Token of GET /audit-logs';
     throw invalidField(field, `must be from ${source}`);
   }
-  if (digest !== digestOf(filters)) throw invalidField(field, 'is of other filters; send those that it came with');
-  return { timestamp: new Date(Number(moment)), seq: Number(seq) };
+  if (digest !== digestOf(filters)) throw invalidField(field, 'was issued for other filters; send the same filters');
+  return { timestamp: new Date(Number(time)), seq: Number(seq) };
 }
 
-/** The same for filters that mean the same. */
+/** Equal for equivalent filters. */
 function digestOf(filters: Partial<AuditLogFilters>): string {
   const { start, end, method, exclude_method, auth_strategy, service, search, search_user_id } = filters;
-  const meant = [
+  const normalized = [
     start?.getTime(),
     end?.getTime(),
     method?.toUpperCase(),
@@ -50,5 +50,5 @@ function digestOf(filters: Partial<AuditLogFilters>): string {
     search?.toLowerCase(),
     search_user_id?.toSorted(),
   ];
-  return createHash('sha256').update(JSON.stringify(meant)).digest('base64url').slice(0, 16);
+  return createHash('sha256').update(JSON.stringify(normalized)).digest('base64url').slice(0, 16);
 }

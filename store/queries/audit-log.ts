@@ -6,40 +6,39 @@ import { findBrokenSeal, sealRows, type SealedRow } from '../audit-chain.ts';
 import type { InstallationKeys } from '../vault/installation-keys.ts';
 import type { Scope } from '../scope.ts';
 import { createAuditLogKinds } from './audit-log-kinds.ts';
-import { lookUpRows, type AuditRow } from './audit-log-lookup.ts';
+import { searchAuditLog, type AuditRow } from './audit-log-lookup.ts';
 import { readAuditToken, writeAuditToken, type AuditTokenField } from './audit-log-token.ts';
 
-/** One request to the API, and whom it belongs to. */
+/** One request to the API, and its organization and project. */
 export interface AuditRecord {
   organizationId: string;
   projectId: string | null;
   entry: AuditLogEntry;
 }
 
-/** What a page of the log is asked for; without a time or filter, all of it. */
+/** A request for a page of the log; without times or filters, of the whole log. */
 export type AuditLogRequest = Partial<AuditLogFilters> & {
   limit: number;
-  /** Where the page before ended, and the parameter by which the caller says so: `page_token` where nothing else is said. */
+  /** The token of the previous page, and the parameter that carries it (default `page_token`). */
   after?: string | undefined;
   token?: AuditTokenField;
 };
 
-/** The audit log: append and page, newest first. */
+/** The audit log. Pages are newest first. */
 export interface AuditLogQueries {
   append(records: readonly AuditRecord[]): Promise<void>;
-  /** Throws `invalid_input` for a token that does not go on with this very request. `next` is null on the last page. */
+  /** Throws `invalid_input` for a token of another request. `next` is null on the last page. */
   page(scope: Scope, request: AuditLogRequest): Promise<{ rows: AuditLogEntry[]; next: string | null }>;
-  /** Checks that no row was changed or taken out since it was written. Reads all of them, some thousand at a time. */
+  /** Verifies that no row was changed or removed since it was written. Reads the whole log in batches. */
   verify(): Promise<{ rows: number; broken: { seq: number; fault: 'changed' | 'gap' } | null }>;
 }
 
-/** Rows that are verified at a time. */
-const ROWS_A_LOOK = 5000;
+const VERIFY_BATCH_SIZE = 5000;
 
 /** Queries of the audit log. */
 export function createAuditLogQueries(db: Db, installationKeys: InstallationKeys): AuditLogQueries {
   const kinds = createAuditLogKinds(db);
-  /** Months that are known to have their partition. */
+  /** Months known to have a partition. */
   const months = new Set<string>();
   let key: Promise<Buffer> | null = null;
   const readKey = async (): Promise<Buffer> => {
@@ -84,8 +83,8 @@ export function createAuditLogQueries(db: Db, installationKeys: InstallationKeys
     page: async (scope, request) => {
       const { limit, token = 'page_token', search_user_id: users = [] } = request;
       const before = request.after === undefined ? null : readAuditToken(token, request, request.after);
-      const left = await kinds.matching(scope, request);
-      const rows = await lookUpRows(db, { ...request, scope, kinds: left, before, users, limit: limit + 1 });
+      const matching = await kinds.matching(scope, request);
+      const rows = await searchAuditLog(db, { ...request, scope, kinds: matching, before, users, limit: limit + 1 });
       const last = rows.length > limit ? rows[limit - 1] : undefined;
       return {
         rows: rows.slice(0, limit).map(present),
@@ -102,22 +101,22 @@ export function createAuditLogQueries(db: Db, installationKeys: InstallationKeys
           .selectAll()
           .where('seq', '>', previous?.seq ?? 0)
           .orderBy('seq')
-          .limit(ROWS_A_LOOK)
+          .limit(VERIFY_BATCH_SIZE)
           .execute();
         const broken = findBrokenSeal(sealing, rows, previous);
         if (broken !== null) return { rows: count, broken };
         for (const row of rows)
-          if (row.written_at < row.timestamp || !(await kinds.isOf(row)))
+          if (row.written_at < row.timestamp || !(await kinds.hasKind(row)))
             return { rows: count, broken: { seq: row.seq, fault: 'changed' } };
         count += rows.length;
         previous = rows.at(-1) ?? null;
-        if (previous === null || rows.length < ROWS_A_LOOK) return { rows: count, broken: null };
+        if (previous === null || rows.length < VERIFY_BATCH_SIZE) return { rows: count, broken: null };
       }
     },
   };
 }
 
-/** Columns of what is appended, with their types. */
+/** Inserted columns and their types. */
 const COLUMNS = [
   ['written_at', 'timestamptz'],
   ['timestamp', 'timestamptz'],
@@ -139,7 +138,7 @@ const COLUMNS = [
   ['seal', 'bytea'],
 ] as const;
 
-/** Rows and the head that they make, in one statement and a value for each column: everybody waits for who appends. */
+/** Inserts rows and updates the head in one statement with one parameter per column: every other append waits for it. */
 async function insertSealed(trx: Db, rows: ReturnType<typeof sealRows>, writtenAt: Date): Promise<void> {
   const values = COLUMNS.map(([name, type]) => sql`${rows.map((row) => row[name])}::${sql.raw(type)}[]`);
   await sql`with head as (update audit_log_head set seal = ${rows.at(-1)?.seal}, written_at = ${writtenAt})

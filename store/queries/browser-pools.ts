@@ -2,11 +2,12 @@ import type { Selectable } from 'kysely';
 import type { BrowserPoolConfig } from '../../contract/browser-pools.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import { isUniqueViolation, type Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { whileActive } from './projects.ts';
+import { ownerColumns } from '../scope.ts';
+import { withActiveProject } from './projects.ts';
 
-/** What a pool is; `profileId` and `extensionIds` are what its configuration means. */
+/** The settings of a pool. `profileId` and `extensionIds` are resolved from its configuration. */
 interface PoolDefinition {
   name: string | null;
   config: BrowserPoolConfig;
@@ -15,22 +16,24 @@ interface PoolDefinition {
 }
 
 /** A browser pool. */
-export interface BrowserPoolRecord extends PoolDefinition {
+interface BrowserPoolRecord extends PoolDefinition {
   id: string;
   projectId: string;
   createdAt: Date;
 }
 
-/** Browser pools: the browser service fills them, and alone reads and writes them. */
+/** Browser pools. Only the browser service reads and writes them. */
 export interface BrowserPoolQueries {
-  /** Those of all projects, oldest first. */
+  /** The pools of all projects, oldest first. */
   all(): Promise<BrowserPoolRecord[]>;
-  /** Throws `already_exists` when the project has a pool of that name, `not_found` when there is no such project. */
+  /** Throws `already_exists` if the project has a pool with that name, `not_found` if there is no such project. */
   create(projectId: string, definition: PoolDefinition): Promise<BrowserPoolRecord>;
-  /** Throws `already_exists` likewise, `not_found` when there is no such pool. */
+  /** Throws `already_exists` if the name is taken, `not_found` if there is no such pool. */
   update(projectId: string, id: string, definition: PoolDefinition): Promise<BrowserPoolRecord>;
   remove(projectId: string, id: string): Promise<void>;
 }
+
+const NAME_TAKEN = 'name: the project already has a browser pool with this name; choose another';
 
 /** Queries of browser pools. */
 export function createBrowserPoolQueries(db: Db, clock: () => Date): BrowserPoolQueries {
@@ -45,36 +48,30 @@ export function createBrowserPoolQueries(db: Db, clock: () => Date): BrowserPool
         .select('organization_id')
         .where('id', '=', projectId)
         .executeTakeFirst();
-      if (project === undefined) throw new HoldfastError('not_found', 'The project does not exist');
-      const row = await whileActive(db, projectId, (trx) =>
+      if (project === undefined) throw new HoldfastError('not_found', 'The project does not exist; check its id');
+      const insert = withActiveProject(db, projectId, (trx) =>
         trx
           .insertInto('browser_pools')
           .values({
             id: newId('pool'),
-            organization_id: project.organization_id,
-            project_id: projectId,
+            ...ownerColumns({ organizationId: project.organization_id, projectId }),
             ...columnsOf(definition),
             created_at: clock(),
           })
-          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
           .returningAll()
-          .executeTakeFirst(),
+          .executeTakeFirstOrThrow(),
       );
-      if (row === undefined) throw nameTaken();
-      return present(row);
+      return present(await rejectDuplicate(insert, NAME_TAKEN));
     },
     update: async (projectId, id, definition) => {
-      const row = await db
+      const update = db
         .updateTable('browser_pools')
         .set(columnsOf(definition))
         .where('project_id', '=', projectId)
         .where('id', '=', id)
-        .returningAll()
-        .executeTakeFirst()
-        .catch((error: unknown) => {
-          throw isUniqueViolation(error) ? nameTaken() : error;
-        });
-      if (row === undefined) throw new HoldfastError('not_found', 'The browser pool was deleted');
+        .returningAll();
+      const row = await rejectDuplicate(update.executeTakeFirst(), NAME_TAKEN);
+      if (row === undefined) throw new HoldfastError('not_found', 'The browser pool was deleted; create it again');
       return present(row);
     },
     remove: async (projectId, id) => {
@@ -97,8 +94,4 @@ function present(row: Selectable<Database['browser_pools']>): BrowserPoolRecord 
     extensionIds: row.extension_ids,
     createdAt: row.created_at,
   };
-}
-
-function nameTaken(): HoldfastError {
-  return new HoldfastError('already_exists', 'name: the project has a browser pool of this name; choose another');
 }

@@ -2,49 +2,49 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { clientConfig, type Db, type StoreConnection } from '../database.ts';
 
-/** Change notifications of connections, across processes. */
+/** Change notifications, across processes. */
 export interface ConnectionChanges {
   /**
-   * Yields the current revision of a connection, then each later one (several at once may come as the last of them; read
-   * `connections.statesSince` for those between). Ends when `signal` aborts, when the connection is removed or not there,
-   * or when the store closes.
+   * Yields the current revision of a connection, then later ones. Revisions in quick succession may be coalesced into the
+   * last one; `connections.statesSince` returns those between. Ends when `signal` aborts, when the connection is removed or
+   * does not exist, or when the store closes.
    */
   watch(connectionId: string, signal: AbortSignal): AsyncIterable<number>;
-  /** Tells the watchers of this process at once what it has written itself. */
+  /** Immediately notifies the watchers of this process of its own write. */
   announce(connectionId: string, revision: number | 'gone'): void;
   close(): Promise<void>;
 }
 
-const CHANNEL = 'holdfast_connection_changes';
-/** Where changes of programs are told. */
+const CONNECTIONS_CHANNEL = 'holdfast_connection_changes';
+/** The channel for changes of deployments and invocations. */
 export const APPS_CHANNEL = 'holdfast_app_changes';
-/** How often the database is asked while we do not listen, in milliseconds: one query for all watchers. */
+/** Poll interval while not listening, in milliseconds; one query for all watchers. */
 const POLL_MS = 50;
-/** The same while we do: a connection that breaks can lose notifications. */
+/** Poll interval while listening: a broken connection can lose notifications. */
 const SAFETY_POLL_MS = 2000;
-/** How long to wait before listening again after the connection broke, in milliseconds. */
+/** Delay before listening again after the connection broke, in milliseconds. */
 const LISTEN_RETRY_MS = 1000;
 
-/** Tells other processes, as part of the transaction that writes. Without listeners it costs nothing. */
+/** Notifies other processes, in the transaction that writes. Costs nothing without listeners. */
 export async function notifyChange(
   trx: Db,
   id: string,
   revision: number | 'gone',
-  channel: Feed['channel'] = CHANNEL,
+  channel: Feed['channel'] = CONNECTIONS_CHANNEL,
 ): Promise<void> {
   await sql`select pg_notify(${channel}, ${`${id} ${revision}`})`.execute(trx);
 }
 
-/** What is watched: where its changes are told, and how the revisions of what is there are read. */
+/** A source of changes: its channel, and a query for current revisions. */
 interface Feed {
-  channel: typeof CHANNEL | typeof APPS_CHANNEL;
+  channel: typeof CONNECTIONS_CHANNEL | typeof APPS_CHANNEL;
   read(ids: string[]): Promise<{ id: string; revision: number }[]>;
 }
 
 /** Changes of connections. */
 export function createConnectionChanges(db: Db, connection: StoreConnection): ConnectionChanges {
   return createChanges(connection, {
-    channel: CHANNEL,
+    channel: CONNECTIONS_CHANNEL,
     read: (ids) =>
       db
         .selectFrom('connections')
@@ -55,7 +55,7 @@ export function createConnectionChanges(db: Db, connection: StoreConnection): Co
   });
 }
 
-/** Changes of deployments and invocations: the number of their events. */
+/** Changes of deployments and invocations; the revision is the number of their events. */
 export function createAppChanges(db: Db, connection: StoreConnection): ConnectionChanges {
   const read = (table: 'deployments' | 'invocations', ids: string[]) =>
     db
@@ -69,25 +69,25 @@ export function createAppChanges(db: Db, connection: StoreConnection): Connectio
   });
 }
 
-/** One who watches: holds the newest revision alone, so a slow reader costs no memory. */
+/** Holds only the newest revision, so that a slow reader costs no memory. */
 interface Watcher {
   newest: number;
   gone: boolean;
   wake: () => void;
 }
 
-/** The hub of this process: one listening connection, however many watch. */
+/** The hub of this process: one listening connection for any number of watchers. */
 function createChanges(connection: StoreConnection, feed: Feed): ConnectionChanges {
   const watchers = new Map<string, Set<Watcher>>();
   let closed = false;
   let timer: NodeJS.Timeout | null = null;
   let polling = false;
-  let asks = 0;
+  let pollRequests = 0;
   let listener: pg.Client | null = null;
   let listening = false;
-  let listenNotBefore = 0;
+  let nextListenAt = 0;
 
-  function tell(connectionId: string, revision: number | 'gone'): void {
+  function notifyWatchers(connectionId: string, revision: number | 'gone'): void {
     for (const watcher of watchers.get(connectionId) ?? []) {
       if (revision === 'gone') watcher.gone = true;
       else if (revision > watcher.newest) watcher.newest = revision;
@@ -102,20 +102,20 @@ function createChanges(connection: StoreConnection, feed: Feed): ConnectionChang
   }
 
   async function poll(): Promise<void> {
-    asks += 1;
+    pollRequests += 1;
     if (polling) return;
     polling = true;
-    let answered: number;
+    let handled: number;
     try {
       do {
-        answered = asks;
-        const asked = [...watchers.keys()];
-        const rows = await feed.read(asked);
+        handled = pollRequests;
+        const watched = [...watchers.keys()];
+        const rows = await feed.read(watched);
         const found = new Map(rows.map((row) => [row.id, row.revision]));
-        for (const id of asked) tell(id, found.get(id) ?? 'gone');
-      } while (answered !== asks && !closed);
+        for (const id of watched) notifyWatchers(id, found.get(id) ?? 'gone');
+      } while (handled !== pollRequests && !closed);
     } catch {
-      // The database is away; the next round asks again. Watchers lose nothing: they compare revisions.
+      // The database is unreachable; the next poll retries. Watchers lose nothing, because they compare revisions.
     } finally {
       polling = false;
       if (!listening) void listen();
@@ -124,14 +124,14 @@ function createChanges(connection: StoreConnection, feed: Feed): ConnectionChang
   }
 
   async function listen(): Promise<void> {
-    if (listener !== null || closed || Date.now() < listenNotBefore) return;
+    if (listener !== null || closed || Date.now() < nextListenAt) return;
     const client = new pg.Client(clientConfig(connection));
     listener = client;
     const drop = (): void => {
       if (listener !== client) return;
       listener = null;
       listening = false;
-      listenNotBefore = Date.now() + LISTEN_RETRY_MS;
+      nextListenAt = Date.now() + LISTEN_RETRY_MS;
       client.end().catch(() => undefined);
       schedule(POLL_MS);
     };
@@ -139,13 +139,13 @@ function createChanges(connection: StoreConnection, feed: Feed): ConnectionChang
     client.on('end', drop);
     client.on('notification', ({ payload = '' }) => {
       const [id = '', revision = ''] = payload.split(' ');
-      tell(id, revision === 'gone' ? 'gone' : Number(revision));
+      notifyWatchers(id, revision === 'gone' ? 'gone' : Number(revision));
     });
     try {
       await client.connect();
       await client.query(`listen ${feed.channel}`);
       listening = listener === client;
-      // What was written before we listened.
+      // Catches up with writes before the listener was active.
       schedule(0);
     } catch {
       drop();
@@ -167,7 +167,7 @@ function createChanges(connection: StoreConnection, feed: Feed): ConnectionChang
   }
 
   return {
-    announce: tell,
+    announce: notifyWatchers,
     watch: async function* (connectionId, signal) {
       const watcher = add(connectionId);
       const onAbort = (): void => watcher.wake();

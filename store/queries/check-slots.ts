@@ -1,21 +1,21 @@
 import { sql } from 'kysely';
 import type { Db } from '../database.ts';
 
-/** Places in the schedule of health checks: numbers from 0 up without gaps for new ones, by interval. */
+/** Slots in the schedule of health checks: per interval, numbered from 0; new slots leave no gaps. */
 export interface CheckSlotQueries {
   /**
-   * The place that a connection has among all of this interval: the one it holds, else the lowest that is free. What it held at
-   * another interval becomes free. Null when there is no such connection. Race-safe, and the same when it is asked again.
+   * Assigns a connection a slot of an interval: the one it has, else the lowest free one. Releases its slot of another
+   * interval. Null if there is no such connection. Race-safe and idempotent.
    */
   take(connectionId: string, intervalSeconds: number): Promise<number | null>;
 }
 
-/** Queries of places in the schedule of checks. */
+/** Queries of check slots. */
 export function createCheckSlotQueries(db: Db): CheckSlotQueries {
   return {
     take: (connectionId, intervalSeconds) =>
       db.transaction().execute(async (trx) => {
-        // One at a time for an interval: two would take the same place. A removal waits, or has been before.
+        // Serialized per interval, so that two calls never take the same slot. The lock on the row makes a removal wait.
         await sql`select pg_advisory_xact_lock(hashtext('check_slots'), ${intervalSeconds}::integer)`.execute(trx);
         const connection = await trx
           .selectFrom('connections')
@@ -31,18 +31,20 @@ export function createCheckSlotQueries(db: Db): CheckSlotQueries {
           .where('connection_id', '=', connectionId)
           .executeTakeFirst();
         if (held?.interval_seconds === intervalSeconds) return held.slot;
-        if (held !== undefined) await freeSlot(trx, connectionId);
-        return (await reuse(trx, connectionId, intervalSeconds)) ?? (await add(trx, connectionId, intervalSeconds));
+        if (held !== undefined) await releaseSlot(trx, connectionId);
+        return (
+          (await reuseSlot(trx, connectionId, intervalSeconds)) ?? (await addSlot(trx, connectionId, intervalSeconds))
+        );
       }),
   };
 }
 
-/** Gives up the place of a connection, in the transaction that removes it. */
-export async function freeSlot(trx: Db, connectionId: string): Promise<void> {
+/** Releases the slot of a connection, in the transaction that removes it. */
+export async function releaseSlot(trx: Db, connectionId: string): Promise<void> {
   await trx.updateTable('check_slots').set({ connection_id: null }).where('connection_id', '=', connectionId).execute();
 }
 
-async function reuse(trx: Db, connectionId: string, intervalSeconds: number): Promise<number | null> {
+async function reuseSlot(trx: Db, connectionId: string, intervalSeconds: number): Promise<number | null> {
   const lowest = trx
     .selectFrom('check_slots')
     .select('slot')
@@ -60,7 +62,7 @@ async function reuse(trx: Db, connectionId: string, intervalSeconds: number): Pr
   return taken?.slot ?? null;
 }
 
-async function add(trx: Db, connectionId: string, intervalSeconds: number): Promise<number> {
+async function addSlot(trx: Db, connectionId: string, intervalSeconds: number): Promise<number> {
   const last = await trx
     .selectFrom('check_slots')
     .select('slot')

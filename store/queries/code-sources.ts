@@ -3,31 +3,39 @@ import type { CodeSourceType } from '../../contract/code-sources.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
+import {
+  affectsRow,
+  ownerColumns,
+  readNewest,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
-/** A provider that passes on messages, without its secret. */
+/** A provider that forwards messages, without its secret. */
 export interface CodeSourceRecord {
   id: string;
   type: CodeSourceType;
   createdAt: Date;
 }
 
-/** Code sources of a project: their secrets are sealed and write-only. */
+/** Code sources of a project. Their secrets are sealed and write-only. */
 export interface CodeSourceQueries {
   create(scope: ProjectScope, input: { type: CodeSourceType; secret: string }): Promise<CodeSourceRecord>;
   /** Newest first. */
   list(scope: Scope, page: PageRequest): Promise<Page<CodeSourceRecord>>;
-  /** False when there was none. */
+  /** False if there was none. */
   remove(scope: Scope, id: string): Promise<boolean>;
-  /** With its secret and its project, for who checks what arrived: the secret is the proof, so no scope is asked. */
+  /** With its secret and project, to verify an incoming message. The secret is the proof, so no scope is checked. */
   open(id: string): Promise<(CodeSourceRecord & { secret: string; scope: ProjectScope }) | null>;
 }
 
-/** Where a source's secret lives. */
-export function codeSourceSecretPlace(id: string): SealedPlace {
+function secretPlace(id: string): SealedPlace {
   return { table: 'code_sources', column: 'sealed_secret', rowId: id };
 }
 
@@ -36,15 +44,14 @@ export function createCodeSourceQueries(db: Db, vault: Vault, clock: () => Date)
   return {
     create: async (scope, { type, secret }) => {
       const id = newId('cds');
-      const row = await whileActive(db, scope.projectId, async (trx) =>
+      const row = await withActiveProject(db, scope.projectId, async (trx) =>
         trx
           .insertInto('code_sources')
           .values({
             id,
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
+            ...ownerColumns(scope),
             source_type: type,
-            sealed_secret: await vault.sealJson(trx, scope.organizationId, codeSourceSecretPlace(id), secret),
+            sealed_secret: await vault.sealJson(trx, scope.organizationId, secretPlace(id), secret),
             created_at: clock(),
           })
           .returningAll()
@@ -53,30 +60,15 @@ export function createCodeSourceQueries(db: Db, vault: Vault, clock: () => Date)
       return present(row);
     },
     list: (scope, page) =>
-      readPage(
-        db
-          .selectFrom('code_sources')
-          .selectAll()
-          .where(withinScope(scope, 'code_sources'))
-          .orderBy('created_at', 'desc')
-          .orderBy('id', 'desc'),
-        page,
-        present,
-      ),
-    remove: async (scope, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('code_sources')
-        .where(withinScope(scope, 'code_sources'))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+      readNewest(db.selectFrom('code_sources').selectAll().where(withinScope(scope, 'code_sources')), page, present),
+    remove: (scope, id) =>
+      affectsRow(db.deleteFrom('code_sources').where(withinScope(scope, 'code_sources')).where('id', '=', id)),
     open: async (id) => {
       const row = await db.selectFrom('code_sources').selectAll().where('id', '=', id).executeTakeFirst();
       if (row === undefined) return null;
       const { organization_id: organizationId, project_id: projectId } = row;
-      const secret = await vault.openJson(db, organizationId, codeSourceSecretPlace(id), row.sealed_secret);
-      return typeof secret === 'string' ? { ...present(row), secret, scope: { organizationId, projectId } } : null;
+      const secret = await vault.openText(db, organizationId, secretPlace(id), row.sealed_secret);
+      return secret === null ? null : { ...present(row), secret, scope: { organizationId, projectId } };
     },
   };
 }

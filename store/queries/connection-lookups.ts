@@ -5,16 +5,17 @@ import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
   containsText,
+  findOne,
   pageOf,
+  readIds,
   withinScope,
   type Page,
   type PageRequest,
   type ProjectScope,
   type Scope,
 } from '../scope.ts';
-import { isWaiting, readableJson } from './readable-json.ts';
 
-/** A stored connection. `document` is the whole state as the workflow wrote it; it holds no secret. */
+/** A stored connection. `document` is the whole state as the workflow wrote it; it contains no secret. */
 export interface ConnectionRow {
   id: string;
   organizationId: string;
@@ -27,49 +28,48 @@ export interface ConnectionRow {
   updatedAt: Date;
 }
 
-/** Which connections a list shows. What is told by the document, from `status` on, reads those of the whole scope. */
-export interface ConnectionFilter {
+/** Filters of a list. Those on the document, from `status` on, read every document of the scope. */
+interface ConnectionFilter {
   profileName?: string;
   domain?: string;
-  /** Case-insensitive part of the domain or of the profile name. */
+  /** A case-insensitive part of the domain or profile name. */
   query?: string;
   status?: AuthStatus;
   canReauth?: boolean;
   canReauthReason?: CanReauthReason;
-  /** Those whose login waits for somebody at this time. */
+  /** Only connections whose login awaits a person at this time. */
   waitingAt?: Date;
 }
 
-/** How connections are found. */
+/** Lookups of connections. */
 export interface ConnectionLookups {
   byId(scope: Scope, id: string): Promise<ConnectionRow | null>;
-  /** For Holdfast's own parts (activities): no tenant asks, so no scope is checked. */
+  /** Internal (activities): no scope is checked. */
   byIdUnscoped(id: string): Promise<ConnectionRow | null>;
   byProfileAndDomain(scope: Scope, profileName: string, domain: string): Promise<ConnectionRow | null>;
   /** Newest first. */
   list(scope: Scope, filter: PageRequest & ConnectionFilter): Promise<Page<ConnectionRow>>;
-  /** How many there are. */
   count(scope: Scope): Promise<number>;
-  /** Every connection that uses the stored credential of that name, oldest first. */
+  /** Every connection that uses the stored credential with that name, oldest first. */
   usingCredential(scope: ProjectScope, credentialName: string): Promise<ConnectionRow[]>;
-  /** Every connection of the organization that uses the external provider of that name, oldest first. */
+  /** Every connection of the organization that uses the external provider with that name, oldest first. */
   usingProvider(organizationId: string, providerName: string): Promise<ConnectionRow[]>;
-  /** Connections whose codes come to one of these numbers (`sms`) or addresses, in one project or (null) in all. */
+  /** Connections that receive codes at one of these numbers (`sms`) or addresses, in one project or (null) in all. */
   expectingCodesAt(
     scope: ProjectScope | null,
     channel: 'sms' | 'email',
     to: readonly string[],
   ): Promise<ConnectionRow[]>;
-  /** For Holdfast's own parts: ids of all tenants' connections that come after `id` (null: from the first), in order. */
+  /** Internal: ids of all tenants' connections after `id` (null: from the first), in order. */
   idsAfter(id: string | null, limit: number): Promise<string[]>;
 }
 
-/** Lookups of connections; those that were removed are not found. */
+/** Lookups of connections; removed ones are not found. */
 export function createConnectionLookups(db: Db): ConnectionLookups {
   const live = () => db.selectFrom('connections').selectAll().where('deleted_at', 'is', null);
 
   return {
-    byIdUnscoped: async (id) => presentOrNull(await live().where('id', '=', id).executeTakeFirst()),
+    byIdUnscoped: (id) => findOne(live().where('id', '=', id), present),
     count: async ({ organizationId, projectId }) => {
       const { count } = await db
         .selectFrom('connections')
@@ -80,19 +80,18 @@ export function createConnectionLookups(db: Db): ConnectionLookups {
         .executeTakeFirstOrThrow();
       return Number(count);
     },
-    byId: async (scope, id) =>
-      presentOrNull(await live().where('id', '=', id).where(withinScope(scope, 'connections')).executeTakeFirst()),
-    byProfileAndDomain: async (scope, profileName, domain) =>
-      presentOrNull(
-        await live()
+    byId: (scope, id) => findOne(live().where('id', '=', id).where(withinScope(scope, 'connections')), present),
+    byProfileAndDomain: (scope, profileName, domain) =>
+      findOne(
+        live()
           .where('profile_name', '=', profileName)
           .where('domain', '=', domain)
           .where(withinScope(scope, 'connections'))
-          .orderBy('created_at')
-          .executeTakeFirst(),
+          .orderBy('created_at'),
+        present,
       ),
     list: async (scope, { limit, offset, profileName, domain, query, ...state }) => {
-      // The inner query runs over an index alone where no state is asked for; documents are fetched for the rows of the page.
+      // Without a state filter the inner query needs only an index; documents are read for the rows of the page.
       const page = db
         .selectFrom('connections')
         .select('id')
@@ -100,8 +99,8 @@ export function createConnectionLookups(db: Db): ConnectionLookups {
         .where(withinScope(scope, 'connections'))
         .$if(profileName !== undefined, (q) => q.where('profile_name', '=', profileName ?? ''))
         .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
-        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
-        .$if(Object.keys(state).length > 0, (q) => q.where(isInState(state)))
+        .where(containsText(sql.ref('search'), query))
+        .$if(Object.keys(state).length > 0, (q) => q.where(matchesState(state)))
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit + 1)
@@ -132,17 +131,16 @@ export function createConnectionLookups(db: Db): ConnectionLookups {
         .execute();
       return rows.map(present);
     },
-    idsAfter: async (id, limit) => {
-      const rows = await db
-        .selectFrom('connections')
-        .select('id')
-        .where('deleted_at', 'is', null)
-        .$if(id !== null, (q) => q.where('id', '>', id))
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row) => row.id);
-    },
+    idsAfter: (id, limit) =>
+      readIds(
+        db
+          .selectFrom('connections')
+          .select('id')
+          .where('deleted_at', 'is', null)
+          .$if(id !== null, (q) => q.where('id', '>', id))
+          .orderBy('id')
+          .limit(limit),
+      ),
     usingProvider: async (organizationId, providerName) => {
       const rows = await live()
         .where('organization_id', '=', organizationId)
@@ -155,20 +153,33 @@ export function createConnectionLookups(db: Db): ConnectionLookups {
   };
 }
 
-/** The condition for connections whose document is in a state. */
-function isInState({ status, canReauth, canReauthReason, waitingAt }: ConnectionFilter): RawBuilder<SqlBool> {
+/**
+ * A `json` column whose members can be read. Page text may contain NUL and lone surrogates as escapes, which Postgres stores
+ * but cannot read; they become question marks. Our own values (states, ids, times) never contain them.
+ */
+export function readableJson(column: string): RawBuilder<unknown> {
+  const value = sql.ref(column);
+  return sql`(case when ${value}::text ~ ${String.raw`\\u(0000|[dD][89a-fA-F])`} then regexp_replace(${value}::text,
+    ${String.raw`(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})`}, ${String.raw`\1?`}, 'g')::json else ${value} end)`;
+}
+
+/** True for the document of a connection whose login awaits a person at a time. */
+export function isAwaitingPerson(document: RawBuilder<unknown>, at: Date): RawBuilder<unknown> {
+  return sql`(${document} #>> '{flow,flow_status}' = 'IN_PROGRESS'
+    and ${document} #>> '{flow,flow_step}' in ('AWAITING_INPUT', 'AWAITING_EXTERNAL_ACTION')
+    and (${document} #>> '{flow,flow_expires_at}')::timestamptz > ${at})`;
+}
+
+/** The condition of the filters on the document. */
+function matchesState({ status, canReauth, canReauthReason, waitingAt }: ConnectionFilter): RawBuilder<SqlBool> {
   const document = readableJson('document');
   const conditions = [
     ...(status === undefined ? [] : [sql`${document} ->> 'status' = ${status}`]),
     ...(canReauth === undefined ? [] : [sql`${document} ->> 'can_reauth' = ${String(canReauth)}`]),
     ...(canReauthReason === undefined ? [] : [sql`${document} ->> 'can_reauth_reason' = ${canReauthReason}`]),
-    ...(waitingAt === undefined ? [] : [isWaiting(document, waitingAt)]),
+    ...(waitingAt === undefined ? [] : [isAwaitingPerson(document, waitingAt)]),
   ];
   return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`;
-}
-
-function presentOrNull(row: Selectable<Database['connections']> | undefined): ConnectionRow | null {
-  return row === undefined ? null : present(row);
 }
 
 function present(row: Selectable<Database['connections']>): ConnectionRow {

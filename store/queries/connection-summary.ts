@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { SUMMARY_ENTRIES, type ConnectionSummary } from '../../contract/connection-summary.ts';
 import type { Db } from '../database.ts';
 import { withinScope, type Scope } from '../scope.ts';
-import { isWaiting, readableJson } from './readable-json.ts';
+import { isAwaitingPerson, readableJson } from './connection-lookups.ts';
 
-/** How the connections of a scope are, in figures. */
+/** Figures about the connections of a scope. */
 export interface ConnectionSummaryQueries {
-  /** `since`: from when on activity and durations are counted. One statement; it reads the documents of the whole scope. */
+  /** Counts activity and durations from `since` on. One statement, which reads every document of the scope. */
   read(scope: Scope, since: Date): Promise<ConnectionSummary>;
 }
 
@@ -21,7 +21,7 @@ export function createConnectionSummaryQueries(db: Db, clock: () => Date): Conne
         state as materialized (
           select domain, document ->> 'status' as status, (document ->> 'can_reauth')::boolean as can_reauth,
             document ->> 'can_reauth_reason' as reason,
-            ${isWaiting(sql`document`, clock())} as is_waiting
+            ${isAwaitingPerson(sql`document`, clock())} as is_waiting
           from live
         ),
         happened as materialized (
@@ -59,7 +59,7 @@ export function createConnectionSummaryQueries(db: Db, clock: () => Date): Conne
           'slowest', (select coalesce(json_agg(slowest), '[]') from slowest)
         ) as summary`.execute(db);
       const [row] = rows;
-      if (row === undefined) throw new Error('An aggregate without groups has one row');
+      if (row === undefined) throw new Error('an aggregate without groups must return one row');
       return row.summary;
     },
   };

@@ -1,19 +1,18 @@
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument } from '../../contract/document.ts';
 import type { Db } from '../database.ts';
-import { searchText, withinScope, type Scope } from '../scope.ts';
+import { affectsRow, readPage, searchText, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 import { notifyChange, type ConnectionChanges } from './changes.ts';
-import { freeSlot } from './check-slots.ts';
+import { releaseSlot } from './check-slots.ts';
 import { createConnectionLookups, type ConnectionLookups, type ConnectionRow } from './connection-lookups.ts';
-import { refuseConnectionsBeyondLimit } from './organizations.ts';
-import { whileActive } from './projects.ts';
-import { appendEvents, prepareEvents } from './webhook-outbox.ts';
+import { enforceConnectionLimit } from './organizations.ts';
+import { withActiveProject } from './projects.ts';
+import { enqueueWebhookEvents, prepareWebhookEvents } from './webhook-outbox.ts';
 
-/** What {@link ConnectionQueries.insert} needs. */
-export type NewConnection = Omit<ConnectionRow, 'updatedAt'>;
+type NewConnection = Omit<ConnectionRow, 'updatedAt'>;
 
-/** What {@link ConnectionQueries.record} writes. `createdAt` is when the state came to be. */
-export interface ConnectionChange {
+/** A new state to record. `createdAt` is when the state was reached. */
+interface ConnectionChange {
   id: string;
   revision: number;
   document: ConnectionDocument;
@@ -21,37 +20,58 @@ export interface ConnectionChange {
   createdAt: Date;
 }
 
-/** One past state, for streams. */
+/** A past state, for event streams. */
 export interface ConnectionState {
   revision: number;
   document: ConnectionDocument;
   at: Date;
 }
 
-/** Connections: one row each, written by the workflow's activities alone, read by everyone. */
+/** Connections: one row each, written only by the workflow's activities. */
 export interface ConnectionQueries extends ConnectionLookups {
   /**
-   * Race-safe: of many inserts for one project, profile and domain one wins. The same id again is `inserted`. Throws `not_found`
-   * for a project that was archived or deleted meanwhile, `limit_reached` for one more than the organization may have.
+   * Race-safe: of concurrent inserts for one project, profile and domain one wins. Repeating an id is `inserted`. Throws
+   * `not_found` if the project was archived or deleted meanwhile, `limit_reached` beyond the organization's limit.
    */
   insert(row: NewConnection): Promise<{ outcome: 'inserted' } | { outcome: 'exists'; existingId: string }>;
   /**
-   * Applies a change whose revision is larger than the stored one; false when it is not, or the connection is gone. Timeline
-   * events are written by id, and what webhooks are told of, in the same transaction.
+   * Applies a change with a higher revision than the stored one; false if it is not higher or the connection was removed.
+   * Upserts timeline events by id and enqueues webhook events in the same transaction.
    */
   record(change: ConnectionChange): Promise<boolean>;
-  /** States after `revision`, oldest first; at least the last {@link KEPT_STATES} are there. */
+  /** States after `revision`, oldest first; at least the last {@link RETAINED_STATES} are available. */
   statesSince(id: string, revision: number): Promise<ConnectionState[]>;
-  /** The row once its revision has reached `revision`; null after `timeoutMs` or when it is gone. */
+  /** The row once it has reached `revision`; null after `timeoutMs` or once it was removed. */
   waitForRevision(id: string, revision: number, timeoutMs: number): Promise<ConnectionRow | null>;
-  /** Removes the connection with its data key, submissions, handoffs, states and timeline. False when there was none. */
+  /** Removes the connection with its data key, submissions, handoffs, states and timeline. False if there was none. */
   remove(scope: Scope, id: string): Promise<boolean>;
 }
 
-/** How many past states a connection keeps for streams: far more than one flow has. */
-export const KEPT_STATES = 200;
-/** States are trimmed once in so many revisions, so that most writes delete nothing. */
+/** The timeline of connections; `ConnectionQueries.record` writes its events. */
+export interface TimelineQueries {
+  /** Newest first. Empty if the connection is not in scope. */
+  list(
+    scope: Scope,
+    connectionId: string,
+    filter: PageRequest & { type?: TimelineEvent['type'] },
+  ): Promise<Page<TimelineEvent>>;
+}
+
+/** How many past states of a connection are retained for streams: far more than one flow has. */
+const RETAINED_STATES = 200;
+/** States are trimmed once per this many revisions, so that most writes delete nothing. */
 const TRIM_EVERY = 16;
+
+/** Tables whose rows are removed with their connection. */
+const OWNED_TABLES = [
+  'connection_keys',
+  'submissions',
+  'handoffs',
+  'typing_ledger',
+  'timeline_events',
+  'connection_states',
+  'recordings',
+] as const;
 
 /** Queries of connections. */
 export function createConnectionQueries(db: Db, changes: ConnectionChanges, clock: () => Date): ConnectionQueries {
@@ -60,9 +80,9 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
   return {
     ...lookups,
     insert: async (row) => {
-      // Two rounds suffice unless the connection in the way is removed between the two statements.
+      // Two rounds suffice unless the conflicting connection is removed between the two statements.
       for (;;) {
-        const inserted = await whileActive(db, row.projectId, async (trx) => {
+        const inserted = await withActiveProject(db, row.projectId, async (trx) => {
           const created = await trx
             .insertInto('connections')
             .values({
@@ -83,12 +103,12 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
             .returning('id')
             .executeTakeFirst();
           if (created === undefined) return false;
-          await refuseConnectionsBeyondLimit(trx, row.organizationId);
+          await enforceConnectionLimit(trx, row.organizationId);
           await appendState(trx, row);
           return true;
         });
         if (inserted) return { outcome: 'inserted' };
-        const inTheWay = await db
+        const conflicting = await db
           .selectFrom('connections')
           .select('id')
           .where((eb) =>
@@ -103,29 +123,30 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
             ]),
           )
           .execute();
-        if (inTheWay.some(({ id }) => id === row.id)) return { outcome: 'inserted' };
-        if (inTheWay[0] !== undefined) return { outcome: 'exists', existingId: inTheWay[0].id };
+        if (conflicting.some(({ id }) => id === row.id)) return { outcome: 'inserted' };
+        if (conflicting[0] !== undefined) return { outcome: 'exists', existingId: conflicting[0].id };
       }
     },
     record: async (change) => {
       const applied = await db.transaction().execute(async (trx) => {
-        const events = await prepareEvents(trx, change.document, change.timeline ?? []);
-        const { numUpdatedRows } = await trx
-          .updateTable('connections')
-          .set({
-            document: JSON.stringify(change.document),
-            ...referencesOf(change.document),
-            revision: change.revision,
-            updated_at: clock(),
-          })
-          .where('id', '=', change.id)
-          .where('revision', '<', change.revision)
-          .where('deleted_at', 'is', null)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
+        const events = await prepareWebhookEvents(trx, change.document, change.timeline ?? []);
+        const isNewer = await affectsRow(
+          trx
+            .updateTable('connections')
+            .set({
+              document: JSON.stringify(change.document),
+              ...referencesOf(change.document),
+              revision: change.revision,
+              updated_at: clock(),
+            })
+            .where('id', '=', change.id)
+            .where('revision', '<', change.revision)
+            .where('deleted_at', 'is', null),
+        );
+        if (!isNewer) return false;
         await appendState(trx, change);
-        await upsertEvents(trx, change.id, change.timeline ?? []);
-        if (events !== null) await appendEvents(trx, events, clock());
+        await upsertTimeline(trx, change.id, change.timeline ?? []);
+        if (events !== null) await enqueueWebhookEvents(trx, events, clock());
         await notifyChange(trx, change.id, change.revision);
         return true;
       });
@@ -149,22 +170,17 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
     },
     remove: async (scope, id) => {
       const removed = await db.transaction().execute(async (trx) => {
-        const { numUpdatedRows } = await trx
-          .updateTable('connections')
-          .set({ deleted_at: clock(), updated_at: clock(), document: '{}' })
-          .where('id', '=', id)
-          .where('deleted_at', 'is', null)
-          .where(withinScope(scope, 'connections'))
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
-        await trx.deleteFrom('connection_keys').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('submissions').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('handoffs').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('typing_ledger').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('timeline_events').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('connection_states').where('connection_id', '=', id).execute();
-        await trx.deleteFrom('recordings').where('connection_id', '=', id).execute();
-        await freeSlot(trx, id);
+        const isRemoved = await affectsRow(
+          trx
+            .updateTable('connections')
+            .set({ deleted_at: clock(), updated_at: clock(), document: '{}' })
+            .where('id', '=', id)
+            .where('deleted_at', 'is', null)
+            .where(withinScope(scope, 'connections')),
+        );
+        if (!isRemoved) return false;
+        for (const table of OWNED_TABLES) await trx.deleteFrom(table).where('connection_id', '=', id).execute();
+        await releaseSlot(trx, id);
         await notifyChange(trx, id, 'gone');
         return true;
       });
@@ -174,7 +190,28 @@ export function createConnectionQueries(db: Db, changes: ConnectionChanges, cloc
   };
 }
 
-/** What connections are looked up by, beside their place. */
+/** Queries of the timeline. */
+export function createTimelineQueries(db: Db): TimelineQueries {
+  return {
+    list: (scope, connectionId, { type, ...page }) =>
+      readPage(
+        db
+          .selectFrom('timeline_events')
+          .innerJoin('connections', 'connections.id', 'timeline_events.connection_id')
+          .select('timeline_events.event')
+          .where('timeline_events.connection_id', '=', connectionId)
+          .where(withinScope(scope, 'connections'))
+          .where('connections.deleted_at', 'is', null)
+          .$if(type !== undefined, (query) => query.where('timeline_events.type', '=', type ?? 'login'))
+          .orderBy('timeline_events.at', 'desc')
+          .orderBy('timeline_events.id', 'desc'),
+        page,
+        ({ event }) => event,
+      ),
+  };
+}
+
+/** Columns derived from the document, for lookups. */
 function referencesOf({ settings: { credential, codes } }: ConnectionDocument) {
   return {
     credential_name: credential?.name ?? null,
@@ -197,11 +234,11 @@ async function appendState(trx: Db, state: Pick<ConnectionChange, 'id' | 'revisi
   await trx
     .deleteFrom('connection_states')
     .where('connection_id', '=', state.id)
-    .where('revision', '<=', state.revision - KEPT_STATES)
+    .where('revision', '<=', state.revision - RETAINED_STATES)
     .execute();
 }
 
-async function upsertEvents(trx: Db, connectionId: string, events: TimelineEvent[]): Promise<void> {
+async function upsertTimeline(trx: Db, connectionId: string, events: TimelineEvent[]): Promise<void> {
   for (const event of events) {
     const values = { type: event.type, at: new Date(event.timestamp), event: JSON.stringify(event) };
     await trx

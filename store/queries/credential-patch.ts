@@ -2,8 +2,8 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { MAX_PASSKEYS, type Passkey } from '../../contract/passkeys.ts';
 
 /**
- * Changes of a credential: removals first, then `values` merged, and `passkeys` by their credential ids; `totpSecret: ''`
- * removes the secret. A value that replaces one keeps its origin, unless `origins` names another.
+ * Changes to a credential. Removals apply first; then `values` are merged by key and `passkeys` by credential id.
+ * `totpSecret: ''` removes the secret. A replaced value keeps its origin unless `origins` has a new one.
  */
 export interface CredentialPatch {
   name?: string;
@@ -16,8 +16,8 @@ export interface CredentialPatch {
   origins?: Record<string, string>;
 }
 
-/** Origins of what is left, with those of the patch. A secret that is removed loses its own. */
-export function originsAfter(
+/** The origins after a patch, for the remaining `keys`. A removed TOTP secret loses its origin. */
+export function patchOrigins(
   stored: Record<string, string>,
   { origins, totpSecret }: CredentialPatch,
   keys: readonly string[],
@@ -26,8 +26,8 @@ export function originsAfter(
   return Object.fromEntries(Object.entries({ ...stored, ...origins }).filter(([key]) => left.has(key)));
 }
 
-/** What is left, with those of the patch; the later of two with one credential id counts. Throws where that is more than a credential holds. */
-export function passkeysAfter(
+/** The passkeys after a patch; of equal credential ids the later one wins. Throws above the maximum number of passkeys. */
+export function patchPasskeys(
   stored: Passkey[],
   patch: Pick<CredentialPatch, 'removePasskeys' | 'passkeys'>,
 ): Passkey[] {
@@ -35,6 +35,9 @@ export function passkeysAfter(
   const left = stored.filter(({ credential_id: id }) => !removed.has(id));
   const after = new Map([...left, ...(patch.passkeys ?? [])].map((passkey) => [passkey.credential_id, passkey]));
   if (after.size > MAX_PASSKEYS)
-    throw new HoldfastError('invalid_request', `A credential holds ${MAX_PASSKEYS} passkeys at most; remove one first`);
+    throw new HoldfastError(
+      'invalid_request',
+      `passkeys: a credential can have at most ${MAX_PASSKEYS} passkeys; remove one first`,
+    );
   return [...after.values()];
 }

@@ -1,15 +1,23 @@
 import type { Selectable } from 'kysely';
 import type { CredentialProviderType } from '../../contract/credential-providers.ts';
-import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import { isUniqueViolation, type Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { findByIdOrName, matchesSearch, readPage, searchText, type Page, type PageRequest } from '../scope.ts';
+import {
+  affectsRow,
+  findByIdOrName,
+  findOne,
+  matchesSearch,
+  readPage,
+  searchText,
+  type Page,
+  type PageRequest,
+} from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
-/** Where an external secret store is, and how it is used. */
-export interface CredentialProviderSettings {
+/** Where an external secret store is, and how to use it. */
+interface CredentialProviderSettings {
   name: string;
   address: string | null;
   mount: string | null;
@@ -18,7 +26,7 @@ export interface CredentialProviderSettings {
   cacheTtlSeconds: number;
 }
 
-/** An external credential provider without its token. */
+/** An external credential provider, without its token. */
 export interface CredentialProviderRecord extends CredentialProviderSettings {
   id: string;
   type: CredentialProviderType;
@@ -28,33 +36,34 @@ export interface CredentialProviderRecord extends CredentialProviderSettings {
   updatedAt: Date;
 }
 
-/** Changes of a provider; what is left out stays. */
-export type CredentialProviderPatch = Partial<
+/** Changes to a provider; omitted fields stay as they are. */
+type CredentialProviderPatch = Partial<
   CredentialProviderSettings & { token: string; enabled: boolean; priority: number }
 >;
 
-/** External credential providers of an organization: tokens are sealed and write-only. */
+/** External credential providers of an organization. Tokens are sealed and write-only. */
 export interface CredentialProviderQueries {
-  /** Throws `already_exists` when the organization has a provider of that name. */
+  /** Throws `already_exists` if the organization has a provider with that name. */
   create(
     organizationId: string,
     input: CredentialProviderSettings & { type: CredentialProviderType; token: string },
   ): Promise<CredentialProviderRecord>;
   find(organizationId: string, id: string): Promise<CredentialProviderRecord | null>;
-  /** First those that are asked first. `query`: a part of the name in any case, or the whole id. */
+  /** In the order in which they are asked. `query`: a case-insensitive part of the name, or the whole id. */
   list(organizationId: string, filter: PageRequest & { query?: string }): Promise<Page<CredentialProviderRecord>>;
-  /** Null when there is none; throws `already_exists` when a new name is taken. */
+  /** Null if there is none; throws `already_exists` if the new name is taken. */
   patch(organizationId: string, id: string, patch: CredentialProviderPatch): Promise<CredentialProviderRecord | null>;
-  /** Destroys the token with the row. False when there was none. */
+  /** Destroys the token with the row. False if there was none. */
   remove(organizationId: string, id: string): Promise<boolean>;
-  /** The provider of that id or name with its token. For who connects to it alone; never log, never answer. */
+  /** The provider with that id or name, and its token. Only for code that connects to it; never log it or return it. */
   open(organizationId: string, idOrName: string): Promise<(CredentialProviderRecord & { token: string }) | null>;
 }
 
 type Row = Selectable<Database['credential_providers']>;
 
-/** Where a provider's token lives. */
-export function providerTokenPlace(id: string): SealedPlace {
+const NAME_TAKEN = 'name: the organization already has a credential provider with this name; choose another';
+
+function tokenPlace(id: string): SealedPlace {
   return { table: 'credential_providers', column: 'sealed_token', rowId: id };
 }
 
@@ -63,12 +72,12 @@ export function createCredentialProviderQueries(db: Db, vault: Vault, clock: () 
   const inOrganization = (organizationId: string) =>
     db.selectFrom('credential_providers').selectAll().where('organization_id', '=', organizationId);
   const seal = (organizationId: string, id: string, token: string) =>
-    vault.sealJson(db, organizationId, providerTokenPlace(id), token);
+    vault.sealJson(db, organizationId, tokenPlace(id), token);
 
   return {
     create: async (organizationId, { token, type, cacheTtlSeconds, ...input }) => {
       const id = newId('cpv');
-      const row = await nameTaken(
+      const row = await rejectDuplicate(
         db
           .insertInto('credential_providers')
           .values({
@@ -86,63 +95,45 @@ export function createCredentialProviderQueries(db: Db, vault: Vault, clock: () 
           })
           .returningAll()
           .executeTakeFirstOrThrow(),
+        NAME_TAKEN,
       );
       return present(row);
     },
-    find: async (organizationId, id) => {
-      const row = await inOrganization(organizationId).where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
+    find: (organizationId, id) => findOne(inOrganization(organizationId).where('id', '=', id), present),
     list: (organizationId, { query, ...page }) => {
       const ordered = inOrganization(organizationId)
-        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
+        .where(matchesSearch(query))
         .orderBy('priority')
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc');
       return readPage(ordered, page, present);
     },
     patch: async (organizationId, id, { token, cacheTtlSeconds, ...patch }) => {
-      const row = await nameTaken(
-        db
-          .updateTable('credential_providers')
-          .where('organization_id', '=', organizationId)
-          .where('id', '=', id)
-          .set({
-            ...patch,
-            ...(patch.name === undefined ? {} : { search: searchText(patch.name) }),
-            ...(cacheTtlSeconds === undefined ? {} : { cache_ttl_seconds: cacheTtlSeconds }),
-            ...(token === undefined ? {} : { sealed_token: await seal(organizationId, id, token) }),
-            updated_at: clock(),
-          })
-          .returningAll()
-          .executeTakeFirst(),
-      );
-      return row === undefined ? null : present(row);
-    },
-    remove: async (organizationId, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('credential_providers')
+      const update = db
+        .updateTable('credential_providers')
         .where('organization_id', '=', organizationId)
         .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
+        .set({
+          ...patch,
+          ...(patch.name === undefined ? {} : { search: searchText(patch.name) }),
+          ...(cacheTtlSeconds === undefined ? {} : { cache_ttl_seconds: cacheTtlSeconds }),
+          ...(token === undefined ? {} : { sealed_token: await seal(organizationId, id, token) }),
+          updated_at: clock(),
+        })
+        .returningAll();
+      return rejectDuplicate(findOne(update, present), NAME_TAKEN);
     },
+    remove: (organizationId, id) =>
+      affectsRow(
+        db.deleteFrom('credential_providers').where('organization_id', '=', organizationId).where('id', '=', id),
+      ),
     open: async (organizationId, idOrName) => {
       const row = await findByIdOrName(inOrganization(organizationId), idOrName);
       if (row === undefined) return null;
-      const token = await vault.openJson(db, organizationId, providerTokenPlace(row.id), row.sealed_token);
-      return typeof token === 'string' ? { ...present(row), token } : null;
+      const token = await vault.openText(db, organizationId, tokenPlace(row.id), row.sealed_token);
+      return token === null ? null : { ...present(row), token };
     },
   };
-}
-
-async function nameTaken<Result>(write: Promise<Result>): Promise<Result> {
-  try {
-    return await write;
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new HoldfastError('already_exists', 'A credential provider of that name exists; choose another name');
-  }
 }
 
 function present(row: Row): CredentialProviderRecord {

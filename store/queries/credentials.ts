@@ -1,14 +1,15 @@
 import { sql, type Selectable } from 'kysely';
 import { z } from 'zod';
-import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import { Passkey, type PasskeyName } from '../../contract/passkeys.ts';
-import { isUniqueViolation, type Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
+  affectsRow,
   containsText,
   findByIdOrName,
-  readPage,
+  ownerColumns,
+  readNewest,
   searchText,
   withinScope,
   type Page,
@@ -17,11 +18,11 @@ import {
   type Scope,
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
-import { asValues, type Vault } from '../vault/vault.ts';
-import { originsAfter, passkeysAfter, type CredentialPatch } from './credential-patch.ts';
-import { whileActive } from './projects.ts';
+import { parseValues, type Vault } from '../vault/vault.ts';
+import { patchOrigins, patchPasskeys, type CredentialPatch } from './credential-patch.ts';
+import { withActiveProject } from './projects.ts';
 
-/** A stored credential without its values. */
+/** A stored credential, without its values. */
 export interface CredentialRecord {
   id: string;
   projectId: string;
@@ -31,15 +32,15 @@ export interface CredentialRecord {
   valueKeys: string[];
   hasTotpSecret: boolean;
   passkeys: PasskeyName[];
-  /** Origins of the documents that a person typed values into, by key (`totp_secret` for the secret). */
+  /** Origins of the documents that a person typed the values into, by key (`totp_secret` for the secret). */
   origins: Record<string, string>;
-  /** Grows with every change of a value; tells a login whether what it tried has been replaced. */
+  /** Incremented by every change of a value; tells a login whether the values it tried have been replaced. */
   version: number;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** The secrets of a credential. For activities alone; never log, never return from an activity. */
+/** The secrets of a credential. Only for activities; never log them or return them from an activity. */
 export interface OpenedCredential {
   values: Record<string, string>;
   totpSecret: string | null;
@@ -50,9 +51,9 @@ export interface OpenedCredential {
   origins: Record<string, string>;
 }
 
-/** Credentials: values are sealed and write-only. */
+/** Credentials. Values are sealed and write-only. */
 export interface CredentialQueries {
-  /** Throws `already_exists` when the project has a credential of that name. */
+  /** Throws `already_exists` if the project has a credential with that name. */
   create(
     scope: ProjectScope,
     input: {
@@ -66,24 +67,22 @@ export interface CredentialQueries {
     },
   ): Promise<CredentialRecord>;
   find(scope: Scope, idOrName: string): Promise<CredentialRecord | null>;
-  /** Newest first. `query`: case-insensitive part of the name or of the domain. */
+  /** Newest first. `query`: a case-insensitive part of the name or domain. */
   list(scope: Scope, filter: PageRequest & { domain?: string; query?: string }): Promise<Page<CredentialRecord>>;
-  /** Null when there is none; throws `already_exists` when a new name is taken. */
+  /** Null if there is none; throws `already_exists` if the new name is taken. */
   patch(scope: Scope, idOrName: string, patch: CredentialPatch): Promise<CredentialRecord | null>;
   remove(scope: Scope, idOrName: string): Promise<boolean>;
-  /** Null when it is gone. */
+  /** Null if it was deleted. */
   open(id: string): Promise<OpenedCredential | null>;
-  /** Notes how often passkeys have signed, by credential id. A count only grows; it is no change of the credential. */
-  noteSignCounts(id: string, counts: ReadonlyMap<string, number>): Promise<void>;
+  /** Records signature counts of passkeys, by credential id. Counts only grow, and do not count as a change of the credential. */
+  recordSignCounts(id: string, counts: ReadonlyMap<string, number>): Promise<void>;
 }
 
 type Row = Selectable<Database['credentials']>;
 
-/** Where a credential's values, its TOTP secret and its passkeys live. */
-export function credentialPlace(
-  id: string,
-  column: 'sealed_values' | 'sealed_totp_secret' | 'sealed_passkeys',
-): SealedPlace {
+const NAME_TAKEN = 'name: the project already has a credential with this name; choose another';
+
+function credentialPlace(id: string, column: 'sealed_values' | 'sealed_totp_secret' | 'sealed_passkeys'): SealedPlace {
   return { table: 'credentials', column, rowId: id };
 }
 
@@ -95,11 +94,11 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
     findByIdOrName(inScope(scope), idOrName);
 
   const openValues = async (on: Db, row: Row): Promise<Record<string, string>> =>
-    asValues(
+    parseValues(
       await vault.openJson(on, row.organization_id, credentialPlace(row.id, 'sealed_values'), row.sealed_values),
     );
 
-  /** Changes a credential under its row's lock, so that two changes at once both count. */
+  /** Changes a credential under its row's lock, so that concurrent changes all apply. */
   const change = (id: string, patch: CredentialPatch): Promise<Row | undefined> =>
     db.transaction().execute(async (trx) => {
       const row = await trx.selectFrom('credentials').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
@@ -112,7 +111,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
       };
       const totp = patch.totpSecret;
       const storedPasskeys = await openPasskeys(trx, row);
-      const passkeys = passkeysAfter(storedPasskeys, patch);
+      const passkeys = patchPasskeys(storedPasskeys, patch);
       const secretsChanged =
         totp !== undefined || JSON.stringify([values, passkeys]) !== JSON.stringify([stored, storedPasskeys]);
       const name = patch.name ?? row.name;
@@ -127,7 +126,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
             totp === undefined ? row.sealed_totp_secret : await sealTotp(trx, row.organization_id, id, totp),
           ...(await sealedPasskeys(trx, row.organization_id, id, passkeys)),
           value_keys: Object.keys(values),
-          value_origins: JSON.stringify(originsAfter(row.value_origins, patch, Object.keys(values))),
+          value_origins: JSON.stringify(patchOrigins(row.value_origins, patch, Object.keys(values))),
           version: secretsChanged ? row.version + 1 : row.version,
           updated_at: clock(),
         })
@@ -157,8 +156,6 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
     passkeys: JSON.stringify(passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id }))),
   });
 
-  const byId = (id: string) => db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
-
   return {
     create: async (
       scope,
@@ -166,13 +163,12 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
     ) => {
       const id = newId('cred');
       const now = clock();
-      const row = await whileActive(db, scope.projectId, async (trx) =>
+      const insert = withActiveProject(db, scope.projectId, async (trx) =>
         trx
           .insertInto('credentials')
           .values({
             id,
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
+            ...ownerColumns(scope),
             name,
             domain,
             sso_provider: ssoProvider,
@@ -183,7 +179,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
               values,
             ),
             sealed_totp_secret: await sealTotp(trx, scope.organizationId, id, totpSecret),
-            ...(await sealedPasskeys(trx, scope.organizationId, id, passkeysAfter([], { passkeys }))),
+            ...(await sealedPasskeys(trx, scope.organizationId, id, patchPasskeys([], { passkeys }))),
             value_keys: Object.keys(values),
             value_origins: JSON.stringify(origins),
             version: 1,
@@ -191,56 +187,40 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
             created_at: now,
             updated_at: now,
           })
-          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
           .returningAll()
-          .executeTakeFirst(),
+          .executeTakeFirstOrThrow(),
       );
-      if (row === undefined) throw nameTaken();
-      return present(row);
+      return present(await rejectDuplicate(insert, NAME_TAKEN));
     },
     find: async (scope, idOrName) => {
       const row = await findRow(scope, idOrName);
       return row === undefined ? null : present(row);
     },
-    list: (scope, { domain, query, ...page }) => {
-      const ordered = inScope(scope)
-        .$if(domain !== undefined, (q) => q.where('domain', '=', domain ?? ''))
-        .$if(query !== undefined, (q) => q.where(containsText(sql.ref('search'), query ?? '')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      return readPage(ordered, page, present);
-    },
+    list: (scope, { limit, offset, query, ...filter }) =>
+      readNewest(
+        inScope(scope)
+          .where((eb) => eb.and(filter))
+          .where(containsText(sql.ref('search'), query)),
+        { limit, offset },
+        present,
+      ),
     patch: async (scope, idOrName, patch) => {
       const found = await findRow(scope, idOrName);
       if (found === undefined) return null;
-      try {
-        const row = await change(found.id, patch);
-        return row === undefined ? null : present(row);
-      } catch (error) {
-        throw isUniqueViolation(error) ? nameTaken() : error;
-      }
+      const row = await rejectDuplicate(change(found.id, patch), NAME_TAKEN);
+      return row === undefined ? null : present(row);
     },
     remove: async (scope, idOrName) => {
       const row = await findRow(scope, idOrName);
-      if (row === undefined) return false;
-      const { numDeletedRows } = await db.deleteFrom('credentials').where('id', '=', row.id).executeTakeFirst();
-      return numDeletedRows > 0n;
+      return row !== undefined && affectsRow(db.deleteFrom('credentials').where('id', '=', row.id));
     },
     open: async (id) => {
-      const row = await byId(id);
+      const row = await db.selectFrom('credentials').selectAll().where('id', '=', id).executeTakeFirst();
       if (row === undefined) return null;
-      const totp =
-        row.sealed_totp_secret === null
-          ? null
-          : await vault.openJson(
-              db,
-              row.organization_id,
-              credentialPlace(id, 'sealed_totp_secret'),
-              row.sealed_totp_secret,
-            );
+      const totpPlace = credentialPlace(id, 'sealed_totp_secret');
       return {
         values: await openValues(db, row),
-        totpSecret: typeof totp === 'string' ? totp : null,
+        totpSecret: await vault.openText(db, row.organization_id, totpPlace, row.sealed_totp_secret),
         passkeys: await openPasskeys(db, row),
         version: row.version,
         domain: row.domain,
@@ -248,7 +228,7 @@ export function createCredentialQueries(db: Db, vault: Vault, clock: () => Date)
         origins: row.value_origins,
       };
     },
-    noteSignCounts: (id, counts) =>
+    recordSignCounts: (id, counts) =>
       db.transaction().execute(async (trx) => {
         const row = await trx.selectFrom('credentials').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
         if (row === undefined) return;
@@ -280,8 +260,4 @@ function present(row: Row): CredentialRecord {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
-}
-
-function nameTaken(): HoldfastError {
-  return new HoldfastError('already_exists', 'The project has a credential of that `name`; choose another name');
 }

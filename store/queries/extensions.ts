@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import type { Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
+  affectsRow,
   findByIdOrName,
   matchesSearch,
-  readPage,
+  ownerColumns,
+  readNewest,
   searchText,
   withinScope,
   type Page,
@@ -15,7 +16,7 @@ import {
   type ProjectScope,
   type Scope,
 } from '../scope.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
 /** An extension without its archive. */
 export interface ExtensionRecord {
@@ -29,52 +30,40 @@ export interface ExtensionRecord {
   lastUsedAt: Date | null;
 }
 
-/** What an extension is called by. */
-export type ExtensionRef = { id: string } | { name: string };
+type ExtensionRef = { id: string } | { name: string };
 
-/** Browser extensions, kept as the ZIP archives that they were checked as. */
+/** Browser extensions, stored as the ZIP archives that were validated. */
 export interface ExtensionQueries {
-  /** Throws `already_exists` when the project has an extension of that name. */
+  /** Throws `already_exists` if the project has an extension with that name. */
   create(scope: ProjectScope, input: { name: string | null; archive: Buffer }): Promise<ExtensionRecord>;
   find(scope: Scope, idOrName: string): Promise<ExtensionRecord | null>;
-  /** Newest first. `name`: the whole name; `query`: a part of the name in any case, or the whole id. */
+  /** Newest first. `name`: the exact name; `query`: a case-insensitive part of the name, or the whole id. */
   list(scope: Scope, filter: PageRequest & { name?: string; query?: string }): Promise<Page<ExtensionRecord>>;
-  /** Its ZIP archive; null when there is no such extension. */
+  /** Its ZIP archive; null if there is no such extension. */
   archive(scope: Scope, id: string): Promise<Buffer | null>;
-  /** False when there was none. Sessions that run keep theirs. */
+  /** False if there was none. Running sessions keep theirs. */
   remove(scope: Scope, id: string): Promise<boolean>;
-  /** Archive for a session that starts, its use noted. Null when the project has none such. */
+  /** Reads the archive for a session that starts, and records the use. Null if the project has no such extension. */
   use(projectId: string, ref: ExtensionRef): Promise<{ id: string; archive: Buffer } | null>;
 }
 
-type Row = Omit<Selectable<Database['extensions']>, 'archive'>;
+/** Everything but the archive, which may be large. */
+const COLUMNS = ['id', 'project_id', 'name', 'size_bytes', 'checksum', 'created_at', 'last_used_at'] as const;
 
-/** All but the archive, which may be large. */
-const FACTS = [
-  'id',
-  'organization_id',
-  'project_id',
-  'name',
-  'size_bytes',
-  'checksum',
-  'search',
-  'created_at',
-  'last_used_at',
-] as const;
+type Row = Pick<Selectable<Database['extensions']>, (typeof COLUMNS)[number]>;
 
 /** Queries of extensions. */
 export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQueries {
-  const inScope = (scope: Scope) => db.selectFrom('extensions').select(FACTS).where(withinScope(scope, 'extensions'));
+  const inScope = (scope: Scope) => db.selectFrom('extensions').select(COLUMNS).where(withinScope(scope, 'extensions'));
 
   return {
     create: async (scope, { name, archive }) => {
-      const row = await whileActive(db, scope.projectId, (trx) =>
+      const insert = withActiveProject(db, scope.projectId, (trx) =>
         trx
           .insertInto('extensions')
           .values({
             id: newId('ext'),
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
+            ...ownerColumns(scope),
             name,
             size_bytes: archive.length,
             checksum: createHash('sha256').update(archive).digest('hex'),
@@ -83,27 +72,24 @@ export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQuer
             created_at: clock(),
             last_used_at: null,
           })
-          .onConflict((conflict) => conflict.columns(['project_id', 'name']).doNothing())
-          .returning(FACTS)
-          .executeTakeFirst(),
+          .returning(COLUMNS)
+          .executeTakeFirstOrThrow(),
       );
-      if (row === undefined) {
-        throw new HoldfastError('already_exists', 'name: the project has an extension of this name; choose another');
-      }
-      return present(row);
+      const message = 'name: the project already has an extension with this name; choose another';
+      return present(await rejectDuplicate(insert, message));
     },
     find: async (scope, idOrName) => {
       const row = await findByIdOrName(inScope(scope), idOrName);
       return row === undefined ? null : present(row);
     },
-    list: (scope, { name, query, ...page }) => {
-      const ordered = inScope(scope)
-        .$if(name !== undefined, (q) => q.where('name', '=', name ?? ''))
-        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      return readPage(ordered, page, present);
-    },
+    list: (scope, { limit, offset, query, ...filter }) =>
+      readNewest(
+        inScope(scope)
+          .where((eb) => eb.and(filter))
+          .where(matchesSearch(query)),
+        { limit, offset },
+        present,
+      ),
     archive: async (scope, id) => {
       const row = await db
         .selectFrom('extensions')
@@ -113,18 +99,11 @@ export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQuer
         .executeTakeFirst();
       return row?.archive ?? null;
     },
-    remove: async (scope, id) => {
-      const row = await db
-        .deleteFrom('extensions')
-        .where(withinScope(scope, 'extensions'))
-        .where('id', '=', id)
-        .returning('id')
-        .executeTakeFirst();
-      return row !== undefined;
-    },
+    remove: (scope, id) =>
+      affectsRow(db.deleteFrom('extensions').where(withinScope(scope, 'extensions')).where('id', '=', id)),
     use: async (projectId, ref) => {
-      // A client that tells ids from names by their look calls an id of ours a name.
-      const called = db
+      // A client that guesses by format whether it has an id or a name may send one of our ids as a name.
+      const match = db
         .selectFrom('extensions')
         .select('id')
         .where('project_id', '=', projectId)
@@ -137,7 +116,7 @@ export function createExtensionQueries(db: Db, clock: () => Date): ExtensionQuer
         .updateTable('extensions')
         .set({ last_used_at: clock() })
         .where('project_id', '=', projectId)
-        .where('id', '=', called)
+        .where('id', '=', match)
         .returning(['id', 'archive'])
         .executeTakeFirst();
       return row ?? null;

@@ -3,34 +3,34 @@ import { newId } from '../../contract/ids.ts';
 import { INVITATION_LIFETIME_MS, type Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { readPage, type Page, type PageRequest } from '../scope.ts';
-import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+import { affectsRow, findOne, readPage, type Page, type PageRequest } from '../scope.ts';
+import { hashSecretToken, newSecretToken } from '../secret-tokens.ts';
 
-/** An invitation that nobody has accepted. */
+/** A pending invitation. */
 export interface InvitationRecord {
   id: string;
   organizationId: string;
   email: string;
   role: Role;
-  /** The id of who has invited. */
+  /** Id of the inviting user. */
   invitedBy: string;
   createdAt: Date;
   expiresAt: Date;
 }
 
-/** Invitations to organizations. Only a hash of each code is stored. */
+/** Invitations to organizations. Only hashes of their codes are stored. */
 export interface InvitationQueries {
-  /** Invites an address; an earlier invitation of it to the organization is good no more. */
+  /** Invites an address, replacing an earlier invitation to the organization. */
   create(
     organizationId: string,
     input: { email: string; role: Role; invitedBy: string },
   ): Promise<{ invitation: InvitationRecord; code: string }>;
-  /** A page of those that wait, by e-mail address. */
+  /** Pending invitations, by email address. */
   list(organizationId: string, page: PageRequest): Promise<Page<InvitationRecord>>;
   remove(organizationId: string, id: string): Promise<boolean>;
-  /** The invitation of a code, while it is good. */
+  /** The invitation of a code, until it expires. */
   find(code: string): Promise<InvitationRecord | null>;
-  /** One atomic delete: true for the first who comes with the code. */
+  /** Redeems a code once: an atomic delete, true only for the first caller. */
   redeem(code: string): Promise<boolean>;
 }
 
@@ -61,26 +61,13 @@ export function createInvitationQueries(db: Db, clock: () => Date): InvitationQu
     },
     list: (organizationId, page) =>
       readPage(live().where('organization_id', '=', organizationId).orderBy('email').orderBy('id'), page, present),
-    remove: async (organizationId, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('invitations')
-        .where('organization_id', '=', organizationId)
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
-    find: async (code) => {
-      const row = await live().where('code_hash', '=', hashSecretToken(code)).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    redeem: async (code) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('invitations')
-        .where('code_hash', '=', hashSecretToken(code))
-        .where('expires_at', '>', clock())
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    remove: (organizationId, id) =>
+      affectsRow(db.deleteFrom('invitations').where('organization_id', '=', organizationId).where('id', '=', id)),
+    find: (code) => findOne(live().where('code_hash', '=', hashSecretToken(code)), present),
+    redeem: (code) =>
+      affectsRow(
+        db.deleteFrom('invitations').where('code_hash', '=', hashSecretToken(code)).where('expires_at', '>', clock()),
+      ),
   };
 }
 

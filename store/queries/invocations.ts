@@ -6,7 +6,10 @@ import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
+  affectsRow,
   matchesSearch,
+  ownerColumns,
+  readIds,
   readPage,
   searchText,
   withinScope,
@@ -16,14 +19,14 @@ import {
   type Scope,
 } from '../scope.ts';
 import type { Vault } from '../vault/vault.ts';
-import { appendEvents } from './app-events.ts';
-import { whileActive } from './projects.ts';
+import { appendAppEvents, type AppEventBody } from './app-events.ts';
+import { withActiveProject } from './projects.ts';
 
-/** How an invocation ended: its output as JSON, and why where that is to be said. */
+/** How an invocation ended: its output as JSON, and the reason if there is one. */
 const Outcome = z.object({ output: z.string().optional(), reason: z.string().optional() });
-export type InvocationOutcome = z.infer<typeof Outcome>;
+type InvocationOutcome = z.infer<typeof Outcome>;
 
-/** An invocation as callers see it. */
+/** An invocation, with its opened payload and outcome. */
 export interface InvocationRecord {
   id: string;
   organizationId: string;
@@ -41,8 +44,8 @@ export interface InvocationRecord {
   finishedAt: Date | null;
 }
 
-/** Which invocations a list shows. `query`: a part of the app's or the action's name, or the whole id. */
-export interface InvocationFilter {
+/** Filters of a list. `query`: a case-insensitive part of the app's or action's name, or the whole id. */
+interface InvocationFilter {
   appName?: string;
   actionName?: string;
   version?: string;
@@ -55,8 +58,8 @@ export interface InvocationFilter {
 /** Invocations of actions. Payloads and outcomes are sealed. */
 export interface InvocationQueries {
   /**
-   * Throws `not_found` when the project has no such app version, or that has no such action; `capacity_exhausted` when the
-   * project has as many invocations as it may.
+   * Throws `not_found` if the project has no such app version or the version has no such action, `capacity_exhausted` if the
+   * project has reached its limit of running invocations.
    */
   create(
     scope: ProjectScope,
@@ -70,17 +73,17 @@ export interface InvocationQueries {
     },
   ): Promise<InvocationRecord>;
   find(scope: Scope, id: string): Promise<InvocationRecord | null>;
-  /** For workers. */
+  /** For workers: no scope is checked. */
   byId(id: string): Promise<InvocationRecord | null>;
   /** Newest first. */
   list(scope: Scope, filter: PageRequest & InvocationFilter): Promise<Page<InvocationRecord>>;
-  /** A run of it has begun; false when it has ended before. */
+  /** Records that a run has started. False if the invocation has already ended. */
   begin(id: string): Promise<boolean>;
-  /** Ends it, unless it has ended before: then false. */
+  /** Ends an invocation. False if it has already ended. */
   end(id: string, status: 'succeeded' | 'failed', outcome: InvocationOutcome): Promise<boolean>;
-  /** Ids of those that have not ended and began before; oldest first. */
+  /** Ids of invocations started before `before` that have not ended, oldest first. */
   unfinished(before: Date, limit: number): Promise<string[]>;
-  /** Those of a deployment that have not ended. */
+  /** Ids of a deployment's invocations that have not ended. */
   unfinishedOf(deploymentId: string): Promise<string[]>;
 }
 
@@ -103,10 +106,7 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
       version: row.version,
       actionName: row.action_name,
       status: row.status,
-      payload:
-        payload === null
-          ? null
-          : z.string().parse(await vault.openJson(db, organization, placeOf('sealed_payload', row.id), payload)),
+      payload: await vault.openText(db, organization, placeOf('sealed_payload', row.id), payload),
       outcome:
         outcome === null
           ? {}
@@ -117,8 +117,10 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
       finishedAt: row.finished_at,
     };
   };
+  const recordEvent = (trx: Db, id: string, body: AppEventBody) =>
+    appendAppEvents(trx, vault, clock(), { table: 'invocations', id }, [{ body }]);
   const inScope = (scope: Scope) => db.selectFrom('invocations').selectAll().where(withinScope(scope, 'invocations'));
-  const found = async (row: Row | undefined) => (row === undefined ? null : open(row));
+  const openOrNull = async (row: Row | undefined) => (row === undefined ? null : open(row));
 
   return {
     create: async (scope, { appName, version, actionName, payload, retries, timeoutSeconds }) => {
@@ -129,21 +131,20 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
         .where('app_name', '=', appName)
         .where('version', '=', version)
         .executeTakeFirst();
-      if (app === undefined) throw new HoldfastError('not_found', 'No app of this name has this version; list /apps');
+      if (app === undefined) throw new HoldfastError('not_found', 'No app with this name has this version; list /apps');
       if (!app.actions.some(({ name }) => name === actionName)) {
-        throw new HoldfastError('not_found', 'This version of the app has no action of this name; list /apps');
+        throw new HoldfastError('not_found', 'This version of the app has no action with this name; list /apps');
       }
       const id = newId('inv');
       const now = clock();
       const organization = scope.organizationId;
-      const row = await whileActive(db, scope.projectId, async (trx) => {
-        await assertRoom(trx, scope.projectId);
-        const made = await trx
+      const row = await withActiveProject(db, scope.projectId, async (trx) => {
+        await assertCapacity(trx, scope.projectId);
+        const created = await trx
           .insertInto('invocations')
           .values({
             id,
-            organization_id: organization,
-            project_id: scope.projectId,
+            ...ownerColumns(scope),
             deployment_id: app.deployment_id,
             app_name: appName,
             version,
@@ -160,15 +161,14 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
           })
           .returningAll()
           .executeTakeFirstOrThrow();
-        await appendEvents(trx, vault, now, { table: 'invocations', id }, [
-          { body: { event: 'state', status: 'queued' } },
-        ]);
-        return made;
+        await recordEvent(trx, id, { event: 'state', status: 'queued' });
+        return created;
       });
       return open(row);
     },
-    find: async (scope, id) => found(await inScope(scope).where('id', '=', id).executeTakeFirst()),
-    byId: async (id) => found(await db.selectFrom('invocations').selectAll().where('id', '=', id).executeTakeFirst()),
+    find: async (scope, id) => openOrNull(await inScope(scope).where('id', '=', id).executeTakeFirst()),
+    byId: async (id) =>
+      openOrNull(await db.selectFrom('invocations').selectAll().where('id', '=', id).executeTakeFirst()),
     list: async (scope, { limit, offset, query, since, ...filter }) => {
       const columns = {
         app_name: filter.appName,
@@ -177,27 +177,25 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
         deployment_id: filter.deploymentId,
         status: filter.status,
       };
-      let ordered = inScope(scope).orderBy('started_at', 'desc').orderBy('id', 'desc');
+      let ordered = inScope(scope).where(matchesSearch(query)).orderBy('started_at', 'desc').orderBy('id', 'desc');
       for (const [column, value] of Object.entries(columns) as [keyof typeof columns, string | undefined][]) {
         if (value !== undefined) ordered = ordered.where(column, '=', value);
       }
       if (since !== undefined) ordered = ordered.where('started_at', '>=', since);
-      if (query !== undefined) ordered = ordered.where(matchesSearch(query));
       const page = await readPage(ordered, { limit, offset }, (row) => row);
       return { rows: await Promise.all(page.rows.map(open)), hasMore: page.hasMore };
     },
     begin: (id) =>
       db.transaction().execute(async (trx) => {
-        const { numUpdatedRows } = await trx
-          .updateTable('invocations')
-          .set({ status: 'running' })
-          .where('id', '=', id)
-          .where('finished_at', 'is', null)
-          .executeTakeFirst();
-        if (numUpdatedRows === 0n) return false;
-        const body = { event: 'state', status: 'running' } as const;
-        await appendEvents(trx, vault, clock(), { table: 'invocations', id }, [{ body }]);
-        return true;
+        const isUnfinished = await affectsRow(
+          trx
+            .updateTable('invocations')
+            .set({ status: 'running' })
+            .where('id', '=', id)
+            .where('finished_at', 'is', null),
+        );
+        if (isUnfinished) await recordEvent(trx, id, { event: 'state', status: 'running' });
+        return isUnfinished;
       }),
     end: (id, status, outcome) =>
       db.transaction().execute(async (trx) => {
@@ -218,35 +216,32 @@ export function createInvocationQueries(db: Db, vault: Vault, clock: () => Date)
           })
           .where('id', '=', id)
           .execute();
-        const body = { event: 'state', status, ...outcome } as const;
-        await appendEvents(trx, vault, clock(), { table: 'invocations', id }, [{ body }]);
+        await recordEvent(trx, id, { event: 'state', status, ...outcome });
         return true;
       }),
-    unfinished: async (before, limit) => {
-      const rows = await db
-        .selectFrom('invocations')
-        .select('id')
-        .where('finished_at', 'is', null)
-        .where('started_at', '<', before)
-        .orderBy('started_at')
-        .limit(limit)
-        .execute();
-      return rows.map(({ id }) => id);
-    },
-    unfinishedOf: async (deploymentId) => {
-      const rows = await db
-        .selectFrom('invocations')
-        .select('id')
-        .where('finished_at', 'is', null)
-        .where('deployment_id', '=', deploymentId)
-        .execute();
-      return rows.map(({ id }) => id);
-    },
+    unfinished: (before, limit) =>
+      readIds(
+        db
+          .selectFrom('invocations')
+          .select('id')
+          .where('finished_at', 'is', null)
+          .where('started_at', '<', before)
+          .orderBy('started_at')
+          .limit(limit),
+      ),
+    unfinishedOf: (deploymentId) =>
+      readIds(
+        db
+          .selectFrom('invocations')
+          .select('id')
+          .where('finished_at', 'is', null)
+          .where('deployment_id', '=', deploymentId),
+      ),
   };
 }
 
-/** Throws when the project has as many invocations as it may. Those that come at the same time wait for one another. */
-async function assertRoom(trx: Db, projectId: string): Promise<void> {
+/** Throws if the project has reached its limit of running invocations. Concurrent calls wait for one another. */
+async function assertCapacity(trx: Db, projectId: string): Promise<void> {
   const project = await trx
     .selectFrom('projects')
     .select('max_invocations')
@@ -265,7 +260,7 @@ async function assertRoom(trx: Db, projectId: string): Promise<void> {
   if (Number(running) < limit) return;
   throw new HoldfastError(
     'capacity_exhausted',
-    `The project has its ${String(limit)} invocations; end one, or raise max_concurrent_invocations of its limits`,
+    `The project has reached its limit of ${limit} running invocations; end one, or raise max_concurrent_invocations`,
     { retryAfterSeconds: 5 },
   );
 }

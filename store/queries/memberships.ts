@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
-import { readPage, type Page, type PageRequest } from '../scope.ts';
+import { affectsRow, findOne, readPage, type Page, type PageRequest } from '../scope.ts';
 
 /** A person in an organization. */
 export interface MemberRecord {
@@ -11,41 +11,41 @@ export interface MemberRecord {
   createdAt: Date;
 }
 
-/** Who belongs to an organization, and as what. */
+/** The members of organizations, and their roles. */
 export interface MembershipQueries {
-  /** A page of an organization's members, by e-mail address. */
+  /** The members of an organization, by email address. */
   list(organizationId: string, page: PageRequest): Promise<Page<MemberRecord>>;
-  /** Null for who is no member. */
+  /** Null if the user is not a member. */
   find(organizationId: string, who: { userId: string } | { email: string }): Promise<MemberRecord | null>;
-  /** The owner whose e-mail address comes first; null where only keys use the organization. */
+  /** The owner whose email address sorts first; null if only API keys use the organization. */
   firstOwner(organizationId: string): Promise<MemberRecord | null>;
-  /** The organizations of a person, by name. */
+  /** The organizations of a user, by name. */
   ofUser(userId: string): Promise<{ id: string; name: string; role: Role }[]>;
-  /** Makes somebody a member. Who is one already keeps the role. */
+  /** Adds a member. An existing member keeps the role. */
   add(organizationId: string, userId: string, role: Role): Promise<void>;
-  /** Null for who is no member. Throws `operation_failed` for the last owner. */
+  /** Null if the user is not a member. Throws `operation_failed` for the last owner. */
   setRole(organizationId: string, userId: string, role: Role): Promise<MemberRecord | null>;
-  /** Ends a membership and its sessions. False for who is no member. Throws `operation_failed` for the last owner. */
+  /** Removes a member and their sessions. False if the user is not a member. Throws `operation_failed` for the last owner. */
   remove(organizationId: string, userId: string): Promise<boolean>;
-  /** True when an owner of the organization can sign in by a password or a passkey. */
+  /** True if an owner of the organization can sign in with a password, a passkey or OpenID. */
   hasReachableOwner(organizationId: string): Promise<boolean>;
 }
 
 /** Queries of memberships. */
 export function createMembershipQueries(db: Db, clock: () => Date): MembershipQueries {
-  const members = (organizationId: string) =>
-    db
+  const members = (organizationId: string, from: Db = db) =>
+    from
       .selectFrom('memberships')
       .innerJoin('users', 'users.id', 'memberships.user_id')
       .select(['users.id', 'users.email', 'users.name', 'memberships.role', 'memberships.created_at'])
       .where('memberships.organization_id', '=', organizationId);
 
-  /** Runs a change after which some owner must be left; changes of one organization wait for each other. */
-  const keepingAnOwner = <Result>(organizationId: string, change: (trx: Db) => Promise<Result>): Promise<Result> =>
+  /** Runs a change that must leave an owner. Changes of one organization are serialized. */
+  const requiringOwner = <Result>(organizationId: string, change: (trx: Db) => Promise<Result>): Promise<Result> =>
     db.transaction().execute(async (trx) => {
       await sql`select id from organizations where id = ${organizationId} for update`.execute(trx);
       const result = await change(trx);
-      // Who is no member is not found, also where an organization has no owner: one that only keys use.
+      // Not a member: not found, even in an organization without an owner, which only API keys use.
       if (result === null || result === false) return result;
       const owner = await trx
         .selectFrom('memberships')
@@ -55,29 +55,25 @@ export function createMembershipQueries(db: Db, clock: () => Date): MembershipQu
         .limit(1)
         .executeTakeFirst();
       if (owner === undefined)
-        throw new HoldfastError('operation_failed', 'An organization keeps an owner; make somebody else one first');
+        throw new HoldfastError(
+          'operation_failed',
+          'An organization keeps an owner; make another member an owner first',
+        );
       return result;
     });
 
   return {
     list: (organizationId, page) =>
-      readPage(members(organizationId).orderBy('users.email').orderBy('users.id'), page, presentMember),
-    find: async (organizationId, who) => {
-      const row = await (
+      readPage(members(organizationId).orderBy('users.email').orderBy('users.id'), page, present),
+    find: (organizationId, who) =>
+      findOne(
         'userId' in who
           ? members(organizationId).where('users.id', '=', who.userId)
-          : members(organizationId).where('users.email', '=', who.email)
-      ).executeTakeFirst();
-      return row === undefined ? null : presentMember(row);
-    },
-    firstOwner: async (organizationId) => {
-      const row = await members(organizationId)
-        .where('memberships.role', '=', 'owner')
-        .orderBy('users.email')
-        .limit(1)
-        .executeTakeFirst();
-      return row === undefined ? null : presentMember(row);
-    },
+          : members(organizationId).where('users.email', '=', who.email),
+        present,
+      ),
+    firstOwner: (organizationId) =>
+      findOne(members(organizationId).where('memberships.role', '=', 'owner').orderBy('users.email').limit(1), present),
     ofUser: (userId) =>
       db
         .selectFrom('memberships')
@@ -95,31 +91,21 @@ export function createMembershipQueries(db: Db, clock: () => Date): MembershipQu
         .execute();
     },
     setRole: (organizationId, userId, role) =>
-      keepingAnOwner(organizationId, async (trx) => {
+      requiringOwner(organizationId, async (trx) => {
         await trx
           .updateTable('memberships')
           .set({ role })
           .where('organization_id', '=', organizationId)
           .where('user_id', '=', userId)
           .execute();
-        const row = await trx
-          .selectFrom('memberships')
-          .innerJoin('users', 'users.id', 'memberships.user_id')
-          .select(['users.id', 'users.email', 'users.name', 'memberships.role', 'memberships.created_at'])
-          .where('memberships.organization_id', '=', organizationId)
-          .where('users.id', '=', userId)
-          .executeTakeFirst();
-        return row === undefined ? null : presentMember(row);
+        return findOne(members(organizationId, trx).where('users.id', '=', userId), present);
       }),
     remove: (organizationId, userId) =>
-      keepingAnOwner(organizationId, async (trx) => {
-        const { numDeletedRows } = await trx
-          .deleteFrom('memberships')
-          .where('organization_id', '=', organizationId)
-          .where('user_id', '=', userId)
-          .executeTakeFirst();
-        return numDeletedRows > 0n;
-      }),
+      requiringOwner(organizationId, (trx) =>
+        affectsRow(
+          trx.deleteFrom('memberships').where('organization_id', '=', organizationId).where('user_id', '=', userId),
+        ),
+      ),
     hasReachableOwner: async (organizationId) => {
       const row = await members(organizationId)
         .where('memberships.role', '=', 'owner')
@@ -142,12 +128,6 @@ export function createMembershipQueries(db: Db, clock: () => Date): MembershipQu
   };
 }
 
-function presentMember(row: {
-  id: string;
-  email: string;
-  name: string | null;
-  role: Role;
-  created_at: Date;
-}): MemberRecord {
+function present(row: { id: string; email: string; name: string | null; role: Role; created_at: Date }): MemberRecord {
   return { user: { id: row.id, email: row.email, name: row.name }, role: row.role, createdAt: row.created_at };
 }

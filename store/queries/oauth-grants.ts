@@ -1,13 +1,16 @@
+import type { Selectable } from 'kysely';
 import { GRANT_SECONDS, type OAuthAccess } from '../../contract/oauth.ts';
 import type { Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
+import type { Database } from '../schema.ts';
+import { affectsRow, findOne } from '../scope.ts';
 
-/** What a person has allowed a program. */
+/** Access that a user has granted to a program. */
 export interface OAuthGrantRecord {
   id: string;
   organizationId: string;
   user: { id: string; email: string; name: string | null };
-  /** What the person is now. */
+  /** The user's current role. */
   role: Role;
   projectId: string | null;
   projectArchivedAt: Date | null;
@@ -21,21 +24,21 @@ export interface OAuthGrantRecord {
 
 type NewGrant = Pick<OAuthGrantRecord, 'id' | 'organizationId' | 'projectId' | 'access' | 'clientId' | 'clientName'>;
 
-/** Grants of programs. One that is removed is refused on the next request, for nothing of it is cached. */
+/** Grants to programs. Never cached: a removed grant is rejected on the next request. */
 export interface OAuthGrantQueries {
   create(grant: NewGrant & { userId: string }): Promise<void>;
-  /** The grant, when it has neither ended nor been removed and its person is a member still; null otherwise. */
+  /** The grant, unless it has expired, was removed, or its user is no longer a member. */
   find(id: string): Promise<OAuthGrantRecord | null>;
-  /** Notes that a program acts by it. */
-  used(grant: OAuthGrantRecord): Promise<void>;
-  /** Newest first: those of one person, or, for `userId: null`, of all. */
+  /** Records that a program used it. */
+  recordUse(grant: OAuthGrantRecord): Promise<void>;
+  /** Newest first: those of one user, or of all users if `userId` is null. */
   list(organizationId: string, userId: string | null): Promise<OAuthGrantRecord[]>;
-  /** Ends a grant, and with it every code and token of it. False when there is none. */
+  /** Ends a grant with all its codes and tokens. False if there is none. */
   remove(organizationId: string, userId: string | null, id: string): Promise<boolean>;
 }
 
-/** How old `last_used_at` gets before it is written again, in milliseconds. */
-const USED_EVERY_MS = 60_000;
+/** Minimum age of `last_used_at` before it is updated, in milliseconds. */
+const USE_RECORDED_EVERY_MS = 60_000;
 
 /** Queries of grants. */
 export function createOAuthGrantQueries(db: Db, clock: () => Date): OAuthGrantQueries {
@@ -72,13 +75,10 @@ export function createOAuthGrantQueries(db: Db, clock: () => Date): OAuthGrantQu
         })
         .execute();
     },
-    find: async (id) => {
-      const row = await grants().where('oauth_grants.id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    used: async ({ id, lastUsedAt }) => {
+    find: (id) => findOne(grants().where('oauth_grants.id', '=', id), present),
+    recordUse: async ({ id, lastUsedAt }) => {
       const now = clock();
-      if (lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < USED_EVERY_MS) return;
+      if (lastUsedAt !== null && now.getTime() - lastUsedAt.getTime() < USE_RECORDED_EVERY_MS) return;
       await db.updateTable('oauth_grants').set({ last_used_at: now }).where('id', '=', id).execute();
     },
     list: async (organizationId, userId) => {
@@ -89,34 +89,19 @@ export function createOAuthGrantQueries(db: Db, clock: () => Date): OAuthGrantQu
         .execute();
       return rows.map(present);
     },
-    remove: async (organizationId, userId, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('oauth_grants')
-        .where('id', '=', id)
-        .where('organization_id', '=', organizationId)
-        .$if(userId !== null, (query) => query.where('user_id', '=', userId))
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    remove: (organizationId, userId, id) =>
+      affectsRow(
+        db
+          .deleteFrom('oauth_grants')
+          .where('id', '=', id)
+          .where('organization_id', '=', organizationId)
+          .$if(userId !== null, (query) => query.where('user_id', '=', userId)),
+      ),
   };
 }
 
-interface GrantRow {
-  id: string;
-  organization_id: string;
-  user_id: string;
-  email: string;
-  name: string | null;
-  role: Role;
-  project_id: string | null;
-  archived_at: Date | null;
-  access: OAuthAccess;
-  client_id: string;
-  client_name: string;
-  created_at: Date;
-  last_used_at: Date | null;
-  expires_at: Date;
-}
+type GrantRow = Selectable<Database['oauth_grants']> &
+  Pick<Selectable<Database['users']>, 'email' | 'name'> & { role: Role; archived_at: Date | null };
 
 function present(row: GrantRow): OAuthGrantRecord {
   return {

@@ -1,12 +1,13 @@
 import type { Db } from '../database.ts';
-import { hashSecretToken } from '../secret-token.ts';
+import { affectsRow, findOne } from '../scope.ts';
+import { hashSecretToken } from '../secret-tokens.ts';
 
-/** What the authorization server keeps of one thing, as JSON: its id, which may be a token, is not in it. */
-export type OAuthPayload = Record<string, unknown>;
+/** The state of one record as JSON, without its id, which may be a token. */
+type OAuthPayload = Record<string, unknown>;
 
 /**
- * What the authorization server keeps for a time: clients, requests that wait for a person, codes, refresh tokens. Found by the
- * hash of its id, which for a code or a token is the code or the token itself.
+ * Temporary state of the authorization server: clients, requests awaiting a user, codes, refresh tokens. Stored under the
+ * hash of the id, which for a code or token is the code or token itself.
  */
 export interface OAuthRecordQueries {
   save(
@@ -15,16 +16,16 @@ export interface OAuthRecordQueries {
     record: { payload: OAuthPayload; grantId: string | null; expiresAt: Date },
   ): Promise<void>;
   find(model: string, id: string): Promise<{ payload: OAuthPayload; consumedAt: Date | null } | null>;
-  /** Marks as used. True for the first caller alone, of any number at the same moment. */
+  /** Marks a record as used. True only for the first of concurrent callers. */
   consume(model: string, id: string): Promise<boolean>;
   remove(model: string, id: string): Promise<void>;
-  /** Ends a grant, and removes all that came of it. */
+  /** Ends a grant, and removes all its records. */
   removeGrant(grantId: string): Promise<void>;
-  /** Keeps a record until then. */
-  prolong(model: string, id: string, expiresAt: Date): Promise<void>;
+  /** Extends the lifetime of a record. */
+  extend(model: string, id: string, expiresAt: Date): Promise<void>;
 }
 
-/** Queries of what the authorization server keeps. */
+/** Queries of the authorization server's records. */
 export function createOAuthRecordQueries(db: Db, clock: () => Date): OAuthRecordQueries {
   return {
     save: async (model, id, { payload, grantId, expiresAt }) => {
@@ -35,26 +36,25 @@ export function createOAuthRecordQueries(db: Db, clock: () => Date): OAuthRecord
         .onConflict((conflict) => conflict.columns(['model', 'id_hash']).doUpdateSet(changing))
         .execute();
     },
-    find: async (model, id) => {
-      const row = await db
-        .selectFrom('oauth_records')
-        .select(['payload', 'consumed_at'])
-        .where('model', '=', model)
-        .where('id_hash', '=', hashSecretToken(id))
-        .where('expires_at', '>', clock())
-        .executeTakeFirst();
-      return row === undefined ? null : { payload: row.payload, consumedAt: row.consumed_at };
-    },
-    consume: async (model, id) => {
-      const { numUpdatedRows } = await db
-        .updateTable('oauth_records')
-        .set({ consumed_at: clock() })
-        .where('model', '=', model)
-        .where('id_hash', '=', hashSecretToken(id))
-        .where('consumed_at', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    find: (model, id) =>
+      findOne(
+        db
+          .selectFrom('oauth_records')
+          .select(['payload', 'consumed_at as consumedAt'])
+          .where('model', '=', model)
+          .where('id_hash', '=', hashSecretToken(id))
+          .where('expires_at', '>', clock()),
+        (record) => record,
+      ),
+    consume: (model, id) =>
+      affectsRow(
+        db
+          .updateTable('oauth_records')
+          .set({ consumed_at: clock() })
+          .where('model', '=', model)
+          .where('id_hash', '=', hashSecretToken(id))
+          .where('consumed_at', 'is', null),
+      ),
     remove: async (model, id) => {
       await db
         .deleteFrom('oauth_records')
@@ -66,7 +66,7 @@ export function createOAuthRecordQueries(db: Db, clock: () => Date): OAuthRecord
       await db.deleteFrom('oauth_grants').where('id', '=', grantId).execute();
       await db.deleteFrom('oauth_records').where('grant_id', '=', grantId).execute();
     },
-    prolong: async (model, id, expiresAt) => {
+    extend: async (model, id, expiresAt) => {
       await db
         .updateTable('oauth_records')
         .set({ expires_at: expiresAt })

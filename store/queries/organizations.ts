@@ -3,38 +3,37 @@ import { HoldfastError } from '../../contract/errors.ts';
 import type { Plan } from '../../contract/limits.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
+import { findOne } from '../scope.ts';
 import type { Vault } from '../vault/vault.ts';
 
-/** An organization: the tenant, the owner of a data key, the bearer of a plan. */
-export interface OrganizationRecord {
+/** An organization: a tenant with its own data key and plan. */
+interface OrganizationRecord {
   id: string;
   name: string;
   plan: Plan;
   createdAt: Date;
-  /** An owner has turned projects off: there is the default one alone. */
+  /** An owner has turned projects off: there is only the default project. */
   projectsDisabled: boolean;
-  /** Most connections that it may have; null for no bound. */
+  /** Maximum number of connections; null for no limit. */
   maxAuthConnections: number | null;
 }
 
 /** Organizations. */
 export interface OrganizationQueries {
   find(organizationId: string): Promise<OrganizationRecord | null>;
-  /** Makes an organization and its data key. Answers the existing one when the id is taken. */
+  /** Creates an organization and its data key. Returns the existing one if the id is taken. */
   create(input: { id: string; name: string; plan: Plan }): Promise<OrganizationRecord>;
   setPlan(organizationId: string, plan: Plan): Promise<void>;
-  /** Holds for connections that are made from now on; those that are there stay. */
+  /** Applies to new connections; existing ones stay. */
   setMaxAuthConnections(organizationId: string, limit: number | null): Promise<void>;
-  /** Turns projects on or off. Throws `operation_failed` while another project than the default one is active. */
+  /** Turns projects on or off. Throws `operation_failed` while a project other than the default one is active. */
   setProjectsDisabled(organizationId: string, disabled: boolean): Promise<void>;
 }
 
 /** Queries of organizations. */
 export function createOrganizationQueries(db: Db, vault: Vault, clock: () => Date): OrganizationQueries {
-  const find = async (id: string): Promise<OrganizationRecord | null> => {
-    const row = await db.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirst();
-    return row === undefined ? null : present(row);
-  };
+  const find = (id: string): Promise<OrganizationRecord | null> =>
+    findOne(db.selectFrom('organizations').selectAll().where('id', '=', id), present);
   return {
     find,
     create: async ({ id, name, plan }) => {
@@ -57,7 +56,7 @@ export function createOrganizationQueries(db: Db, vault: Vault, clock: () => Dat
     },
     setProjectsDisabled: (id, disabled) =>
       db.transaction().execute(async (trx) => {
-        // Whoever makes a project or takes one back holds this row, too: {@link holdProjectsOn}.
+        // Creating or unarchiving a project locks this row too: {@link lockProjectsEnabled}.
         await trx.updateTable('organizations').set({ projects_disabled: disabled }).where('id', '=', id).execute();
         if (!disabled) return;
         const active = await trx
@@ -77,26 +76,26 @@ export function createOrganizationQueries(db: Db, vault: Vault, clock: () => Dat
   };
 }
 
-/** Has projects stay on until the transaction ends. Throws `projects_disabled` where they are off. */
-export async function holdProjectsOn(trx: Db, organizationId: string): Promise<void> {
+/** Keeps projects enabled until the transaction ends. Throws `projects_disabled` if they are off. */
+export async function lockProjectsEnabled(trx: Db, organizationId: string): Promise<void> {
   const { projects_disabled: disabled } = await trx
     .selectFrom('organizations')
     .select('projects_disabled')
     .where('id', '=', organizationId)
     .forShare()
     .executeTakeFirstOrThrow();
-  if (disabled) throw new HoldfastError('projects_disabled', PROJECTS_OFF);
+  if (disabled) throw new HoldfastError('projects_disabled', PROJECTS_DISABLED);
 }
 
-/** What is said where an owner has turned projects off. */
-export const PROJECTS_OFF =
-  'Projects are off for this organization; name none, or have an owner turn them on by PATCH /org/entitlements';
+/** The error message while projects are off. */
+export const PROJECTS_DISABLED =
+  'Projects are off for this organization; omit the project, or have an owner enable them with PATCH /org/entitlements';
 
 /**
- * Called with a new connection in the transaction: throws `limit_reached` when it is one too many. Those who insert at the same time
- * count one after another, each with what the one before has left.
+ * Called after inserting a connection, in the same transaction: throws `limit_reached` if it exceeds the limit. Concurrent
+ * inserts are counted one after another.
  */
-export async function refuseConnectionsBeyondLimit(trx: Db, organizationId: string): Promise<void> {
+export async function enforceConnectionLimit(trx: Db, organizationId: string): Promise<void> {
   const organization = trx.selectFrom('organizations').select('max_auth_connections').where('id', '=', organizationId);
   if ((await organization.executeTakeFirst())?.max_auth_connections === null) return;
   const limit = (await organization.forNoKeyUpdate().executeTakeFirst())?.max_auth_connections ?? null;
@@ -110,10 +109,12 @@ export async function refuseConnectionsBeyondLimit(trx: Db, organizationId: stri
   if (count > limit) throw connectionLimitReached(limit);
 }
 
-/** The refusal of a connection beyond what the organization may have. */
+/** The error for a connection beyond the organization's limit. */
 export function connectionLimitReached(limit: number): HoldfastError {
-  const rule = `The organization may have ${limit} connections, and has them; delete one`;
-  return new HoldfastError('limit_reached', `${rule}, or raise max_auth_connections by PATCH /org/limits`);
+  return new HoldfastError(
+    'limit_reached',
+    `The organization has reached its limit of ${limit} connections; delete one, or raise max_auth_connections with PATCH /org/limits`,
+  );
 }
 
 function present(row: Selectable<Database['organizations']>): OrganizationRecord {

@@ -1,12 +1,15 @@
 import { sql, type Selectable } from 'kysely';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
-import { isUniqueViolation, type Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
+  affectsRow,
   containsText,
   findByIdOrName,
-  readPage,
+  findOne,
+  ownerColumns,
+  readNewest,
   withinScope,
   type Page,
   type PageRequest,
@@ -15,9 +18,9 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
-/** A profile without its state. `name` may be absent (POST /profiles needs none). */
+/** A profile, without its state. POST /profiles does not require a name. */
 export interface ProfileRecord {
   id: string;
   projectId: string;
@@ -28,8 +31,8 @@ export interface ProfileRecord {
   lastUsedAt: Date | null;
 }
 
-/** A profile with its opened state; `state` is null before the first save. */
-export interface LoadedProfile {
+/** A profile with its decrypted state; `state` is null before the first save. */
+interface LoadedProfile {
   id: string;
   name: string | null;
   createdAt: Date;
@@ -39,32 +42,33 @@ export interface LoadedProfile {
   revision: number;
 }
 
-/** Profiles: sealed browser state. `load` and `save` are the port that the browser service needs. */
+/** Profiles: sealed browser state. The browser service uses `lookUp`, `load` and `save`. */
 export interface ProfileQueries {
-  /** Throws `already_exists` when the project has a profile of that name. */
+  /** Throws `already_exists` if the project has a profile with that name. */
   create(scope: ProjectScope, input: { name?: string }): Promise<ProfileRecord>;
   findOrCreate(scope: ProjectScope, name: string): Promise<ProfileRecord>;
   find(scope: Scope, idOrName: string): Promise<ProfileRecord | null>;
   list(scope: Scope, page: PageRequest & { query?: string }): Promise<Page<ProfileRecord>>;
-  /** Throws `already_exists` when the new name is taken. Null when there is no such profile. */
+  /** Throws `already_exists` if the new name is taken. Null if there is no such profile. */
   rename(scope: Scope, idOrName: string, name: string): Promise<ProfileRecord | null>;
-  /** False when there was none. */
+  /** False if there was none. */
   remove(scope: Scope, idOrName: string): Promise<boolean>;
-  /** Which profile of the project a browser would open, and when it last changed. Null when there is none such. */
+  /** The profile of the project that a browser would open, and when it last changed. Null if there is none. */
   lookUp(projectId: string, ref: { id: string } | { name: string }): Promise<{ id: string; updatedAt: Date } | null>;
-  /** Opens a profile for a browser and notes its use. Null when the project has none such. */
+  /** Opens a profile for a browser and records the use. Null if the project has no such profile. */
   load(projectId: string, ref: { id: string } | { name: string }): Promise<LoadedProfile | null>;
   /**
-   * Replaces the state by `merge(stored)` in one transaction that holds the row, so that two saves at once never lose
-   * each other's changes. `merge` must be quick and synchronous. Throws `not_found` when the profile is gone.
+   * Replaces the state with `merge(stored)` under the row's lock, so that concurrent saves never lose each other's
+   * changes. `merge` must be fast. Throws `not_found` if the profile was deleted.
    */
   save(projectId: string, id: string, merge: (stored: unknown) => unknown): Promise<LoadedProfile>;
 }
 
 type Row = Selectable<Database['profiles']>;
 
-/** Where a profile's state lives. */
-export function profileStatePlace(id: string): SealedPlace {
+const NAME_TAKEN = 'name: the project already has a profile with this name; choose another';
+
+function statePlace(id: string): SealedPlace {
   return { table: 'profiles', column: 'sealed_state', rowId: id };
 }
 
@@ -77,13 +81,12 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
 
   const insert = async (scope: ProjectScope, name: string | null): Promise<Row | undefined> => {
     const now = clock();
-    return whileActive(db, scope.projectId, (trx) =>
+    return withActiveProject(db, scope.projectId, (trx) =>
       trx
         .insertInto('profiles')
         .values({
           id: newId('prof'),
-          organization_id: scope.organizationId,
-          project_id: scope.projectId,
+          ...ownerColumns(scope),
           name,
           sealed_state: null,
           revision: 0,
@@ -106,71 +109,55 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
     state:
       row.sealed_state === null
         ? null
-        : await vault.openJson(on, row.organization_id, profileStatePlace(row.id), row.sealed_state),
+        : await vault.openJson(on, row.organization_id, statePlace(row.id), row.sealed_state),
     revision: row.revision,
   });
 
   return {
     create: async (scope, { name }) => {
       const row = await insert(scope, name ?? null);
-      if (row === undefined) throw nameTaken();
+      if (row === undefined) throw new HoldfastError('already_exists', NAME_TAKEN);
       return present(row);
     },
     findOrCreate: async (scope, name) => {
-      // A profile can be removed between the two looks; then the next round makes it.
+      // The profile can be removed between the two queries; then the next attempt creates it.
       for (let attempt = 0; attempt < 3; attempt += 1) {
         const row = (await inScope(scope).where('name', '=', name).executeTakeFirst()) ?? (await insert(scope, name));
         if (row !== undefined) return present(row);
       }
-      throw new HoldfastError('unavailable', 'The profile is being made and removed at the same time; try again');
+      throw new HoldfastError('unavailable', 'The profile is being created and deleted concurrently; try again');
     },
     find: async (scope, idOrName) => {
       const row = await findRow(scope, idOrName);
       return row === undefined ? null : present(row);
     },
-    list: (scope, { query, ...page }) => {
-      const ordered = inScope(scope)
-        .$if(query !== undefined, (q) => q.where(containsText(sql`lower(name)`, query ?? '')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      return readPage(ordered, page, present);
-    },
+    list: (scope, { query, ...page }) =>
+      readNewest(inScope(scope).where(containsText(sql`lower(name)`, query)), page, present),
     rename: async (scope, idOrName, name) => {
       const row = await findRow(scope, idOrName);
       if (row === undefined) return null;
-      try {
-        const renamed = await db
-          .updateTable('profiles')
-          .set({ name, updated_at: clock() })
-          .where('id', '=', row.id)
-          .returningAll()
-          .executeTakeFirst();
-        return renamed === undefined ? null : present(renamed);
-      } catch (error) {
-        throw isUniqueViolation(error) ? nameTaken() : error;
-      }
+      const update = db.updateTable('profiles').set({ name, updated_at: clock() }).where('id', '=', row.id);
+      return rejectDuplicate(findOne(update.returningAll(), present), NAME_TAKEN);
     },
     remove: async (scope, idOrName) => {
       const row = await findRow(scope, idOrName);
-      if (row === undefined) return false;
-      const { numDeletedRows } = await db.deleteFrom('profiles').where('id', '=', row.id).executeTakeFirst();
-      return numDeletedRows > 0n;
+      return row !== undefined && affectsRow(db.deleteFrom('profiles').where('id', '=', row.id));
     },
-    lookUp: async (projectId, ref) => {
-      const row = await db
-        .selectFrom('profiles')
-        .select(['id', 'updated_at'])
-        .where('project_id', '=', projectId)
-        .where((eb) => ('id' in ref ? eb('id', '=', ref.id) : eb('name', '=', ref.name)))
-        .executeTakeFirst();
-      return row === undefined ? null : { id: row.id, updatedAt: row.updated_at };
-    },
+    lookUp: (projectId, ref) =>
+      findOne(
+        db
+          .selectFrom('profiles')
+          .select(['id', 'updated_at as updatedAt'])
+          .where('project_id', '=', projectId)
+          .where((eb) => eb.and(ref)),
+        (row) => row,
+      ),
     load: async (projectId, ref) => {
       const row = await db
         .updateTable('profiles')
         .set({ last_used_at: clock() })
         .where('project_id', '=', projectId)
-        .where((eb) => ('id' in ref ? eb('id', '=', ref.id) : eb('name', '=', ref.name)))
+        .where((eb) => eb.and(ref))
         .returningAll()
         .executeTakeFirst();
       return row === undefined ? null : open(db, row);
@@ -184,13 +171,13 @@ export function createProfileQueries(db: Db, vault: Vault, clock: () => Date): P
           .where('id', '=', id)
           .forUpdate()
           .executeTakeFirst();
-        if (row === undefined) throw new HoldfastError('not_found', 'The profile was deleted; make it again');
+        if (row === undefined) throw new HoldfastError('not_found', 'The profile was deleted; create it again');
         const stored = await open(trx, row);
         const state = merge(stored.state);
         const saved = await trx
           .updateTable('profiles')
           .set({
-            sealed_state: await vault.sealJson(trx, row.organization_id, profileStatePlace(id), state),
+            sealed_state: await vault.sealJson(trx, row.organization_id, statePlace(id), state),
             revision: row.revision + 1,
             updated_at: clock(),
           })
@@ -212,8 +199,4 @@ function present(row: Row): ProfileRecord {
     updatedAt: row.updated_at,
     lastUsedAt: row.last_used_at,
   };
-}
-
-function nameTaken(): HoldfastError {
-  return new HoldfastError('already_exists', 'The project has a profile of that `name`; choose another name');
 }

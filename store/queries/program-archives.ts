@@ -2,17 +2,17 @@ import type { Db } from '../database.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
-/** How many archives one sweep seals or deletes: each may have 50 MB. */
-const AT_A_SWEEP = 10;
-/** How long what a deployment was made of is kept after its end, in milliseconds: an invocation may just be starting. */
-const KEPT_AFTER_END_MS = 60 * 60_000;
+/** How many archives one sweep seals or deletes; each may have 50 MB. */
+const ARCHIVES_PER_SWEEP = 10;
+/** How long the archive of an ended deployment is retained, in milliseconds: an invocation may just be starting. */
+const RETENTION_MS = 60 * 60_000;
 
-/** Where the archive of a deployment is sealed. */
+/** The place of a sealed archive. */
 export function archivePlace(deploymentId: string): SealedPlace {
   return { table: 'deployments', column: 'sealed_archive', rowId: deploymentId };
 }
 
-/** The archive of a deployment, opened; null when it is gone. */
+/** Opens the archive of a deployment; null if it was deleted. */
 export async function openArchive(db: Db, vault: Vault, id: string): Promise<Buffer | null> {
   const row = await db
     .selectFrom('deployments')
@@ -24,14 +24,14 @@ export async function openArchive(db: Db, vault: Vault, id: string): Promise<Buf
   return vault.openBytes(db, row.organization_id, archivePlace(id), row.sealed_archive);
 }
 
-/** Seals a few of the archives that were kept before they were sealed. Answers how many. */
+/** Seals a few archives that an older version stored unsealed. Returns how many. */
 export async function sealArchives(db: Db, vault: Vault): Promise<number> {
   const rows = await db
     .selectFrom('deployments')
     .select('id')
     .where('archive', 'is not', null)
     .orderBy('id')
-    .limit(AT_A_SWEEP)
+    .limit(ARCHIVES_PER_SWEEP)
     .execute();
   for (const { id } of rows) {
     await db.transaction().execute(async (trx) => {
@@ -51,16 +51,16 @@ export async function sealArchives(db: Db, vault: Vault): Promise<number> {
 }
 
 /**
- * Deletes archives and variables of a few deployments that have failed or were stopped: they have no versions, and nothing of
- * them runs any more. Answers how many.
+ * Deletes archives and environment values of a few failed or stopped deployments that have no running invocation. Returns
+ * how many.
  */
-export async function dropArchives(db: Db, now: Date): Promise<number> {
+export async function deleteArchives(db: Db, now: Date): Promise<number> {
   const running = db.selectFrom('invocations').select('deployment_id').where('finished_at', 'is', null);
   const ended = db
     .selectFrom('deployments')
     .select('id')
     .where('status', 'in', ['failed', 'stopped'])
-    .where('updated_at', '<=', new Date(now.getTime() - KEPT_AFTER_END_MS))
+    .where('updated_at', '<=', new Date(now.getTime() - RETENTION_MS))
     .where((eb) =>
       eb.or([
         eb('archive', 'is not', null),
@@ -70,7 +70,7 @@ export async function dropArchives(db: Db, now: Date): Promise<number> {
     )
     .where('id', 'not in', running)
     .orderBy('id')
-    .limit(AT_A_SWEEP);
+    .limit(ARCHIVES_PER_SWEEP);
   const { numUpdatedRows } = await db
     .updateTable('deployments')
     .set({ archive: null, sealed_archive: null, sealed_env_vars: null })

@@ -1,55 +1,56 @@
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
-import type { Scope } from '../scope.ts';
-import { holdProjectsOn } from './organizations.ts';
+import type { Database } from '../schema.ts';
+import { findOne, readIds, type Scope } from '../scope.ts';
+import { lockProjectsEnabled } from './organizations.ts';
 
-/** A project: isolation of resources inside an organization. */
+/** A project: isolates resources within an organization. */
 export interface ProjectRecord {
   id: string;
   organizationId: string;
   name: string;
   createdAt: Date;
   updatedAt: Date;
-  /** Since when nothing can be done in it; null while it is active. */
+  /** When it was archived; null while it is active. */
   archivedAt: Date | null;
 }
 
-/** Projects. One that is deleted is not found by any of these. */
+/** Projects. Deleted ones are not found. */
 export interface ProjectQueries {
-  /** Null when the project does not exist, belongs to another organization, or lies outside the scope. Archived ones, too. */
+  /** Null if the project does not exist, or is outside the scope. Finds archived projects too. */
   find(scope: Scope, projectId: string): Promise<ProjectRecord | null>;
-  /** The project that an organization-wide credential writes to when it names none: the oldest one. */
+  /** The project that an organization-wide credential writes to if the request names none: the oldest. */
   defaultOf(organizationId: string): Promise<ProjectRecord>;
-  /** The oldest first, archived ones among them. */
+  /** Oldest first, including archived ones. */
   list(organizationId: string): Promise<ProjectRecord[]>;
   /**
-   * Answers the existing project when the id is taken within the organization. `projects_disabled` for one without an id, and
-   * `already_exists` when another one has the name.
+   * Returns the existing project if the organization has one with that id. Without an id, throws `projects_disabled` if
+   * projects are off, and `already_exists` if the name is taken.
    */
   create(organizationId: string, input: { id?: string; name: string }): Promise<ProjectRecord>;
   /**
-   * Gives a project another name, archives it or takes it back. Null when there is none. Throws `already_exists` for a name that
-   * another one has, `operation_failed` for the archiving of the default project, and of one in which something goes on by itself.
+   * Renames, archives or unarchives a project. Null if there is none. Throws `already_exists` if the name is taken, and
+   * `operation_failed` when archiving the default project or one with background activity.
    */
   update(
     organizationId: string,
     id: string,
     change: { name?: string; isArchived?: boolean },
   ): Promise<ProjectRecord | null>;
-  /** Whose project this is, deleted ones included; null for none of ours. For Holdfast's own parts, so no scope is checked. */
+  /** The organization of a project, even a deleted one; null if it never existed. Internal: no scope is checked. */
   organizationOf(projectId: string): Promise<string | null>;
-  /** Those of the projects that were archived or deleted; for Holdfast's own parts, so no scope is checked. */
-  closedOf(projectIds: readonly string[]): Promise<string[]>;
-  /** Deletes an empty project, its API keys with it; false when there is none. Throws `operation_failed` for any other. */
+  /** The archived or deleted ones among these projects. Internal: no scope is checked. */
+  filterInactive(projectIds: readonly string[]): Promise<string[]>;
+  /** Deletes an empty project with its API keys. False if there is none. Throws `operation_failed` if it is not empty. */
   remove(organizationId: string, id: string): Promise<boolean>;
 }
 
-const PROJECT_CLOSED = 'The project was archived or deleted; PATCH /org/projects/{id} takes an archived one back';
+const PROJECT_INACTIVE = 'The project is archived or deleted; unarchive it with PATCH /org/projects/{id}';
 
-/** What a project can hold, in words: tables with rows that count. */
-const HOLDINGS = [
+/** What a project can contain: tables, the rows that count, and the name in error messages. */
+const CONTENTS = [
   { table: 'connections', words: 'connections', counts: sql<boolean>`deleted_at is null` },
   { table: 'browser_pools', words: 'browser pools', counts: sql<boolean>`true` },
   { table: 'invocations', words: 'running invocations', counts: sql<boolean>`finished_at is null` },
@@ -61,8 +62,8 @@ const HOLDINGS = [
   { table: 'webhooks', words: 'webhooks', counts: sql<boolean>`true` },
   { table: 'code_sources', words: 'code sources', counts: sql<boolean>`true` },
 ] as const;
-/** Those in which Holdfast does something by itself, which an archived project would go on with. */
-const AT_WORK = HOLDINGS.slice(0, 3);
+/** Contents with background activity, which would continue in an archived project. */
+const ACTIVE_CONTENTS = CONTENTS.slice(0, 3);
 
 /** Queries of projects. */
 export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries {
@@ -75,12 +76,12 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       .orderBy('created_at')
       .orderBy('id');
   const defaultOf = async (from: Db, organizationId: string): Promise<ProjectRecord> => {
-    const row = await ofOrganization(from, organizationId).executeTakeFirst();
-    if (row === undefined) throw new HoldfastError('not_found', 'The organization has no project');
-    return present(row);
+    const project = await findOne(ofOrganization(from, organizationId), present);
+    if (project === null) throw new HoldfastError('not_found', 'The organization has no project; create one');
+    return project;
   };
-  /** Runs with the project's row locked. */
-  const locked = <Result>(
+  /** Runs `change` under a lock on the project's row. */
+  const withLock = <Result>(
     organizationId: string,
     id: string,
     change: (trx: Db, project: ProjectRecord) => Promise<Result>,
@@ -92,8 +93,7 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
   return {
     find: async (scope, projectId) => {
       if (scope.projectId !== null && scope.projectId !== projectId) return null;
-      const row = await ofOrganization(db, scope.organizationId).where('id', '=', projectId).executeTakeFirst();
-      return row === undefined ? null : present(row);
+      return findOne(ofOrganization(db, scope.organizationId).where('id', '=', projectId), present);
     },
     defaultOf: (organizationId) => defaultOf(db, organizationId),
     list: async (organizationId) => (await ofOrganization(db, organizationId).execute()).map(present),
@@ -102,10 +102,10 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       const id = given ?? newId('prj');
       const values = { id, organization_id: organizationId, name, created_at: now, updated_at: now };
       await db.transaction().execute(async (trx) => {
-        // Those of an id are made by Holdfast itself, as it is set up.
+        // Only the setup of Holdfast itself passes an id.
         if (given === undefined) {
-          await holdProjectsOn(trx, organizationId);
-          await refuseTakenName(trx, organizationId, id, name);
+          await lockProjectsEnabled(trx, organizationId);
+          await assertNameAvailable(trx, organizationId, id, name);
         }
         await trx
           .insertInto('projects')
@@ -113,19 +113,22 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
           .onConflict((conflict) => conflict.column('id').doNothing())
           .execute();
       });
-      const row = await ofOrganization(db, organizationId).where('id', '=', id).executeTakeFirst();
-      if (row === undefined)
-        throw new HoldfastError('already_exists', 'Another organization has a project of that id; choose another id');
-      return present(row);
+      const project = await findOne(ofOrganization(db, organizationId).where('id', '=', id), present);
+      if (project === null)
+        throw new HoldfastError(
+          'already_exists',
+          'id: another organization has a project with this id; choose another',
+        );
+      return project;
     },
     update: (organizationId, id, { name, isArchived }) =>
-      locked(organizationId, id, async (trx, project) => {
-        if (isArchived === false) await holdProjectsOn(trx, organizationId);
-        if (name !== undefined && name !== project.name) await refuseTakenName(trx, organizationId, id, name);
+      withLock(organizationId, id, async (trx, project) => {
+        if (isArchived === false) await lockProjectsEnabled(trx, organizationId);
+        if (name !== undefined && name !== project.name) await assertNameAvailable(trx, organizationId, id, name);
         const isNewlyArchived = isArchived === true && project.archivedAt === null;
         if (isNewlyArchived) {
-          refuseDefault(await defaultOf(trx, organizationId), id, 'archived');
-          await refuseHoldings(trx, id, AT_WORK, 'archived');
+          assertNotDefault(await defaultOf(trx, organizationId), id, 'archived');
+          await assertEmpty(trx, id, ACTIVE_CONTENTS, 'archived');
         }
         const now = clock();
         const archivedAt = isNewlyArchived ? now : isArchived === false ? null : project.archivedAt;
@@ -141,20 +144,20 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
       const row = await db.selectFrom('projects').select('organization_id').where('id', '=', id).executeTakeFirst();
       return row?.organization_id ?? null;
     },
-    closedOf: async (projectIds) => {
+    filterInactive: async (projectIds) => {
       if (projectIds.length === 0) return [];
-      const rows = await db
-        .selectFrom('projects')
-        .select('id')
-        .where('id', 'in', projectIds)
-        .where((eb) => eb.or([eb('archived_at', 'is not', null), eb('deleted_at', 'is not', null)]))
-        .execute();
-      return rows.map(({ id }) => id);
+      return readIds(
+        db
+          .selectFrom('projects')
+          .select('id')
+          .where('id', 'in', projectIds)
+          .where((eb) => eb.or([eb('archived_at', 'is not', null), eb('deleted_at', 'is not', null)])),
+      );
     },
     remove: async (organizationId, id) => {
-      const removed = await locked(organizationId, id, async (trx) => {
-        refuseDefault(await defaultOf(trx, organizationId), id, 'deleted');
-        await refuseHoldings(trx, id, HOLDINGS, 'deleted');
+      const removed = await withLock(organizationId, id, async (trx) => {
+        assertNotDefault(await defaultOf(trx, organizationId), id, 'deleted');
+        await assertEmpty(trx, id, CONTENTS, 'deleted');
         const now = clock();
         await trx
           .updateTable('api_keys')
@@ -171,18 +174,18 @@ export function createProjectQueries(db: Db, clock: () => Date): ProjectQueries 
 }
 
 /**
- * Inserts into a project in a transaction, until whose end the project stays active: an archiving or deletion waits for it, and
- * then sees what was inserted. Throws `not_found` when it is archived or deleted already, and then nothing is inserted.
+ * Inserts into a project in a transaction that keeps it active: archiving or deleting the project waits for the commit, and
+ * then sees the new row. Throws `not_found` without inserting if the project is archived or deleted.
  */
-export function whileActive<Row>(db: Db, projectId: string, insert: (trx: Db) => Promise<Row>): Promise<Row> {
+export function withActiveProject<Row>(db: Db, projectId: string, insert: (trx: Db) => Promise<Row>): Promise<Row> {
   return db.transaction().execute(async (trx) => {
-    if ((await holdActive(trx, projectId)) === null) throw new HoldfastError('not_found', PROJECT_CLOSED);
+    if ((await lockActiveProject(trx, projectId)) === null) throw new HoldfastError('not_found', PROJECT_INACTIVE);
     return insert(trx);
   });
 }
 
-/** Has a project stay active until the transaction ends; answers whose it is, null where it is not active. */
-export async function holdActive(trx: Db, projectId: string): Promise<string | null> {
+/** Keeps a project active until the transaction ends. Returns its organization; null if it is not active. */
+export async function lockActiveProject(trx: Db, projectId: string): Promise<string | null> {
   const row = await trx
     .selectFrom('projects')
     .select('organization_id')
@@ -195,10 +198,10 @@ export async function holdActive(trx: Db, projectId: string): Promise<string | n
 }
 
 /**
- * Throws for a name that another project of the organization has, an archived one too: requests choose projects by name. Those
- * who take the same name at once wait for each other.
+ * Throws if another project of the organization, even an archived one, has the name: requests select projects by name.
+ * Concurrent calls for the same name wait for each other.
  */
-async function refuseTakenName(trx: Db, organizationId: string, id: string, name: string): Promise<void> {
+async function assertNameAvailable(trx: Db, organizationId: string, id: string, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`project name ${organizationId} ${name}`}, 0))`.execute(
     trx,
   );
@@ -212,26 +215,29 @@ async function refuseTakenName(trx: Db, organizationId: string, id: string, name
     .limit(1)
     .executeTakeFirst();
   if (taken === undefined) return;
-  throw new HoldfastError('already_exists', 'The organization has a project of that `name`; choose another name');
-}
-
-function refuseDefault({ id: ofDefault }: ProjectRecord, id: string, what: 'archived' | 'deleted'): void {
-  if (ofDefault !== id) return;
   throw new HoldfastError(
-    'operation_failed',
-    `The default project cannot be ${what}: requests that name no project go to it`,
+    'already_exists',
+    'name: the organization already has a project with this name; choose another',
   );
 }
 
-/** Throws for a project that holds any of these, naming them. */
-async function refuseHoldings(
+function assertNotDefault({ id: defaultId }: ProjectRecord, id: string, what: 'archived' | 'deleted'): void {
+  if (defaultId !== id) return;
+  throw new HoldfastError(
+    'operation_failed',
+    `The default project cannot be ${what}: requests without a project use it; choose another project`,
+  );
+}
+
+/** Throws if the project has any of these contents, naming them. */
+async function assertEmpty(
   trx: Db,
   id: string,
-  holdings: readonly (typeof HOLDINGS)[number][],
+  contents: readonly (typeof CONTENTS)[number][],
   what: 'archived' | 'deleted',
 ): Promise<void> {
   const held: string[] = [];
-  for (const { table, words, counts } of holdings) {
+  for (const { table, words, counts } of contents) {
     const { rows } = await sql`select from ${sql.table(table)} where project_id = ${id} and ${counts} limit 1`.execute(
       trx,
     );
@@ -244,14 +250,7 @@ async function refuseHoldings(
   );
 }
 
-function present(row: {
-  id: string;
-  organization_id: string;
-  name: string;
-  created_at: Date;
-  updated_at: Date;
-  archived_at: Date | null;
-}): ProjectRecord {
+function present(row: Selectable<Database['projects']>): ProjectRecord {
   return {
     id: row.id,
     organizationId: row.organization_id,

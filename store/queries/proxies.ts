@@ -4,8 +4,11 @@ import type { ProxyProtocol, ProxyStatus } from '../../contract/proxies.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import {
+  affectsRow,
+  findOne,
   matchesSearch,
-  readPage,
+  ownerColumns,
+  readNewest,
   searchText,
   withinScope,
   type Page,
@@ -15,10 +18,10 @@ import {
 } from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
-/** Where a proxy is and how it is spoken to. */
-export interface ProxyFacts {
+/** The address of a proxy, and how to connect to it. */
+interface ProxyEndpoint {
   id: string;
   name: string | null;
   protocol: ProxyProtocol;
@@ -30,23 +33,23 @@ export interface ProxyFacts {
 }
 
 /** A proxy without its password. */
-export interface ProxyRecord extends ProxyFacts {
+export interface ProxyRecord extends ProxyEndpoint {
   projectId: string;
-  /** What the last check found; null before the first. */
+  /** The result of the last check; null before the first. */
   status: ProxyStatus | null;
   lastCheckedAt: Date | null;
   createdAt: Date;
 }
 
-/** A proxy with its password. For who connects through it alone; never log, never answer. */
-export interface OpenedProxy extends ProxyFacts {
+/** A proxy with its password. Only for code that connects through it; never log it or return it to a caller. */
+export interface OpenedProxy extends ProxyEndpoint {
   password: string | null;
 }
 
-/** What a reference leads to: names are not unique, so it may be more than one. */
-export type ProxyMatch<Found> = { outcome: 'found'; proxy: Found } | { outcome: 'none' | 'ambiguous' };
+/** The result of resolving a reference. Names are not unique, so it may match several proxies. */
+type ProxyMatch<Found> = { outcome: 'found'; proxy: Found } | { outcome: 'none' | 'ambiguous' };
 
-/** Proxies: the password is sealed and write-only; deleted ones keep a row without it. */
+/** Proxies. The password is sealed and write-only; a deleted proxy keeps its row without the password. */
 export interface ProxyQueries {
   create(
     scope: ProjectScope,
@@ -61,24 +64,23 @@ export interface ProxyQueries {
     },
   ): Promise<ProxyRecord>;
   find(scope: Scope, id: string): Promise<ProxyRecord | null>;
-  /** Newest first. `name`: the whole name; `query`: a part of name or host in any case, or the whole id. */
+  /** Newest first. `name`: the exact name; `query`: a case-insensitive part of the name or host, or the whole id. */
   list(scope: Scope, filter: PageRequest & { name?: string; query?: string }): Promise<Page<ProxyRecord>>;
-  /** Null when there is no such proxy. */
+  /** Null if there is no such proxy. */
   rename(scope: Scope, id: string, name: string): Promise<ProxyRecord | null>;
-  /** Keeps what a check found. Null when there is no such proxy. */
+  /** Records the result of a check. Null if there is no such proxy. */
   recordCheck(scope: Scope, id: string, status: ProxyStatus): Promise<ProxyRecord | null>;
-  /** Destroys the password and hides the proxy. False when there was none. */
+  /** Destroys the password and hides the proxy. False if there was none. */
   remove(scope: Scope, id: string): Promise<boolean>;
-  /** The proxy of a project that a reference means. */
+  /** Resolves a reference to a proxy of the project. */
   match(projectId: string, ref: { id: string } | { name: string }): Promise<ProxyMatch<ProxyRecord>>;
-  /** The same, opened. */
+  /** The same, with the password. */
   open(projectId: string, ref: { id: string } | { name: string }): Promise<ProxyMatch<OpenedProxy>>;
 }
 
 type Row = Selectable<Database['proxies']>;
 
-/** Where a proxy's password lives. */
-export function proxyPasswordPlace(id: string): SealedPlace {
+function passwordPlace(id: string): SealedPlace {
   return { table: 'proxies', column: 'sealed_password', rowId: id };
 }
 
@@ -88,14 +90,9 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
     db.selectFrom('proxies').selectAll().where(withinScope(scope, 'proxies')).where('deleted_at', 'is', null);
 
   const update = (scope: Scope, id: string) =>
-    db
-      .updateTable('proxies')
-      .where(withinScope(scope, 'proxies'))
-      .where('id', '=', id)
-      .where('deleted_at', 'is', null)
-      .returningAll();
+    db.updateTable('proxies').where(withinScope(scope, 'proxies')).where('id', '=', id).where('deleted_at', 'is', null);
 
-  const meant = async <Found>(
+  const resolve = async <Found>(
     projectId: string,
     ref: { id: string } | { name: string },
     read: (row: Row) => Found | Promise<Found>,
@@ -112,27 +109,21 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
     return other === undefined ? { outcome: 'found', proxy: await read(row) } : { outcome: 'ambiguous' };
   };
 
-  const openPassword = async (row: Row): Promise<string | null> => {
-    if (row.sealed_password === null) return null;
-    const opened = await vault.openJson(db, row.organization_id, proxyPasswordPlace(row.id), row.sealed_password);
-    return typeof opened === 'string' ? opened : null;
-  };
+  const openPassword = (row: Row): Promise<string | null> =>
+    vault.openText(db, row.organization_id, passwordPlace(row.id), row.sealed_password);
 
   return {
     create: async (scope, { password, bypassHosts, ...input }) => {
       const id = newId('prx');
-      const row = await whileActive(db, scope.projectId, async (trx) =>
+      const row = await withActiveProject(db, scope.projectId, async (trx) =>
         trx
           .insertInto('proxies')
           .values({
             id,
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
+            ...ownerColumns(scope),
             ...input,
             sealed_password:
-              password === null
-                ? null
-                : await vault.sealJson(trx, scope.organizationId, proxyPasswordPlace(id), password),
+              password === null ? null : await vault.sealJson(trx, scope.organizationId, passwordPlace(id), password),
             bypass_hosts: bypassHosts,
             status: null,
             last_checked_at: null,
@@ -145,35 +136,28 @@ export function createProxyQueries(db: Db, vault: Vault, clock: () => Date): Pro
       );
       return present(row);
     },
-    find: async (scope, id) => {
-      const row = await inScope(scope).where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    list: (scope, { name, query, ...page }) => {
-      const ordered = inScope(scope)
-        .$if(name !== undefined, (q) => q.where('name', '=', name ?? ''))
-        .$if(query !== undefined, (q) => q.where(matchesSearch(query ?? '')))
-        .orderBy('created_at', 'desc')
-        .orderBy('id', 'desc');
-      return readPage(ordered, page, present);
-    },
-    rename: async (scope, id, name) => {
-      const row = await update(scope, id)
-        .set({ name, search: sql<string>`${searchText(name, '')} || host` })
-        .executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    recordCheck: async (scope, id, status) => {
-      const row = await update(scope, id).set({ status, last_checked_at: clock() }).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    remove: async (scope, id) => {
-      const row = await update(scope, id).set({ sealed_password: null, deleted_at: clock() }).executeTakeFirst();
-      return row !== undefined;
-    },
-    match: (projectId, ref) => meant(projectId, ref, present),
+    find: (scope, id) => findOne(inScope(scope).where('id', '=', id), present),
+    list: (scope, { limit, offset, query, ...filter }) =>
+      readNewest(
+        inScope(scope)
+          .where((eb) => eb.and(filter))
+          .where(matchesSearch(query)),
+        { limit, offset },
+        present,
+      ),
+    rename: (scope, id, name) =>
+      findOne(
+        update(scope, id)
+          .set({ name, search: sql<string>`${searchText(name, '')} || host` })
+          .returningAll(),
+        present,
+      ),
+    recordCheck: (scope, id, status) =>
+      findOne(update(scope, id).set({ status, last_checked_at: clock() }).returningAll(), present),
+    remove: (scope, id) => affectsRow(update(scope, id).set({ sealed_password: null, deleted_at: clock() })),
+    match: (projectId, ref) => resolve(projectId, ref, present),
     open: (projectId, ref) =>
-      meant(projectId, ref, async (row) => ({ ...present(row), password: await openPassword(row) })),
+      resolve(projectId, ref, async (row) => ({ ...present(row), password: await openPassword(row) })),
   };
 }
 

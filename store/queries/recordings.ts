@@ -1,5 +1,5 @@
 import type { Db } from '../database.ts';
-import type { ProjectScope } from '../scope.ts';
+import { affectsRow, findOne, ownerColumns, type ProjectScope } from '../scope.ts';
 import { seal, sealedBy, unseal, type SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
 
@@ -13,11 +13,10 @@ export interface RecordingRecord {
   finishedAt: Date;
 }
 
-/** Videos, sealed in parts. They show what a person saw, and go after a time, or with their connection. */
+/** Videos, sealed in parts. They are deleted after a time, or with their connection. */
 export interface RecordingQueries {
   /**
-   * Keeps a video, unless its connection is gone. One of that id that is kept already stays as it is: the call may be
-   * repeated.
+   * Stores a video, unless its connection was removed. Idempotent: an existing video with that id stays as it is.
    */
   keep(
     scope: ProjectScope,
@@ -30,22 +29,27 @@ export interface RecordingQueries {
       video: Buffer;
     },
   ): Promise<void>;
-  /** Null when the project has none such of that session. */
+  /** Null if the session has no such video. */
   find(projectId: string, sessionId: string, id: string): Promise<RecordingRecord | null>;
   /** Oldest first. */
   list(projectId: string, sessionId: string): Promise<RecordingRecord[]>;
-  /** The video, part by part; ends early when it expires meanwhile. */
+  /** The video, part by part; ends early if it expires meanwhile. */
   read(id: string): AsyncGenerator<Buffer>;
 }
 
-/** How long a video is kept where nothing else is said, in milliseconds. */
-const DEFAULT_KEPT_MS = 7 * 24 * 60 * 60_000;
-/** Bytes that are sealed, sent to the database and opened at once. */
+/** Default retention of a video, in milliseconds. */
+const DEFAULT_RETENTION_MS = 7 * 24 * 60 * 60_000;
+/** Bytes that are sealed, stored and opened at a time. */
 const PART_BYTES = 1024 * 1024;
-const SHOWN = ['id', 'session_id', 'bytes', 'started_at', 'finished_at'] as const;
+const COLUMNS = [
+  'id',
+  'session_id as sessionId',
+  'bytes',
+  'started_at as startedAt',
+  'finished_at as finishedAt',
+] as const;
 
-/** Where a part of a video lives. */
-export function recordingPartPlace(id: string): SealedPlace {
+function partPlace(id: string): SealedPlace {
   return { table: 'recording_parts', column: 'sealed_part', rowId: id };
 }
 
@@ -54,12 +58,12 @@ export function createRecordingQueries(
   db: Db,
   vault: Vault,
   clock: () => Date,
-  keptMs = DEFAULT_KEPT_MS,
+  retentionMs = DEFAULT_RETENTION_MS,
 ): RecordingQueries {
   const ofSession = (projectId: string, sessionId: string) =>
     db
       .selectFrom('recordings')
-      .select(SHOWN)
+      .select(COLUMNS)
       .where('project_id', '=', projectId)
       .where('session_id', '=', sessionId)
       .where('expires_at', '>', clock());
@@ -75,23 +79,22 @@ export function createRecordingQueries(
           .forUpdate()
           .executeTakeFirst();
         if (connection === undefined) return;
-        const made = await trx
-          .insertInto('recordings')
-          .values({
-            id,
-            organization_id: scope.organizationId,
-            project_id: scope.projectId,
-            connection_id: connectionId,
-            session_id: sessionId,
-            bytes: video.length,
-            started_at: startedAt,
-            finished_at: finishedAt,
-            expires_at: new Date(clock().getTime() + keptMs),
-          })
-          .onConflict((conflict) => conflict.column('id').doNothing())
-          .returning('id')
-          .executeTakeFirst();
-        if (made === undefined) return;
+        const isNew = await affectsRow(
+          trx
+            .insertInto('recordings')
+            .values({
+              id,
+              ...ownerColumns(scope),
+              connection_id: connectionId,
+              session_id: sessionId,
+              bytes: video.length,
+              started_at: startedAt,
+              finished_at: finishedAt,
+              expires_at: new Date(clock().getTime() + retentionMs),
+            })
+            .onConflict((conflict) => conflict.column('id').doNothing()),
+        );
+        if (!isNew) return;
         const key = await vault.activeKey(trx, scope.organizationId);
         for (let number = 0; number * PART_BYTES < video.length; number += 1) {
           const partId = `${id}/${number}`;
@@ -103,17 +106,13 @@ export function createRecordingQueries(
               organization_id: scope.organizationId,
               recording_id: id,
               number,
-              sealed_part: seal(key, recordingPartPlace(partId), part),
+              sealed_part: seal(key, partPlace(partId), part),
             })
             .execute();
         }
       }),
-    find: async (projectId, sessionId, id) => {
-      const row = await ofSession(projectId, sessionId).where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    list: async (projectId, sessionId) =>
-      (await ofSession(projectId, sessionId).orderBy('started_at').orderBy('id').execute()).map(present),
+    find: (projectId, sessionId, id) => findOne(ofSession(projectId, sessionId).where('id', '=', id), (row) => row),
+    list: (projectId, sessionId) => ofSession(projectId, sessionId).orderBy('started_at').orderBy('id').execute(),
     read: async function* (id) {
       for (let number = 0; ; number += 1) {
         const row = await db
@@ -124,24 +123,8 @@ export function createRecordingQueries(
           .executeTakeFirst();
         if (row === undefined) return;
         const key = await vault.keyById(db, row.organization_id, sealedBy(row.sealed_part));
-        yield unseal(key, recordingPartPlace(row.id), row.sealed_part);
+        yield unseal(key, partPlace(row.id), row.sealed_part);
       }
     },
-  };
-}
-
-function present(row: {
-  id: string;
-  session_id: string;
-  bytes: number;
-  started_at: Date;
-  finished_at: Date;
-}): RecordingRecord {
-  return {
-    id: row.id,
-    sessionId: row.session_id,
-    bytes: row.bytes,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
   };
 }

@@ -1,15 +1,14 @@
 import type { Db } from '../database.ts';
 
-/** How many browser sessions and invocations may run at a time; null is no limit of its own. */
+/** Limits on concurrent browser sessions and invocations; null means no limit of its own. */
 export interface SessionLimitQueries {
-  /** What holds for a project: its own limit, else its organization's default. */
+  /** The limit that applies to a project: its own, else its organization's default. */
   effective(projectId: string): Promise<number | null>;
   ofProject(projectId: string): Promise<number | null>;
   setOfProject(projectId: string, limit: number | null): Promise<void>;
-  /** How many invocations a project may have at a time. */
   invocationsOfProject(projectId: string): Promise<number | null>;
   setInvocationsOfProject(projectId: string, limit: number | null): Promise<void>;
-  /** For projects without one of their own. */
+  /** The default for projects without a limit of their own. */
   defaultOf(organizationId: string): Promise<number | null>;
   setDefaultOf(organizationId: string, limit: number | null): Promise<void>;
 }

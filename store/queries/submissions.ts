@@ -2,26 +2,26 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { SealedPlace } from '../vault/seal.ts';
-import { asValues, type Vault } from '../vault/vault.ts';
+import { parseValues, type Vault } from '../vault/vault.ts';
 
-/** Longest life of submitted values: they may hold one-time codes. */
-export const SUBMISSION_MAX_LIFE_MS = 10 * 60_000;
-/** Longest life of values without codes that wait for a login to prove good: a flow's life, with room for its end. */
-export const KEPT_MAX_LIFE_MS = 25 * 60_000;
+/** Maximum lifetime of submitted values, which may contain one-time codes. */
+const MAX_LIFETIME_MS = 10 * 60_000;
+/** The same for values without codes, which are held until a login verifies them: the lifetime of a flow, with a margin. */
+const MAX_LIFETIME_WITHOUT_CODES_MS = 25 * 60_000;
 
-/** The values of a submission. For the typing activity alone. */
-export interface OpenedSubmission {
+/** The values of a submission. Only for the typing activity. */
+interface OpenedSubmission {
   connectionId: string;
   interactionId: string;
   values: Record<string, string>;
 }
 
-/** Submissions: what a person typed, sealed under the connection's data key until it is typed into the site. */
+/** Submissions: a person's input, sealed under the connection's data key until it is typed into the site. */
 export interface SubmissionQueries {
   /**
-   * Seals values. Throws `not_found` when the connection is gone. The same values for the same interaction answer the
-   * same id with `duplicate: true` (a client that retries), even after `destroy`. `expiresAt` is capped to
-   * {@link SUBMISSION_MAX_LIFE_MS} from now; to {@link KEPT_MAX_LIFE_MS} with `withoutCodes`.
+   * Seals values. Throws `not_found` if the connection was removed. The same values for the same interaction (a client
+   * that retries) return the same id with `duplicate: true`, even after `destroy`. `expiresAt` is capped to
+   * {@link MAX_LIFETIME_MS} from now; with `withoutCodes` to {@link MAX_LIFETIME_WITHOUT_CODES_MS}.
    */
   seal(input: {
     connectionId: string;
@@ -30,17 +30,17 @@ export interface SubmissionQueries {
     expiresAt: Date;
     withoutCodes?: boolean;
   }): Promise<{ submissionId: string; duplicate: boolean }>;
-  /** Id of what was sealed last for an interaction and is still there; null when nothing is. */
+  /** Id of the latest available submission of an interaction; null if there is none. */
   find(connectionId: string, interactionId: string): Promise<string | null>;
-  /** Connections with something sealed under a name that begins so, and not expired. */
-  connectionsWaiting(namePrefix: string): Promise<string[]>;
-  /** Null when unknown, destroyed or expired. */
+  /** Connections with an available submission whose interaction id starts with the prefix. */
+  connectionsWithPending(namePrefix: string): Promise<string[]>;
+  /** Null if unknown, destroyed or expired. */
   open(submissionId: string): Promise<OpenedSubmission | null>;
-  /** Deletes the values; the row stays without them until it expires, so that a late retry is still a duplicate. */
+  /** Deletes the values. The row stays until it expires, so that a late retry is still a duplicate. */
   destroy(submissionId: string): Promise<void>;
-  /** Whether the same values were sealed for the same interaction before (and not discarded). Seals nothing. */
+  /** True if the same values were already submitted for the interaction (and not discarded). Seals nothing. */
   isKnown(input: { connectionId: string; interactionId: string; values: Record<string, string> }): Promise<boolean>;
-  /** Forgets a submission that was refused: the same values again are no duplicate. */
+  /** Deletes a rejected submission: the same values again are not a duplicate. */
   discard(submissionId: string): Promise<void>;
 }
 
@@ -50,10 +50,9 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
     seal: ({ connectionId, interactionId, values, expiresAt, withoutCodes = false }) =>
       db.transaction().execute(async (trx) => {
         const sealing = await vault.connectionVault(trx, connectionId);
-        if (sealing === null)
-          throw new HoldfastError('not_found', 'There is no such connection; it may have been deleted');
+        if (sealing === null) throw new HoldfastError('not_found', 'Connection not found; it may have been deleted');
         const now = clock();
-        const maxLifeMs = withoutCodes ? KEPT_MAX_LIFE_MS : SUBMISSION_MAX_LIFE_MS;
+        const maxLifetimeMs = withoutCodes ? MAX_LIFETIME_WITHOUT_CODES_MS : MAX_LIFETIME_MS;
         const id = newId('sub');
         const digest = sealing.digest(canonical(interactionId, values));
         const created = await trx
@@ -65,7 +64,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
             digest,
             sealed_values: sealing.seal(valuesPlace(id), values),
             created_at: now,
-            expires_at: new Date(Math.min(expiresAt.getTime(), now.getTime() + maxLifeMs)),
+            expires_at: new Date(Math.min(expiresAt.getTime(), now.getTime() + maxLifetimeMs)),
           })
           .onConflict((conflict) => conflict.columns(['connection_id', 'interaction_id', 'digest']).doNothing())
           .returning('id')
@@ -78,7 +77,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
           .where('interaction_id', '=', interactionId)
           .where('digest', '=', digest)
           .executeTakeFirst();
-        // Swept between the two statements: as old as that, the interaction is over.
+        // Swept between the two statements; the interaction of such an old submission is over.
         if (first === undefined) throw new HoldfastError('unavailable', 'The submission has just expired; try again');
         return { submissionId: first.id, duplicate: true };
       }),
@@ -95,7 +94,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
         .executeTakeFirst();
       return row?.id ?? null;
     },
-    connectionsWaiting: async (namePrefix) => {
+    connectionsWithPending: async (namePrefix) => {
       const rows = await db
         .selectFrom('submissions')
         .select('connection_id')
@@ -115,7 +114,7 @@ export function createSubmissionQueries(db: Db, vault: Vault, clock: () => Date)
       return {
         connectionId: row.connection_id,
         interactionId: row.interaction_id,
-        values: asValues(sealing.open(valuesPlace(submissionId), row.sealed_values)),
+        values: parseValues(sealing.open(valuesPlace(submissionId), row.sealed_values)),
       };
     },
     destroy: async (submissionId) => {
@@ -143,7 +142,7 @@ function valuesPlace(submissionId: string): SealedPlace {
   return { table: 'submissions', column: 'sealed_values', rowId: submissionId };
 }
 
-/** The same text for the same values, whatever their order. */
+/** The same text for the same values in any order. */
 function canonical(interactionId: string, values: Record<string, string>): string {
   return JSON.stringify([interactionId, Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))]);
 }

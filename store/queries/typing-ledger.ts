@@ -1,10 +1,11 @@
 import type { Db } from '../database.ts';
+import { affectsRow, findOne } from '../scope.ts';
 import type { TypingState } from '../tables/connections.ts';
 
 export type { TypingState } from '../tables/connections.ts';
 
 /** One row of the ledger. */
-export interface TypingEntry {
+interface TypingEntry {
   connectionId: string;
   flowId: string;
   interactionId: string;
@@ -13,25 +14,25 @@ export interface TypingEntry {
   at: Date;
 }
 
-/** The ledger that makes typing a password happen at most once. Committed before the first key is sent. */
+/** The ledger that ensures a password is typed at most once. It commits before the first key press. */
 export interface TypingLedgerQueries {
-  /** True for the one caller who may type; false when it was claimed before (then read the page, never type blind). */
+  /** True for the only caller who may type; false if already claimed (then read the page, never type blindly). */
   claim(input: {
     connectionId: string;
     flowId: string;
     interactionId: string;
     submissionId?: string;
   }): Promise<boolean>;
-  /** Moves forward only: false when it was that far already, or was abandoned. Then whoever types must stop. */
+  /** Moves forward only. False if that state was already reached or the claim was abandoned; then typing must stop. */
   advance(flowId: string, interactionId: string, state: TypingState): Promise<boolean>;
   /**
-   * Gives a claim back by whoever holds it: nothing went to the site, and it may be claimed again. False when it was pressed or
-   * abandoned; then it stays.
+   * Releases the holder's claim: nothing was submitted to the site, and it may be claimed again. False if the state is
+   * already `pressed` or `observed`; then the claim stays.
    */
   release(flowId: string, interactionId: string): Promise<boolean>;
   /**
-   * Ends an entering whose outcome was lost: from now on nobody types or presses for it, not even a worker that was only
-   * slow. Answers how far it had come; null when it had not begun. Twice: `observed`.
+   * Closes an interaction whose outcome was lost: from now on nobody types or presses for it, not even a slow worker.
+   * Returns the state it had reached; null if it was not claimed. A second call returns `observed`.
    */
   abandon(input: { connectionId: string; flowId: string; interactionId: string }): Promise<TypingState | null>;
   read(flowId: string, interactionId: string): Promise<TypingEntry | null>;
@@ -41,60 +42,44 @@ const ORDER: readonly TypingState[] = ['intent', 'typed', 'pressed', 'observed']
 
 /** Queries of the typing ledger. */
 export function createTypingLedgerQueries(db: Db, clock: () => Date): TypingLedgerQueries {
-  return {
-    claim: async ({ connectionId, flowId, interactionId, submissionId }) => {
-      const row = await db
+  /** Inserts an entry. False if the interaction has one. */
+  const insert = (from: Db, entry: Omit<TypingEntry, 'at'>): Promise<boolean> =>
+    affectsRow(
+      from
         .insertInto('typing_ledger')
         .values({
-          flow_id: flowId,
-          interaction_id: interactionId,
-          connection_id: connectionId,
-          submission_id: submissionId ?? null,
-          state: 'intent',
+          flow_id: entry.flowId,
+          interaction_id: entry.interactionId,
+          connection_id: entry.connectionId,
+          submission_id: entry.submissionId,
+          state: entry.state,
           at: clock(),
         })
-        .onConflict((conflict) => conflict.columns(['flow_id', 'interaction_id']).doNothing())
-        .returning('flow_id')
-        .executeTakeFirst();
-      return row !== undefined;
-    },
-    advance: async (flowId, interactionId, state) => {
-      const moved = await db
-        .updateTable('typing_ledger')
-        .set({ state, at: clock() })
-        .where('flow_id', '=', flowId)
-        .where('interaction_id', '=', interactionId)
-        .where('state', 'in', ['intent', ...ORDER.slice(0, ORDER.indexOf(state))])
-        .returning('flow_id')
-        .executeTakeFirst();
-      return moved !== undefined;
-    },
-    release: async (flowId, interactionId) => {
-      const released = await db
-        .deleteFrom('typing_ledger')
-        .where('flow_id', '=', flowId)
-        .where('interaction_id', '=', interactionId)
-        .where('state', 'in', ['intent', 'typed'])
-        .returning('flow_id')
-        .executeTakeFirst();
-      return released !== undefined;
-    },
+        .onConflict((conflict) => conflict.columns(['flow_id', 'interaction_id']).doNothing()),
+    );
+  return {
+    claim: ({ submissionId = null, ...entry }) => insert(db, { ...entry, submissionId, state: 'intent' }),
+    advance: (flowId, interactionId, state) =>
+      affectsRow(
+        db
+          .updateTable('typing_ledger')
+          .set({ state, at: clock() })
+          .where('flow_id', '=', flowId)
+          .where('interaction_id', '=', interactionId)
+          .where('state', 'in', ['intent', ...ORDER.slice(0, ORDER.indexOf(state))]),
+      ),
+    release: (flowId, interactionId) =>
+      affectsRow(
+        db
+          .deleteFrom('typing_ledger')
+          .where('flow_id', '=', flowId)
+          .where('interaction_id', '=', interactionId)
+          .where('state', 'in', ['intent', 'typed']),
+      ),
     abandon: ({ connectionId, flowId, interactionId }) =>
       db.transaction().execute(async (trx) => {
-        const closed = await trx
-          .insertInto('typing_ledger')
-          .values({
-            flow_id: flowId,
-            interaction_id: interactionId,
-            connection_id: connectionId,
-            submission_id: null,
-            state: 'observed',
-            at: clock(),
-          })
-          .onConflict((conflict) => conflict.columns(['flow_id', 'interaction_id']).doNothing())
-          .returning('flow_id')
-          .executeTakeFirst();
-        if (closed !== undefined) return null;
+        const closing = { connectionId, flowId, interactionId, submissionId: null, state: 'observed' } as const;
+        if (await insert(trx, closing)) return null;
         const row = await trx
           .selectFrom('typing_ledger')
           .select('state')
@@ -110,22 +95,21 @@ export function createTypingLedgerQueries(db: Db, clock: () => Date): TypingLedg
           .execute();
         return row?.state ?? null;
       }),
-    read: async (flowId, interactionId) => {
-      const row = await db
-        .selectFrom('typing_ledger')
-        .selectAll()
-        .where('flow_id', '=', flowId)
-        .where('interaction_id', '=', interactionId)
-        .executeTakeFirst();
-      if (row === undefined) return null;
-      return {
-        connectionId: row.connection_id,
-        flowId: row.flow_id,
-        interactionId: row.interaction_id,
-        submissionId: row.submission_id,
-        state: row.state,
-        at: row.at,
-      };
-    },
+    read: (flowId, interactionId) =>
+      findOne(
+        db
+          .selectFrom('typing_ledger')
+          .select([
+            'connection_id as connectionId',
+            'flow_id as flowId',
+            'interaction_id as interactionId',
+            'submission_id as submissionId',
+            'state',
+            'at',
+          ])
+          .where('flow_id', '=', flowId)
+          .where('interaction_id', '=', interactionId),
+        (entry) => entry,
+      ),
   };
 }

@@ -1,9 +1,9 @@
 import type { Selectable } from 'kysely';
-import { HoldfastError } from '../../contract/errors.ts';
-import type { Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
+import { affectsRow, findOne } from '../scope.ts';
 
-/** A passkey by which a person signs in to the console. */
+/** A passkey that a user signs in to the console with. */
 export interface UserPasskeyRecord {
   /** The credential's id, base64url. */
   id: string;
@@ -11,37 +11,34 @@ export interface UserPasskeyRecord {
   name: string;
   /** In COSE form. */
   publicKey: Uint8Array<ArrayBuffer>;
-  /** How often it has signed, as its authenticator counts; 0 where that does not count. */
+  /** The authenticator's signature counter; 0 if it does not count. */
   counter: number;
   transports: string[];
   createdAt: Date;
   lastUsedAt: Date | null;
 }
 
-/** Passkeys of people. */
+/** Passkeys of users. */
 export interface UserPasskeyQueries {
   list(userId: string): Promise<UserPasskeyRecord[]>;
   find(id: string): Promise<UserPasskeyRecord | null>;
-  /** Throws `already_exists` for a passkey that somebody has registered. */
+  /** Throws `already_exists` if the passkey is already registered. */
   add(passkey: Omit<UserPasskeyRecord, 'createdAt' | 'lastUsedAt'>): Promise<void>;
-  /** Notes a use. */
-  used(id: string, counter: number): Promise<void>;
+  /** Records a sign-in. */
+  recordUse(id: string, counter: number): Promise<void>;
   remove(userId: string, id: string): Promise<boolean>;
 }
 
-/** Queries of passkeys of people. */
+/** Queries of users' passkeys. */
 export function createUserPasskeyQueries(db: Db, clock: () => Date): UserPasskeyQueries {
   return {
     list: async (userId) =>
       (
         await db.selectFrom('user_passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
       ).map(present),
-    find: async (id) => {
-      const row = await db.selectFrom('user_passkeys').selectAll().where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
+    find: (id) => findOne(db.selectFrom('user_passkeys').selectAll().where('id', '=', id), present),
     add: async ({ id, userId, name, publicKey, counter, transports }) => {
-      const added = await db
+      const insert = db
         .insertInto('user_passkeys')
         .values({
           id,
@@ -53,22 +50,14 @@ export function createUserPasskeyQueries(db: Db, clock: () => Date): UserPasskey
           created_at: clock(),
           last_used_at: null,
         })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .returning('id')
-        .executeTakeFirst();
-      if (added === undefined) throw new HoldfastError('already_exists', 'This passkey is registered already');
+        .executeTakeFirstOrThrow();
+      await rejectDuplicate(insert, 'This passkey is already registered; use another one');
     },
-    used: async (id, counter) => {
+    recordUse: async (id, counter) => {
       await db.updateTable('user_passkeys').set({ counter, last_used_at: clock() }).where('id', '=', id).execute();
     },
-    remove: async (userId, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('user_passkeys')
-        .where('user_id', '=', userId)
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    remove: (userId, id) =>
+      affectsRow(db.deleteFrom('user_passkeys').where('user_id', '=', userId).where('id', '=', id)),
   };
 }
 

@@ -1,39 +1,39 @@
 import { newId } from '../../contract/ids.ts';
 import { SESSION_IDLE_MS, SESSION_LIFETIME_MS, type Role } from '../../contract/people.ts';
 import type { Db } from '../database.ts';
-import { hashSecretToken, newSecretToken } from '../secret-token.ts';
+import { hashSecretToken, newSecretToken } from '../secret-tokens.ts';
 
-/** A session in which a person works in one of their organizations. */
+/** A console session of a user in one of their organizations. */
 export interface UserSessionRecord {
   id: string;
   user: { id: string; email: string; name: string | null };
   organizationId: string;
   role: Role;
-  /** When the person last proved who they are; null when that was elsewhere. */
+  /** When the user last confirmed their identity; null if that happened elsewhere. */
   confirmedAt: Date | null;
   expiresAt: Date;
 }
 
-/** Sessions of the console. Only a hash of each token is stored. */
+/** Console sessions. Only hashes of their tokens are stored. */
 export interface UserSessionQueries {
-  /** Begins a session of a member, confirmed just now. Answers its token, which is nowhere else. */
+  /** Starts a session of a member, confirmed now. Returns its token, which is not stored. */
   begin(userId: string, organizationId: string): Promise<{ token: string; session: UserSessionRecord }>;
   /**
-   * The session of a token that is neither over nor idle for too long, with the role that the person has now; null otherwise.
-   * Never cached: a member who was removed is refused on the next request.
+   * The session of a token, with the user's current role; null if it has expired or was idle for too long. Never cached: a
+   * removed member is rejected on the next request.
    */
   authenticate(token: string): Promise<UserSessionRecord | null>;
-  /** Notes that the person has proved again who they are. */
+  /** Records that the user has confirmed their identity again. */
   confirm(id: string): Promise<void>;
-  /** Has a session go on in another organization of its person. */
+  /** Switches a session to another organization of its user. */
   move(id: string, organizationId: string): Promise<void>;
   end(id: string): Promise<void>;
-  /** Ends the sessions of a person in all organizations, but for one, and lets no program act for them any more. */
+  /** Ends all other sessions of a user, in all organizations, and revokes the user's grants to programs. */
   endOthers(userId: string, keptId: string): Promise<void>;
 }
 
-/** How old `last_seen_at` gets before it is written again, in milliseconds: not every request costs a write. */
-const SEEN_EVERY_MS = 60_000;
+/** Minimum age of `last_seen_at` before it is updated, in milliseconds, so that not every request costs a write. */
+const SEEN_RECORDED_EVERY_MS = 60_000;
 
 /** Queries of sessions. */
 export function createUserSessionQueries(db: Db, clock: () => Date): UserSessionQueries {
@@ -54,7 +54,7 @@ export function createUserSessionQueries(db: Db, clock: () => Date): UserSession
       .where('last_seen_at', '>', new Date(now.getTime() - SESSION_IDLE_MS))
       .executeTakeFirst();
     if (row === undefined) return null;
-    if (now.getTime() - row.last_seen_at.getTime() > SEEN_EVERY_MS)
+    if (now.getTime() - row.last_seen_at.getTime() > SEEN_RECORDED_EVERY_MS)
       await db.updateTable('user_sessions').set({ last_seen_at: now }).where('id', '=', row.id).execute();
     return {
       id: row.id,
@@ -84,7 +84,7 @@ export function createUserSessionQueries(db: Db, clock: () => Date): UserSession
         })
         .execute();
       const session = await authenticate(token);
-      if (session === null) throw new Error('A session that was just begun is not there');
+      if (session === null) throw new Error('the session just created was not found');
       return { token, session };
     },
     confirm: async (id) => {

@@ -3,38 +3,37 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { newId } from '../../contract/ids.ts';
 import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
+import { affectsRow, findOne } from '../scope.ts';
 
-/** A person. */
-export interface UserRecord {
+/** A user of the console. */
+interface UserRecord {
   id: string;
   email: string;
   name: string | null;
-  /** True once a password and an authenticator's code sign the person in. */
+  /** True once the user can sign in with a password and an authenticator code. */
   hasPassword: boolean;
-  /** True once an account at an OpenID provider has signed the person in. */
+  /** True once the user has signed in through an OpenID provider. */
   hasOidcSubject: boolean;
 }
 
-/** People, whatever they belong to. */
+/** Users, in any organization. */
 export interface UserQueries {
   find(id: string): Promise<UserRecord | null>;
   findByEmail(email: string): Promise<UserRecord | null>;
   /** By issuer and subject of an OpenID provider. */
   findByOidcSubject(subject: string): Promise<UserRecord | null>;
-  /** Makes a person whose secrets `organizationId`'s key seals. Answers the one who has the e-mail address already. */
+  /** Creates a user, whose secrets are sealed under the key of `organizationId`. Returns the existing user with that email. */
   create(input: { organizationId: string; email: string; name: string | null }): Promise<UserRecord>;
-  /** Throws `already_exists` for the e-mail address of somebody else. */
+  /** Throws `already_exists` if another user has the email address. */
   update(id: string, change: { email?: string; name?: string | null }): Promise<void>;
-  /** Notes by what an OpenID provider knows the person. False when another subject is noted, or this one for somebody else. */
+  /** Records the user's OpenID subject. False if the user has another subject, or the subject another user. */
   linkOidcSubject(id: string, subject: string): Promise<boolean>;
 }
 
-/** Queries of people. */
+/** Queries of users. */
 export function createUserQueries(db: Db, clock: () => Date): UserQueries {
-  const by = async (column: 'id' | 'email' | 'oidc_subject', value: string): Promise<UserRecord | null> => {
-    const row = await db.selectFrom('users').selectAll().where(column, '=', value).executeTakeFirst();
-    return row === undefined ? null : presentUser(row);
-  };
+  const by = (column: 'id' | 'email' | 'oidc_subject', value: string): Promise<UserRecord | null> =>
+    findOne(db.selectFrom('users').selectAll().where(column, '=', value), present);
   return {
     find: (id) => by('id', id),
     findByEmail: (email) => by('email', email),
@@ -53,7 +52,7 @@ export function createUserQueries(db: Db, clock: () => Date): UserQueries {
       if (email !== undefined) {
         const other = await by('email', email);
         if (other !== null && other.id !== id)
-          throw new HoldfastError('already_exists', 'Somebody else has this e-mail address; use another one');
+          throw new HoldfastError('already_exists', 'email: another user has this address; use another one');
       }
       await db
         .updateTable('users')
@@ -68,19 +67,18 @@ export function createUserQueries(db: Db, clock: () => Date): UserQueries {
     linkOidcSubject: async (id, subject) => {
       const other = await by('oidc_subject', subject);
       if (other !== null) return other.id === id;
-      const { numUpdatedRows } = await db
-        .updateTable('users')
-        .set({ oidc_subject: subject, updated_at: clock() })
-        .where('id', '=', id)
-        .where('oidc_subject', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      return affectsRow(
+        db
+          .updateTable('users')
+          .set({ oidc_subject: subject, updated_at: clock() })
+          .where('id', '=', id)
+          .where('oidc_subject', 'is', null),
+      );
     },
   };
 }
 
-/** A row of `users` as the rest of Holdfast sees it. */
-export function presentUser(row: Selectable<Database['users']>): UserRecord {
+function present(row: Selectable<Database['users']>): UserRecord {
   return {
     id: row.id,
     email: row.email,

@@ -6,57 +6,57 @@ import type { Db } from '../database.ts';
 import type { Database } from '../schema.ts';
 import { readPage, withinScope, type Page, type PageRequest, type Scope } from '../scope.ts';
 import type { Vault } from '../vault/vault.ts';
-import { appendDelivery } from './webhook-outbox.ts';
+import { enqueueDelivery } from './webhook-outbox.ts';
 import { openWebhookSecret } from './webhooks.ts';
 
-/** What is delivered in order: the events of one connection (or the tests of the webhook) to one webhook. */
+/** Deliveries to one webhook that must stay in order: the events of one connection, or the test events. */
 export interface WebhookLane {
   webhookId: string;
   lane: string;
 }
 
-/** The delivery that is next in its lane, with what it takes to send it. For the delivering activity alone. */
+/** The next delivery of a lane, with everything needed to send it. Only for the delivering activity. */
 export interface NextDelivery {
   id: string;
   url: string;
-  /** Signing secrets, the present one first. */
+  /** Signing secrets, the current one first. */
   secrets: string[];
   messageId: string;
-  /** The body, byte for byte the same in each attempt. */
+  /** The body, byte for byte the same in every attempt. */
   body: string;
-  /** How long its next attempt is away, in milliseconds; 0 when it is due. */
+  /** Milliseconds until the next attempt; 0 if it is due. */
   dueInMs: number;
 }
 
-/** What follows an attempt, for the lane: the next delivery, or the same again after a while. */
-export type LaneStep = { next: 'more' } | { next: 'wait'; afterMs: number };
+/** What the lane does after an attempt: the next delivery, or a retry after a delay. */
+type LaneStep = { next: 'more' } | { next: 'wait'; afterMs: number };
 
-/** Deliveries to webhooks. They are written by `connections.record` with the state that they tell of. */
+/** Deliveries to webhooks. `connections.record` enqueues them with the state they report. */
 export interface WebhookDeliveryQueries {
-  /** Newest first. Empty when the webhook is not in scope. */
+  /** Newest first. Empty if the webhook is not in scope. */
   list(
     scope: Scope,
     webhookId: string,
     filter: PageRequest & { status?: WebhookDelivery['status'] },
   ): Promise<Page<WebhookDelivery>>;
-  /** Writes a test event. Null when the webhook is not in scope. */
+  /** Enqueues a test event. Null if the webhook is not in scope. */
   addTest(scope: Scope, webhookId: string): Promise<WebhookDelivery | null>;
-  /** Has one delivered (again) from the beginning, under the same message id. Null when there is none. */
+  /** Restarts a delivery under the same message id. Null if there is none. */
   redeliver(scope: Scope, webhookId: string, id: string): Promise<WebhookDelivery | null>;
-  /** Lanes of active webhooks with something to deliver that no workflow has in hand. Each answer is given to one caller. */
+  /** Claims lanes of active webhooks with due deliveries and no running workflow. Concurrent callers get different lanes. */
   claimDueLanes(limit: number): Promise<WebhookLane[]>;
-  /** Notes that a lane's workflow runs: it is looked at again after an hour, in case it was ended from outside. */
+  /** Records that a lane's workflow runs. The lane is checked again after an hour, in case the workflow was terminated. */
   markDispatched(lane: WebhookLane): Promise<void>;
-  /** Null when nothing waits, or the webhook is paused or gone. */
+  /** Null if nothing is pending, or the webhook is paused or removed. */
   next(lane: WebhookLane): Promise<NextDelivery | null>;
-  /** Writes down what an attempt came to. */
+  /** Records the result of an attempt. */
   settle(deliveryId: string, attempt: WebhookAttempt): Promise<LaneStep>;
 }
 
-/** How long a lane that was claimed waits for its workflow to start before another process tries, in milliseconds. */
-const CLAIM_MS = 30_000;
-/** How long a workflow may be silent beyond what it waits for, in milliseconds, before it is woken up or started again. */
-const SILENCE_MS = 60 * 60_000;
+/** How long a claimed lane waits for its workflow to start before another process may claim it, in milliseconds. */
+const CLAIM_TIMEOUT_MS = 30_000;
+/** How long past its next attempt a workflow may report nothing before it is signaled or restarted, in milliseconds. */
+const RECHECK_AFTER_MS = 60 * 60_000;
 
 /** Queries of deliveries. */
 export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => Date): WebhookDeliveryQueries {
@@ -68,12 +68,6 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
       .selectAll('webhook_deliveries')
       .where('webhook_id', '=', webhookId)
       .where(withinScope(scope, 'webhooks'));
-  const pending = ({ webhookId, lane }: WebhookLane) =>
-    db
-      .updateTable('webhook_deliveries')
-      .where('webhook_id', '=', webhookId)
-      .where('lane', '=', lane)
-      .where('status', '=', 'pending');
 
   return {
     list: (scope, webhookId, { status, ...page }) =>
@@ -98,7 +92,7 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
         timestamp: now.toISOString(),
         data: { webhook_id: webhookId },
       };
-      const id = await appendDelivery(db, { webhookId, lane: webhookId, messageId: newId('msg'), payload }, now);
+      const id = await enqueueDelivery(db, { webhookId, lane: webhookId, messageId: newId('msg'), payload }, now);
       return present(
         await ofWebhook(scope, webhookId).where('webhook_deliveries.id', '=', id).executeTakeFirstOrThrow(),
       );
@@ -128,18 +122,22 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
         .skipLocked();
       const rows = await db
         .updateTable('webhook_deliveries')
-        .set({ dispatch_at: later(CLAIM_MS) })
+        .set({ dispatch_at: later(CLAIM_TIMEOUT_MS) })
         .where('seq', 'in', due)
         .returning(['webhook_id', 'lane'])
         .execute();
       const lanes = new Map(rows.map((row) => [`${row.webhook_id} ${row.lane}`, row]));
       return [...lanes.values()].map(({ webhook_id, lane }) => ({ webhookId: webhook_id, lane }));
     },
-    markDispatched: async (lane) => {
-      const dispatched = later(SILENCE_MS);
-      // What was written meanwhile is due still: it is told by itself.
-      await pending(lane)
+    markDispatched: async ({ webhookId, lane }) => {
+      const dispatched = later(RECHECK_AFTER_MS);
+      // Deliveries enqueued meanwhile stay due, so that they are dispatched.
+      await db
+        .updateTable('webhook_deliveries')
         .set({ dispatch_at: dispatched })
+        .where('webhook_id', '=', webhookId)
+        .where('lane', '=', lane)
+        .where('status', '=', 'pending')
         .where('dispatch_at', '>', clock())
         .where('dispatch_at', '<', dispatched)
         .execute();
@@ -154,7 +152,7 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
       if (webhook === undefined) return null;
       const row = await db
         .selectFrom('webhook_deliveries')
-        // As it was written: what is signed must not depend on how JSON is printed.
+        // The stored text: the signature must not depend on how JSON is serialized.
         .select(['id', 'message_id', 'next_attempt_at', sql<string>`payload::text`.as('body')])
         .where('webhook_id', '=', webhookId)
         .where('lane', '=', lane)
@@ -203,7 +201,7 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
             first_attempt_at: firstAttemptAt,
             last_attempt_at: now,
             next_attempt_at: nextAttemptAt,
-            dispatch_at: new Date((nextAttemptAt ?? now).getTime() + SILENCE_MS),
+            dispatch_at: new Date((nextAttemptAt ?? now).getTime() + RECHECK_AFTER_MS),
             last_status_code: statusCode,
             last_error: error,
           })
@@ -216,7 +214,7 @@ export function createWebhookDeliveryQueries(db: Db, vault: Vault, clock: () => 
         }
         await webhook.set({ failing_since: sql<Date>`coalesce(failing_since, ${now})` }).execute();
         if (retries) return { next: 'wait', afterMs: delayS * 1000 };
-        // An endpoint that took other events meanwhile is well: it does not want this one.
+        // An endpoint that accepted other events meanwhile works; it rejects only this one.
         await webhook
           .where('status', '=', 'active')
           .where((eb) =>

@@ -3,19 +3,19 @@ import type { ConnectionDocument } from '../../contract/document.ts';
 import { newId } from '../../contract/ids.ts';
 import type { WebhookEventType, WebhookPayload } from '../../contract/webhooks.ts';
 import type { Db } from '../database.ts';
-import { webhookEventsOf, type RecordedChange } from '../webhook-events.ts';
+import { deriveWebhookEvents, type RecordedChange } from '../webhook-events.ts';
 
-/** What webhooks are told of once the change is in. */
-export interface PreparedEvents {
+/** A recorded change, and the webhooks to notify of it. */
+interface PreparedEvents {
   webhooks: { id: string; events: WebhookEventType[] }[];
   change: RecordedChange;
 }
 
 /**
- * Reads what stands in the store before a change is written, in the transaction that writes it. Null where nobody listens, or
- * the change is not newer than what is there.
+ * Reads the stored state before a change is written, in the transaction that writes it. Null if the project has no webhooks
+ * or the change is not newer than the stored state.
  */
-export async function prepareEvents(
+export async function prepareWebhookEvents(
   trx: Db,
   after: ConnectionDocument,
   timeline: readonly TimelineEvent[],
@@ -54,18 +54,18 @@ export async function prepareEvents(
   };
 }
 
-/** Writes what is to be delivered, in the transaction that has written the change: neither is there without the other. */
-export async function appendEvents(trx: Db, { webhooks, change }: PreparedEvents, now: Date): Promise<void> {
-  for (const { type, data } of webhookEventsOf(change)) {
+/** Enqueues deliveries in the transaction that wrote the change, so that neither exists without the other. */
+export async function enqueueWebhookEvents(trx: Db, { webhooks, change }: PreparedEvents, now: Date): Promise<void> {
+  for (const { type, data } of deriveWebhookEvents(change)) {
     const message = { messageId: newId('msg'), payload: { type, timestamp: now.toISOString(), data } };
     for (const { id, events } of webhooks)
       if (events.includes(type))
-        await appendDelivery(trx, { webhookId: id, lane: data.connection_id, ...message }, now);
+        await enqueueDelivery(trx, { webhookId: id, lane: data.connection_id, ...message }, now);
   }
 }
 
-/** Writes one delivery, due at once, and answers its id. */
-export async function appendDelivery(
+/** Enqueues one delivery, due at once, and returns its id. */
+export async function enqueueDelivery(
   trx: Db,
   delivery: { webhookId: string; lane: string; messageId: string; payload: WebhookPayload },
   now: Date,

@@ -3,15 +3,24 @@ import type { Selectable } from 'kysely';
 import { newId } from '../../contract/ids.ts';
 import { FORMER_SECRET_SIGNS_MS } from '../../contract/limits.ts';
 import type { Webhook, WebhookEventType } from '../../contract/webhooks.ts';
-import { HoldfastError } from '../../contract/errors.ts';
-import { isUniqueViolation, type Db } from '../database.ts';
+import { rejectDuplicate, type Db } from '../database.ts';
 import type { Database } from '../schema.ts';
-import { readPage, withinScope, type Page, type PageRequest, type ProjectScope, type Scope } from '../scope.ts';
+import {
+  affectsRow,
+  findOne,
+  ownerColumns,
+  readNewest,
+  withinScope,
+  type Page,
+  type PageRequest,
+  type ProjectScope,
+  type Scope,
+} from '../scope.ts';
 import type { SealedPlace } from '../vault/seal.ts';
 import type { Vault } from '../vault/vault.ts';
-import { whileActive } from './projects.ts';
+import { withActiveProject } from './projects.ts';
 
-/** A webhook without its secret. */
+/** A webhook, without its secret. */
 export interface WebhookRecord {
   id: string;
   url: string;
@@ -26,17 +35,17 @@ export interface WebhookRecord {
   updatedAt: Date;
 }
 
-/** Changes of a webhook; what is left out stays. */
-export interface WebhookPatch {
+/** Changes to a webhook; omitted fields stay as they are. */
+interface WebhookPatch {
   url?: string;
   description?: string;
   events?: WebhookEventType[];
   status?: Webhook['status'];
 }
 
-/** Webhooks of a project: where its events are posted to. Secrets are sealed, and shown when they are made alone. */
+/** Webhooks of a project: the URLs that its events are posted to. Secrets are sealed, and shown only on creation. */
 export interface WebhookQueries {
-  /** Throws `already_exists` when the project has a webhook of that URL. */
+  /** Throws `already_exists` if the project has a webhook with that URL. */
   create(
     scope: ProjectScope,
     input: { url: string; description: string; events: WebhookEventType[] },
@@ -44,48 +53,45 @@ export interface WebhookQueries {
   find(scope: Scope, id: string): Promise<WebhookRecord | null>;
   /** Newest first. */
   list(scope: Scope, page: PageRequest): Promise<Page<WebhookRecord>>;
-  /** Null when there is none; throws `already_exists` when a new URL is taken. One that becomes active delivers at once what has waited. */
+  /** Null if there is none; throws `already_exists` if the new URL is taken. Activating it delivers pending events at once. */
   patch(scope: Scope, id: string, patch: WebhookPatch): Promise<WebhookRecord | null>;
-  /** A new secret; the former one signs beside it for {@link FORMER_SECRET_SIGNS_MS}. Null when there is none. */
+  /** Replaces the secret; the former one still signs for {@link FORMER_SECRET_SIGNS_MS}. Null if there is no such webhook. */
   rotateSecret(scope: Scope, id: string): Promise<(WebhookRecord & { secret: string }) | null>;
-  /** Removes it with everything that was to be delivered. False when there was none. */
+  /** Removes it with its deliveries. False if there was none. */
   remove(scope: Scope, id: string): Promise<boolean>;
 }
 
 type Row = Selectable<Database['webhooks']>;
 type SecretColumn = 'sealed_secret' | 'sealed_former_secret';
 
-/** Where a webhook's secrets live. */
-export function webhookSecretPlace(id: string, column: SecretColumn): SealedPlace {
+const URL_TAKEN = 'url: the project already has a webhook with this URL; update that one';
+
+function secretPlace(id: string, column: SecretColumn): SealedPlace {
   return { table: 'webhooks', column, rowId: id };
 }
 
-/** Opens a secret of a webhook, for signing. */
-export async function openWebhookSecret(db: Db, vault: Vault, row: Row, column: SecretColumn): Promise<string | null> {
-  const sealed = row[column];
-  if (sealed === null) return null;
-  const opened = await vault.openJson(db, row.organization_id, webhookSecretPlace(row.id, column), sealed);
-  return typeof opened === 'string' ? opened : null;
+/** Opens a signing secret of a webhook. */
+export function openWebhookSecret(db: Db, vault: Vault, row: Row, column: SecretColumn): Promise<string | null> {
+  return vault.openText(db, row.organization_id, secretPlace(row.id, column), row[column]);
 }
 
 /** Queries of webhooks. */
 export function createWebhookQueries(db: Db, vault: Vault, clock: () => Date): WebhookQueries {
   const inScope = (scope: Scope) => db.selectFrom('webhooks').selectAll().where(withinScope(scope, 'webhooks'));
   const seal = (trx: Db, organizationId: string, id: string, secret: string, column: SecretColumn) =>
-    vault.sealJson(trx, organizationId, webhookSecretPlace(id, column), secret);
+    vault.sealJson(trx, organizationId, secretPlace(id, column), secret);
 
   return {
     create: async (scope, input) => {
       const id = newId('whk');
       const secret = newSecret();
-      const row = await urlTaken(
-        whileActive(db, scope.projectId, async (trx) =>
+      const row = await rejectDuplicate(
+        withActiveProject(db, scope.projectId, async (trx) =>
           trx
             .insertInto('webhooks')
             .values({
               id,
-              organization_id: scope.organizationId,
-              project_id: scope.projectId,
+              ...ownerColumns(scope),
               ...input,
               sealed_secret: await seal(trx, scope.organizationId, id, secret, 'sealed_secret'),
               status: 'active',
@@ -95,16 +101,14 @@ export function createWebhookQueries(db: Db, vault: Vault, clock: () => Date): W
             .returningAll()
             .executeTakeFirstOrThrow(),
         ),
+        URL_TAKEN,
       );
       return { ...present(row), secret };
     },
-    find: async (scope, id) => {
-      const row = await inScope(scope).where('id', '=', id).executeTakeFirst();
-      return row === undefined ? null : present(row);
-    },
-    list: (scope, page) => readPage(inScope(scope).orderBy('created_at', 'desc').orderBy('id', 'desc'), page, present),
+    find: (scope, id) => findOne(inScope(scope).where('id', '=', id), present),
+    list: (scope, page) => readNewest(inScope(scope), page, present),
     patch: (scope, id, { status, ...patch }) =>
-      urlTaken(
+      rejectDuplicate(
         db.transaction().execute(async (trx) => {
           const now = clock();
           const row = await trx
@@ -129,6 +133,7 @@ export function createWebhookQueries(db: Db, vault: Vault, clock: () => Date): W
               .execute();
           return present(row);
         }),
+        URL_TAKEN,
       ),
     rotateSecret: (scope, id) =>
       db.transaction().execute(async (trx) => {
@@ -157,27 +162,12 @@ export function createWebhookQueries(db: Db, vault: Vault, clock: () => Date): W
           .executeTakeFirstOrThrow();
         return { ...present(row), secret };
       }),
-    remove: async (scope, id) => {
-      const { numDeletedRows } = await db
-        .deleteFrom('webhooks')
-        .where(withinScope(scope, 'webhooks'))
-        .where('id', '=', id)
-        .executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    remove: (scope, id) =>
+      affectsRow(db.deleteFrom('webhooks').where(withinScope(scope, 'webhooks')).where('id', '=', id)),
   };
 }
 
-async function urlTaken<Result>(write: Promise<Result>): Promise<Result> {
-  try {
-    return await write;
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw new HoldfastError('already_exists', 'The project has a webhook of that URL; update that one');
-  }
-}
-
-/** Standard Webhooks takes secrets of 24 to 64 bytes. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }

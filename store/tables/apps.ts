@@ -2,7 +2,7 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AppAction, DeploymentStatus, InvocationStatus } from '../../contract/apps.ts';
 import type { Json } from './columns.ts';
 
-/** Programs of users: what was deployed, and what was run. */
+/** Users' programs: deployments and invocations. */
 export interface AppTables {
   deployments: {
     id: string;
@@ -14,19 +14,19 @@ export interface AppTables {
     version: string;
     force: boolean;
     env_names: Json<string[]>;
-    /** Null when what the deployment was made of is deleted. */
+    /** Null once the program is deleted. */
     sealed_env_vars: Buffer | null;
-    /** A ZIP archive that was kept before they were sealed, until the sweeper comes by. */
+    /** An unsealed ZIP archive of an older version, until the sweeper seals it. */
     archive: Buffer | null;
-    /** A ZIP archive. Null when it is deleted, or not sealed yet. */
+    /** A ZIP archive. Null if it is deleted or not sealed yet. */
     sealed_archive: Buffer | null;
     /** SHA-256 of the archive, in hex. */
     checksum: string;
-    /** Where it was fetched; null for an archive that was sent. */
+    /** Where the program was fetched; null for an uploaded archive. */
     repository: ColumnType<{ url: string; ref: string; path?: string } | null, string | null, string | null>;
     /** Lower-case names of its apps. */
     search: string;
-    /** How many events it has: the number of the last. */
+    /** The number of its last event. */
     event_count: Generated<number>;
     created_at: Date;
     updated_at: Date;
@@ -58,7 +58,7 @@ export interface AppTables {
     search: string;
     event_count: Generated<number>;
     started_at: Date;
-    /** When its time is over. */
+    /** The end of its timeout. */
     expires_at: Date;
     finished_at: Date | null;
   };

@@ -1,11 +1,11 @@
 import type { Generated } from 'kysely';
 import type { AuditExportDestination } from '../../contract/audit-export.ts';
 
-/** The audit log, and where it is exported to. */
+/** The audit log, and its export destinations. */
 export interface AuditLogTables {
   audit_log: {
     seq: Generated<number>;
-    /** By its month the row has its partition. Never before `timestamp`, nor before that of the row before it. */
+    /** Its month determines the partition. Never before `timestamp`, nor before that of the previous row. */
     written_at: Date;
     timestamp: Date;
     /** Id in `audit_log_kinds`. */
@@ -27,9 +27,9 @@ export interface AuditLogTables {
     previous_seal: Buffer | null;
     seal: Buffer | null;
   };
-  /** One row: what was written to the audit log last. */
+  /** A single row: the seal and time of the last append. */
   audit_log_head: { only_one: Generated<boolean>; seal: Buffer | null; written_at: Date };
-  /** What rows of the audit log are filtered by. No project is the empty text. */
+  /** The combinations that rows of the audit log are filtered by. No project is the empty string. */
   audit_log_kinds: {
     id: Generated<number>;
     organization_id: string;
@@ -48,9 +48,9 @@ export interface AuditLogTables {
     external_id: string;
     kms_key_id: string | null;
     status: AuditExportDestination['status'];
-    /** Grows when delivery begins anew: what an upload from before has to say counts no more. */
+    /** Incremented when delivery restarts, which invalidates uploads of earlier activations. */
     activation: number;
-    /** Rows of the audit log up to this time, and this number within it, are delivered. */
+    /** Rows up to this time, and up to this number within it, are delivered. */
     exported_at: Date;
     exported_seq: number;
     last_exported_cursor: string | null;

@@ -2,7 +2,7 @@ import type { BrowserPoolConfig } from '../../contract/browser-pools.ts';
 import type { ProxyProtocol, ProxyStatus } from '../../contract/proxies.ts';
 import type { Json } from './columns.ts';
 
-/** What browser sessions are made of, and what is kept of them. */
+/** Resources of browser sessions, and their recordings. */
 export interface BrowserTables {
   proxies: {
     id: string;
@@ -13,13 +13,13 @@ export interface BrowserTables {
     host: string;
     port: number;
     username: string | null;
-    /** Null without one, and once the proxy is deleted. */
+    /** Null without a password, and once the proxy is deleted. */
     sealed_password: Buffer | null;
     bypass_hosts: string[];
     /** Null before the first check. */
     status: ProxyStatus | null;
     last_checked_at: Date | null;
-    /** Lower-case name and host, a line each. */
+    /** Lower-case name and host, one per line. */
     search: string;
     created_at: Date;
     deleted_at: Date | null;
@@ -30,7 +30,7 @@ export interface BrowserTables {
     project_id: string;
     name: string | null;
     size_bytes: number;
-    /** SHA-256 of the archive as it was sent, in hex. */
+    /** SHA-256 of the uploaded archive, in hex. */
     checksum: string;
     /** A ZIP archive. */
     archive: Buffer;
@@ -45,7 +45,7 @@ export interface BrowserTables {
     project_id: string;
     name: string | null;
     config: Json<BrowserPoolConfig>;
-    /** What the configuration's profile and extensions were when it was set. */
+    /** The profile and extensions that the configuration referred to when it was set. */
     profile_id: string | null;
     extension_ids: string[];
     created_at: Date;

@@ -6,10 +6,10 @@ import type { ConnectionDocument } from '../../contract/document.ts';
 import type { PasskeyName } from '../../contract/passkeys.ts';
 import type { Json } from './columns.ts';
 
-/** How far the typing of one interaction has come. */
+/** The progress of typing for one interaction. */
 export type TypingState = 'intent' | 'typed' | 'pressed' | 'observed';
 
-/** Connections with their history, and what is typed for them. */
+/** Connections with their history, and the secrets typed for them. */
 export interface ConnectionTables {
   profiles: {
     id: string;
@@ -28,21 +28,21 @@ export interface ConnectionTables {
     project_id: string;
     profile_name: string;
     domain: string;
-    /** Lower-case domain and profile name, a line each: what a substring query looks through. */
+    /** Lower-case domain and profile name, one per line, for substring searches. */
     search: string;
     document: Json<ConnectionDocument>;
     /** Name of the stored credential that its settings refer to. */
     credential_name: string | null;
-    /** The number and the address that its codes come to. */
+    /** The phone number and email address that receive its codes. */
     code_phone: string | null;
     code_email: string | null;
     revision: number;
     created_at: Date;
     updated_at: Date;
-    /** A removed connection leaves this tombstone, so that a late write of its workflow finds nothing to change. */
+    /** Set on removal. The row stays as a tombstone, so that a late write of its workflow has no effect. */
     deleted_at: Date | null;
   };
-  /** Places in the schedule of health checks, by interval; null: to be given to the next. */
+  /** Slots in the schedule of health checks, by interval; null is free. */
   check_slots: { interval_seconds: number; slot: number; connection_id: string | null };
   connection_states: {
     seq: Generated<number>;
@@ -106,7 +106,7 @@ export interface ConnectionTables {
     id: string;
     connection_id: string;
     interaction_id: string;
-    /** Keyed digest of interaction and values: tells a retry without keeping the values. */
+    /** Keyed digest of interaction and values: detects a retry without storing the values. */
     digest: Buffer;
     /** Null once destroyed. */
     sealed_values: Buffer | null;

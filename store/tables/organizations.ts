@@ -3,18 +3,18 @@ import type { Plan } from '../../contract/limits.ts';
 import type { OAuthAccess } from '../../contract/oauth.ts';
 import type { Json, Limit } from './columns.ts';
 
-/** Organizations, their projects, and what they may do: keys, grants, limits of calls. */
+/** Organizations, their projects, and access: API keys, grants, rate limits. */
 export interface OrganizationTables {
   organizations: {
     id: string;
     name: string;
     plan: Plan;
     created_at: Date;
-    /** Sessions at a time of each project that has no limit of its own. */
+    /** Maximum concurrent sessions of projects without a limit of their own. */
     default_project_max_sessions: Limit;
     /** An owner has turned projects off. */
     projects_disabled: Generated<boolean>;
-    /** Most connections of all its projects together. */
+    /** Maximum connections of all its projects together. */
     max_auth_connections: Limit;
   };
   organization_keys: {
@@ -23,7 +23,7 @@ export interface OrganizationTables {
     /** The data key, wrapped by the master key `wrapping_key_id`. */
     wrapped: Buffer;
     wrapping_key_id: string;
-    /** One key of an organization is active: it seals. The others only open, until rotation has removed them. */
+    /** An organization has one active key, which seals. Former keys only open, until rotation removes them. */
     active: boolean;
     created_at: Date;
   };
@@ -33,7 +33,7 @@ export interface OrganizationTables {
     /** The key, wrapped by the master key `wrapping_key_id`. */
     wrapped: Buffer;
     wrapping_key_id: string;
-    /** One key of a purpose is in use; the others only open what they sealed. */
+    /** A purpose has one active key; former keys only open what they sealed. */
     active: boolean;
     created_at: Date;
   };
@@ -62,7 +62,7 @@ export interface OrganizationTables {
     created_at: Date;
     expires_at: Date | null;
     deleted_at: Date | null;
-    /** The invocation whose program has the key; such a key is in no list. */
+    /** The invocation whose program uses the key; such keys appear in no list. */
     invocation_id: string | null;
   };
   oauth_grants: {
@@ -93,6 +93,6 @@ export interface OrganizationTables {
     expires_at: Date;
     redeemed_at: Date | null;
   };
-  /** `key` and `points` are named by the library that counts; `expire` is milliseconds since 1970. */
+  /** The names are those of the rate limiter library; `expire` is in epoch milliseconds. */
   rate_limits: { key: string; points: number; expire: number | null };
 }

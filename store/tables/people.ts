@@ -1,20 +1,20 @@
 import type { Role } from '../../contract/people.ts';
 import type { Json } from './columns.ts';
 
-/** Who uses the console, and how they come in. */
+/** Users of the console, and how they sign in. */
 export interface PeopleTables {
   users: {
     id: string;
-    /** Whose key seals what the row holds. */
+    /** The organization whose key seals the secrets of the row. */
     organization_id: string;
     /** In lower case. */
     email: string;
     name: string | null;
     password_hash: string | null;
     sealed_totp_secret: Buffer | null;
-    /** A password and the secret of an authenticator that have not been confirmed by a code. */
+    /** A password and authenticator secret that no code has confirmed yet. */
     sealed_pending_password: Buffer | null;
-    /** Issuer and subject, by which an OpenID provider knows the person. */
+    /** OpenID issuer and subject of the user. */
     oidc_subject: string | null;
     created_at: Date;
     updated_at: Date;
@@ -40,7 +40,7 @@ export interface PeopleTables {
     created_at: Date;
     expires_at: Date;
   };
-  /** Sessions of people; they end with the membership. */
+  /** Sessions of users; they end with the membership. */
   user_sessions: {
     id: string;
     token_hash: Buffer;
@@ -49,10 +49,10 @@ export interface PeopleTables {
     created_at: Date;
     last_seen_at: Date;
     expires_at: Date;
-    /** When the person last proved who they are. */
+    /** When the user last confirmed their identity. */
     confirmed_at: Date | null;
   };
-  /** What is good once on the way to a session: links, challenges. */
+  /** Single-use codes for signing in: links, challenges. */
   sign_in_codes: {
     code_hash: Buffer;
     purpose: string;

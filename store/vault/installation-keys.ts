@@ -4,22 +4,22 @@ import { KEY_BYTES, newKeyId } from './seal.ts';
 import type { Vault } from './vault.ts';
 
 /**
- * Signing codes and tokens of the hosted page; encrypting what Temporal holds; naming workflows of connections; sealing the audit
- * log; signing the access tokens of programs.
+ * Signs codes and tokens of the hosted page; encrypts Temporal payloads; names workflows of connections; seals the audit log;
+ * signs the access tokens of programs.
  */
 export type KeyPurpose = 'hosted-page' | 'temporal-payloads' | 'connection-identity' | 'audit-log' | 'oauth-tokens';
 
-/** Keys that all processes of an installation share. They are wrapped by the master key, and stay when it changes. */
+/** Keys shared by all processes of an installation, wrapped by the master key. They survive a change of the master key. */
 export interface InstallationKeys {
-  /** Keeps `first` (32 bytes) as the key of a purpose that has none yet. */
+  /** Stores `first` (32 bytes) as the key of a purpose that has none. */
   ensure(purpose: KeyPurpose, first: Buffer): Promise<void>;
-  /** The key in use, and after it those that were before. */
+  /** The active key, followed by former ones. */
   all(purpose: KeyPurpose): Promise<Buffer[]>;
   /**
-   * Gives a purpose a new key where the one in use was made before `before`, and forgets all but the one that it replaces.
-   * Several processes may come at once: one makes it.
+   * Replaces the active key of a purpose if it was created before `before`, and deletes all former keys but the replaced
+   * one. Concurrent calls create one key.
    */
-  renewOlder(purpose: KeyPurpose, before: Date): Promise<void>;
+  rotateOlder(purpose: KeyPurpose, before: Date): Promise<void>;
 }
 
 /** Queries of installation keys. */
@@ -43,7 +43,7 @@ export function createInstallationKeys(db: Db, vault: Vault, clock: () => Date):
         .execute();
       return Promise.all(rows.map((row) => vault.unwrap('installation_keys', row)));
     },
-    renewOlder: async (purpose, before) => {
+    rotateOlder: async (purpose, before) => {
       await db.transaction().execute(async (trx) => {
         const old = await trx
           .selectFrom('installation_keys')
@@ -63,10 +63,10 @@ export function createInstallationKeys(db: Db, vault: Vault, clock: () => Date):
 }
 
 /**
- * Gives a purpose a new key, unless the one in use was made under the present master key: then a rotation that was killed
- * has done so already.
+ * Replaces the active key of a purpose, unless it was created under the current master key: then an interrupted rotation has
+ * already replaced it.
  */
-export async function renewInstallationKey(db: Db, vault: Vault, purpose: KeyPurpose, now: Date): Promise<void> {
+export async function rotateInstallationKey(db: Db, vault: Vault, purpose: KeyPurpose, now: Date): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const active = await trx
       .selectFrom('installation_keys')

@@ -1,37 +1,37 @@
 import { sql } from 'kysely';
 import type { Db } from '../database.ts';
-import { renewInstallationKey } from './installation-keys.ts';
+import { rotateInstallationKey } from './installation-keys.ts';
 import { seal, SealBroken, sealedBy, unseal, type SealedPlace, type SealingKey } from './seal.ts';
-import { ACTIVE_KEY_MEMORY_MS, type KeyTable, type Vault } from './vault.ts';
+import { ACTIVE_KEY_CACHE_MS, type KeyTable, type Vault } from './vault.ts';
 
-/** What the change of an organization's key has done so far. */
+/** The progress of rotating an organization's key. */
 export interface OrganizationKeyRotation {
-  /** Values that this call sealed anew. */
+  /** Values that this call resealed. */
   resealed: number;
-  /** Values that do not open, by table, column and row: they stay as they are, and keep the former key in place. */
+  /** Values that cannot be opened. They stay as they are, and prevent the removal of the former key. */
   broken: SealedPlace[];
   /**
    * True once the former key is destroyed. That takes a second call, a minute after the first: until then another process
-   * may still seal under the former key, not knowing better.
+   * may still seal under the cached former key.
    */
   finished: boolean;
 }
 
-/** How a rotation runs: rows at a time, and a way to stop it. It goes on where it was when called again. */
+/** Options of a rotation. An aborted rotation resumes on the next call. */
 export interface RotationOptions {
   batchSize?: number;
   signal?: AbortSignal;
-  /** Keep a data key that was made under the present master key: a rotation that was killed has made it. */
+  /** Keeps a data key created under the current master key: an interrupted rotation created it. */
   onlyOlderThanMasterKey?: boolean;
 }
 
-/** What a change of all keys has done so far. */
+/** The progress of rotating all keys. */
 export interface KeyRotation extends OrganizationKeyRotation {
-  /** Keys that this call wrapped by the present master key. */
+  /** Keys that this call rewrapped with the current master key. */
   rewrapped: number;
 }
 
-/** What is sealed under an organization's key: table, column, and the column that names the row. */
+/** The columns sealed under an organization's key, and the column that identifies the row. */
 const SEALED_COLUMNS = [
   { table: 'connection_keys', column: 'sealed_key', rowId: 'connection_id' },
   { table: 'profiles', column: 'sealed_state', rowId: 'id' },
@@ -53,15 +53,15 @@ const SEALED_COLUMNS = [
   { table: 'users', column: 'sealed_pending_password', rowId: 'id' },
 ] as const;
 
-/** Of these a value may have 50 MB: one at a time is in memory, whatever the batch. */
+/** Columns with values of up to 50 MB, which are read one at a time. */
 const LARGE: ReadonlySet<string> = new Set(['deployments.sealed_archive']);
 
-/** How long a former key is kept after the new one became active, in milliseconds. */
-const FORMER_KEY_KEPT_MS = 2 * ACTIVE_KEY_MEMORY_MS;
+/** How long a former key is retained after the new one became active, in milliseconds. */
+const FORMER_KEY_RETENTION_MS = 2 * ACTIVE_KEY_CACHE_MS;
 
 /**
- * Gives the payloads in Temporal and every organization a new key, once for each master key, and wraps all keys by the
- * present master key, while others read and write. Repeat it until `finished`: then former master keys open nothing more.
+ * Replaces the key of Temporal payloads and of every organization, once per master key, and rewraps all keys with the
+ * current master key. Online; repeat until `finished`: from then on former master keys open nothing.
  */
 export async function rotateAllKeys(
   db: Db,
@@ -70,7 +70,7 @@ export async function rotateAllKeys(
   options: RotationOptions = {},
 ): Promise<KeyRotation> {
   const rotation: KeyRotation = { resealed: 0, broken: [], finished: true, rewrapped: 0 };
-  await renewInstallationKey(db, vault, 'temporal-payloads', now());
+  await rotateInstallationKey(db, vault, 'temporal-payloads', now());
   for (const { id } of await db.selectFrom('organizations').select('id').orderBy('id').execute()) {
     const one = await rotateOrganizationKey(db, vault, id, now(), { ...options, onlyOlderThanMasterKey: true });
     rotation.resealed += one.resealed;
@@ -82,8 +82,8 @@ export async function rotateAllKeys(
 }
 
 /**
- * Wraps every key anew by the present master key, one row at a time, while others read and write. Safe to repeat.
- * @returns how many keys were wrapped anew.
+ * Rewraps every key with the current master key, row by row. Online and safe to repeat.
+ * @returns the number of rewrapped keys.
  */
 export async function rotateMasterKey(db: Db, vault: Vault): Promise<number> {
   const current = await vault.wrappingKeyId();
@@ -110,8 +110,8 @@ export async function rotateMasterKey(db: Db, vault: Vault): Promise<number> {
 }
 
 /**
- * Gives an organization a new data key and seals all its values under it, row by row, while others read and write. A call
- * that finds a rotation unfinished goes on with that one.
+ * Replaces the data key of an organization and reseals all its values, row by row. Online; resumes an unfinished
+ * rotation.
  */
 export async function rotateOrganizationKey(
   db: Db,
@@ -120,8 +120,8 @@ export async function rotateOrganizationKey(
   now: Date,
   { batchSize = 100, signal, onlyOlderThanMasterKey = false }: RotationOptions = {},
 ): Promise<OrganizationKeyRotation> {
-  const keepsKeyOf = onlyOlderThanMasterKey ? await vault.wrappingKeyId() : null;
-  const activeSince = await startOrResume(db, vault, organizationId, now, keepsKeyOf);
+  const skipIfWrappedBy = onlyOlderThanMasterKey ? await vault.wrappingKeyId() : null;
+  const activeSince = await startOrResume(db, vault, organizationId, now, skipIfWrappedBy);
   if (activeSince === null) return { resealed: 0, broken: [], finished: true };
   const active = await vault.activeKey(db, organizationId);
   const broken: SealedPlace[] = [];
@@ -136,7 +136,7 @@ export async function rotateOrganizationKey(
       after = batch.last;
     }
   }
-  const finished = broken.length === 0 && now.getTime() - activeSince.getTime() >= FORMER_KEY_KEPT_MS;
+  const finished = broken.length === 0 && now.getTime() - activeSince.getTime() >= FORMER_KEY_RETENTION_MS;
   if (finished)
     await db
       .deleteFrom('organization_keys')
@@ -147,15 +147,15 @@ export async function rotateOrganizationKey(
 }
 
 /**
- * Makes a new key active unless a rotation is under way. Answers since when the active key is; null when there is nothing to
- * do, because the only key was made under the master key `keepsKeyOf`.
+ * Activates a new key unless a rotation is in progress. Returns the creation time of the active key; null if there is
+ * nothing to do, because the only key is wrapped by `skipIfWrappedBy`.
  */
 function startOrResume(
   db: Db,
   vault: Vault,
   organizationId: string,
   now: Date,
-  keepsKeyOf: string | null,
+  skipIfWrappedBy: string | null,
 ): Promise<Date | null> {
   return db.transaction().execute(async (trx) => {
     const keys = await trx
@@ -166,7 +166,7 @@ function startOrResume(
       .execute();
     const active = keys.find((key) => key.active);
     if (active !== undefined && keys.length > 1) return active.created_at;
-    if (active?.wrapping_key_id === keepsKeyOf) return null;
+    if (active?.wrapping_key_id === skipIfWrappedBy) return null;
     await trx
       .updateTable('organization_keys')
       .set({ active: false })
@@ -177,14 +177,14 @@ function startOrResume(
   });
 }
 
-/** What became of a few rows; `last` names the last of them, null when no row is left. */
+/** The result of a batch; `last` is the id of its last row, null if no rows are left. */
 interface Batch {
   resealed: number;
   broken: SealedPlace[];
   last: string | null;
 }
 
-/** Which rows come next: those of a column whose row id follows `after`. */
+/** A batch of rows of a column, whose ids follow `after`. */
 interface BatchRequest {
   organizationId: string;
   active: SealingKey;
@@ -197,7 +197,7 @@ function resealBatch(db: Db, vault: Vault, request: BatchRequest): Promise<Batch
   const { organizationId, active, after, batchSize } = request;
   const { table, column, rowId } = request.column;
   return db.transaction().execute(async (trx) => {
-    // A sealed value starts with a format byte and the 16 bytes of its key's id.
+    // A sealed value starts with a format byte and the 16-byte id of its key.
     const { rows } = await sql<{ id: string; blob: Buffer }>`
       select ${sql.ref(rowId)} as id, ${sql.ref(column)} as blob from ${sql.table(table)}
       where organization_id = ${organizationId} and ${sql.ref(rowId)} > ${after}

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Bytes of a key, of an initialization vector, of a tag, of a key id. */
+/** Length of a key. */
 export const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -9,20 +9,20 @@ const FORMAT = 1;
 const HEADER_BYTES = 1 + KEY_ID_BYTES;
 const CIPHER = 'aes-256-gcm';
 
-/** A key and its public name: 32 hex digits, written into everything that it seals. */
+/** A key and its public id (32 hex digits), which is part of everything it seals. */
 export interface SealingKey {
   id: string;
   key: Buffer;
 }
 
-/** Where a ciphertext lives. It is bound to this place: moved to another it does not open. */
+/** Where a ciphertext is stored. It is bound to this place and does not open in another. */
 export interface SealedPlace {
   table: string;
   column: string;
   rowId: string;
 }
 
-/** A ciphertext that was changed, moved, or sealed by a key that is not here. Says nothing of the content. */
+/** A ciphertext was changed, moved, or sealed by an unknown key. Reveals nothing about the content. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
@@ -34,7 +34,7 @@ export function newKeyId(): string {
 
 /**
  * Seals with AES-256-GCM and a random 96-bit IV. Layout: format (1 byte), key id (16), IV (12), ciphertext, tag (16). The
- * header and the place are authenticated too.
+ * header and the place are authenticated as well.
  */
 export function seal(sealingKey: SealingKey, place: SealedPlace, plaintext: Buffer): Buffer {
   const header = Buffer.concat([Buffer.from([FORMAT]), Buffer.from(sealingKey.id, 'hex')]);
@@ -44,19 +44,19 @@ export function seal(sealingKey: SealingKey, place: SealedPlace, plaintext: Buff
   return Buffer.concat([header, iv, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Id of the key that sealed a blob, or throws {@link SealBroken} when it is no blob of ours. */
+/** Id of the key that sealed a blob. Throws {@link SealBroken} if it is not a sealed blob. */
 export function sealedBy(blob: Buffer): string {
   if (blob.length < HEADER_BYTES + IV_BYTES + TAG_BYTES || blob[0] !== FORMAT)
     throw new SealBroken('This is not a sealed value');
   return blob.subarray(1, HEADER_BYTES).toString('hex');
 }
 
-/** Opens what {@link seal} made, or throws {@link SealBroken}. */
+/** Opens a blob of {@link seal}. Throws {@link SealBroken}. */
 export function unseal(sealingKey: SealingKey, place: SealedPlace, blob: Buffer): Buffer {
-  if (sealedBy(blob) !== sealingKey.id) throw new SealBroken('This value was sealed by another key');
+  if (sealedBy(blob) !== sealingKey.id) throw new SealBroken('The value was sealed by another key');
   const header = blob.subarray(0, HEADER_BYTES);
   const iv = blob.subarray(HEADER_BYTES, HEADER_BYTES + IV_BYTES);
-  // Without an explicit tag length Node accepts tags of 4 bytes.
+  // Without an explicit tag length, Node accepts 4-byte tags.
   const decipher = createDecipheriv(CIPHER, sealingKey.key, iv, { authTagLength: TAG_BYTES });
   decipher.setAAD(additionalData(header, place));
   decipher.setAuthTag(blob.subarray(blob.length - TAG_BYTES));
@@ -68,7 +68,7 @@ export function unseal(sealingKey: SealingKey, place: SealedPlace, blob: Buffer)
   }
 }
 
-/** Length-prefixed, so that no two places read alike. */
+/** Length-prefixed, so that no two places encode alike. */
 function additionalData(header: Buffer, place: SealedPlace): Buffer {
   const parts = [place.table, place.column, place.rowId].map((text) => Buffer.from(text, 'utf8'));
   return Buffer.concat([

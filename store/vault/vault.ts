@@ -6,75 +6,74 @@ import { deriveKey, type KeyWrapper } from './master-key.ts';
 import { KEY_BYTES, newKeyId, seal, SealBroken, sealedBy, unseal, type SealedPlace, type SealingKey } from './seal.ts';
 
 /**
- * Encryption of what the tables hold. Every function takes the database handle of its caller: within a transaction that is
- * the transaction, so that what it reads and writes belongs to it.
+ * Encryption of table contents. Every function takes the database handle of its caller, so that inside a transaction its
+ * reads and writes belong to that transaction.
  */
 export interface Vault {
-  /** Makes the first data key of an organization, or does nothing when it has one. */
+  /** Creates the active data key of an organization, unless it has one. */
   createOrganizationKey(db: Db, organizationId: string, now: Date): Promise<void>;
   /** Seals a JSON value under the organization's active key. */
   sealJson(db: Db, organizationId: string, place: SealedPlace, value: unknown): Promise<Buffer>;
-  /** Opens what `sealJson` made. The caller knows the type that it sealed. */
+  /** Opens a value of `sealJson`; the caller validates its type. */
   openJson(db: Db, organizationId: string, place: SealedPlace, blob: Buffer): Promise<unknown>;
-  /** Seals bytes as they are under the organization's active key. */
+  /** Opens a sealed string. Null for null, and for a value that is no string. */
+  openText(db: Db, organizationId: string, place: SealedPlace, blob: Buffer | null): Promise<string | null>;
+  /** Seals raw bytes under the organization's active key. */
   sealBytes(db: Db, organizationId: string, place: SealedPlace, bytes: Buffer): Promise<Buffer>;
-  /** Opens what `sealBytes` made. */
   openBytes(db: Db, organizationId: string, place: SealedPlace, blob: Buffer): Promise<Buffer>;
-  /** The data key of a connection, made on first use. Null when the connection is removed (its key with it). */
+  /** The data key of a connection, created on first use. Null if the connection was removed, and its key with it. */
   connectionVault(db: Db, connectionId: string): Promise<ConnectionVault | null>;
   /** The active key of an organization, freshly read. */
   activeKey(db: Db, organizationId: string): Promise<SealingKey>;
-  /** Names the master key that wraps. */
+  /** Id of the master key that wraps new keys. */
   wrappingKeyId(): Promise<string>;
-  /** Wraps a key for a row of one of the tables of keys. */
+  /** Wraps a key for a row of a key table. */
   wrap(table: KeyTable, id: string, key: Buffer): Promise<{ wrapped: Buffer; wrapping_key_id: string }>;
-  /** Unwraps a row of these tables. Throws `internal_error` when the master key that wrapped it is not here. */
+  /** Unwraps a row of a key table. Throws `internal_error` if its master key is missing. */
   unwrap(table: KeyTable, row: WrappedKey): Promise<Buffer>;
-  /** A key by id. Throws {@link SealBroken} when the organization has none such. */
+  /** A key by id. Throws {@link SealBroken} if the organization has no such key. */
   keyById(db: Db, organizationId: string, keyId: string): Promise<SealingKey>;
 }
 
 /** Seals under the data key of one connection. */
-export interface ConnectionVault {
+interface ConnectionVault {
   seal(place: SealedPlace, value: unknown): Buffer;
   open(place: SealedPlace, blob: Buffer): unknown;
-  /** A digest that only the holder of the key can compute or compare. */
+  /** A digest that requires the key to compute or compare. */
   digest(text: string): Buffer;
 }
 
-/** Tables of keys that the master key wraps. */
+/** Tables of keys wrapped by the master key. */
 export type KeyTable = 'organization_keys' | 'installation_keys';
 
-/** A wrapped key as it is stored. */
-export interface WrappedKey {
+/** A stored wrapped key. */
+interface WrappedKey {
   id: string;
   wrapped: Buffer;
   wrapping_key_id: string;
 }
 
 /** What {@link createVault} needs. */
-export interface VaultDeps {
+interface VaultDeps {
   wrapper: KeyWrapper;
-  /** Only unwrap: they serve while a rotation is under way. */
+  /** Only unwrap, during a rotation. */
   retired?: KeyWrapper[];
-  /** Reads the wrappers again, the one that wraps first: asked before a key is wrapped, and when none fits a row. */
+  /** Reloads the wrappers, the wrapping one first: called before a key is wrapped, and if none matches a row. */
   reload?: () => Promise<KeyWrapper[]>;
 }
 
-/** Where a connection's data key lives. */
-export function connectionKeyPlace(connectionId: string): SealedPlace {
+function connectionKeyPlace(connectionId: string): SealedPlace {
   return { table: 'connection_keys', column: 'sealed_key', rowId: connectionId };
 }
 
-/** Where a wrapped key lives. */
-export function wrappedKeyPlace(table: KeyTable, keyId: string): SealedPlace {
+function wrappedKeyPlace(table: KeyTable, keyId: string): SealedPlace {
   return { table, column: 'wrapped', rowId: keyId };
 }
 
-/** How long a process trusts its memory of which organization key is the active one, in milliseconds. */
-export const ACTIVE_KEY_MEMORY_MS = 30_000;
+/** How long a process caches which key of an organization is active, in milliseconds. */
+export const ACTIVE_KEY_CACHE_MS = 30_000;
 
-/** The vault over the tables `organization_keys` and `connection_keys`. Unwrapped keys stay in this process's memory. */
+/** The vault over the tables `organization_keys` and `connection_keys`. Unwrapped keys stay in memory. */
 export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault {
   let wrappers = [wrapper, ...retired];
   const keys = new Map<string, SealingKey>();
@@ -87,13 +86,13 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
 
   async function unwrap(table: KeyTable, row: WrappedKey): Promise<Buffer> {
     const fits = (candidate: KeyWrapper): boolean => candidate.keyId === row.wrapping_key_id;
-    // A rotation by another process may have brought a new master key.
+    // Another process may have rotated the master key.
     if (!wrappers.some(fits)) await currentWrapper();
     const fitting = wrappers.find(fits);
     if (fitting === undefined)
       throw new HoldfastError(
         'internal_error',
-        'The master key is not the one this store was made with; give that one (HOLDFAST_MASTER_KEY)',
+        'The master key is not the one this store was created with; set HOLDFAST_MASTER_KEY to that key',
       );
     return fitting.unwrap(row.wrapped, wrappedKeyPlace(table, row.id));
   }
@@ -119,11 +118,11 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
       .where('active', '=', true)
       .executeTakeFirst();
     if (row === undefined) throw new HoldfastError('not_found', 'The organization has no data key');
-    active.set(organizationId, { keyId: row.id, until: Date.now() + ACTIVE_KEY_MEMORY_MS });
+    active.set(organizationId, { keyId: row.id, until: Date.now() + ACTIVE_KEY_CACHE_MS });
     return unwrapKey(row);
   }
 
-  async function rememberedActiveKey(db: Db, organizationId: string): Promise<SealingKey> {
+  async function cachedActiveKey(db: Db, organizationId: string): Promise<SealingKey> {
     const memory = active.get(organizationId);
     const key = memory === undefined || memory.until < Date.now() ? undefined : keys.get(memory.keyId);
     return key ?? activeKey(db, organizationId);
@@ -178,9 +177,9 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
       .where('deleted_at', 'is', null)
       .executeTakeFirst();
     if (owner === undefined) return null;
-    const sealing = await rememberedActiveKey(db, owner.organization_id);
+    const sealing = await cachedActiveKey(db, owner.organization_id);
     const sealedKey = seal(sealing, place, randomBytes(KEY_BYTES));
-    // Of two that make the key at once one wins; both then read the winner's. A connection removed meanwhile gets none.
+    // Of concurrent inserts one wins, and all read its key. A connection removed meanwhile gets none.
     await db
       .insertInto('connection_keys')
       .columns(['connection_id', 'organization_id', 'sealed_key'])
@@ -198,7 +197,7 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
   }
 
   const sealBytes: Vault['sealBytes'] = async (db, organizationId, place, bytes) =>
-    seal(await rememberedActiveKey(db, organizationId), place, bytes);
+    seal(await cachedActiveKey(db, organizationId), place, bytes);
   const openBytes: Vault['openBytes'] = async (db, organizationId, place, blob) =>
     unseal(await keyById(db, organizationId, sealedBy(blob)), place, blob);
 
@@ -213,6 +212,10 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
     openBytes,
     sealJson: (db, organizationId, place, value) => sealBytes(db, organizationId, place, toBytes(value)),
     openJson: async (db, organizationId, place, blob) => fromBytes(await openBytes(db, organizationId, place, blob)),
+    openText: async (db, organizationId, place, blob) => {
+      const value = blob === null ? null : fromBytes(await openBytes(db, organizationId, place, blob));
+      return typeof value === 'string' ? value : null;
+    },
     connectionVault: async (db, connectionId) => {
       const key = await connectionKey(db, connectionId);
       if (key === null) return null;
@@ -227,7 +230,7 @@ export function createVault({ wrapper, retired = [], reload }: VaultDeps): Vault
   };
 }
 
-/** A connection has one data key, so its name says nothing. */
+/** A connection has only one data key, so that its id is constant. */
 const CONNECTION_KEY_ID = '0'.repeat(32);
 
 function toBytes(value: unknown): Buffer {
@@ -241,7 +244,7 @@ function fromBytes(bytes: Buffer): unknown {
 
 const Values = z.record(z.string(), z.string());
 
-/** The values of a credential or a submission, from their opened JSON. */
-export function asValues(opened: unknown): Record<string, string> {
+/** Validates the opened values of a credential, submission or deployment. */
+export function parseValues(opened: unknown): Record<string, string> {
   return Values.parse(opened);
 }

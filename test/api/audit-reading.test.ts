@@ -59,7 +59,7 @@ describe('page tokens and chunk cursors', () => {
       const answer = await page({ ...same, ...other });
       expect([answer.statusCode, answer.json<{ message: string }>().message]).toEqual([
         400,
-        expect.stringContaining('page_token: is of other filters'),
+        expect.stringContaining('page_token: was issued for other filters'),
       ]);
     }
   });

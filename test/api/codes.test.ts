@@ -51,7 +51,7 @@ describe('codes sent to a connection', () => {
     const submitted = submit.mock.calls[0]?.[1];
     expect(submitted).toMatchObject({ interactionId: 'int_code', fieldIds: ['code'] });
     expect(await store.submissions.open(submitted?.submissionId ?? '')).toMatchObject({ values: { code: '222222' } });
-    expect(await store.submissions.connectionsWaiting('codes:')).toEqual([]);
+    expect(await store.submissions.connectionsWithPending('codes:')).toEqual([]);
   });
 
   it('may be a sign-in link, which is opened if no code is requested and keeps a pending code', async () => {

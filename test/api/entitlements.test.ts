@@ -179,7 +179,7 @@ describe('a limit on connections', () => {
     for (const answer of refused)
       expect(answer.json()).toMatchObject({
         code: 'limit_reached',
-        message: expect.stringContaining('The organization may have 3 connections') as unknown,
+        message: expect.stringContaining('The organization has reached its limit of 3 connections') as unknown,
       });
     expect(new Set(refused.map(({ statusCode }) => statusCode))).toEqual(new Set([403]));
 

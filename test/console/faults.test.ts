@@ -51,7 +51,7 @@ function saidOf(schema: z.ZodType, body: unknown): string[] {
 test('whatever refuses something, it is said in German', () => {
   const said = Object.keys(ERROR_CODES).map((code) => refusalText(code, 'Something went wrong'));
   expect(said.filter((text) => text.startsWith('Something'))).toEqual([]);
-  expect(refusalText('operation_failed', 'An organization keeps an owner; make somebody else one first')).toBe(
+  expect(refusalText('operation_failed', 'An organization keeps an owner; make another member an owner first')).toBe(
     'Eine Organisation braucht jemanden mit der Rolle „verwaltet“. Gib diese Rolle zuerst jemand anderem',
   );
   expect(refusalText('invalid_input', 'expires_at: must be a whole number')).toBe(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endInvocationBrowsers } from '../../browser-client/programs.ts';
 import { createBrowserService } from '../../browser-client/service.ts';
-import { reviveApps } from '../../start/app-reviver.ts';
+import { reviveApps } from '../../start/revivers.ts';
 import { createAppsClient } from '../../client/apps-client.ts';
 import { startInstallation, type Installation } from './installation.ts';
 import { startPackageRegistry, type PackageRegistry } from './package-registry.ts';
@@ -175,7 +175,7 @@ describe('a program', () => {
     const endBrowsers = (project: string, of: string) => endInvocationBrowsers(service, project, of);
     await reviveApps({ store, apps, endBrowsers }, new Date(Date.now() + 60_000));
     await service.close();
-    const reason = 'The workflow of the invocation was ended from outside';
+    const reason = 'The workflow of the invocation was terminated';
     expect(await kernel.invocations.retrieve(id)).toMatchObject({ status: 'failed', status_reason: reason });
     expect((await kernel.invocations.listBrowsers(id)).browsers).toEqual([]);
     await expect(new Kernel({ apiKey: key, baseURL: baseUrl }).browsers.list()).rejects.toThrow(AuthenticationError);
@@ -244,7 +244,7 @@ describe('a deployment', () => {
     expect((await kernel.deployments.list({ app_name: 'versioned' })).items.map(({ id }) => id)).toEqual([forced.id]);
     await kernel.deployments.delete(forced.id);
     expect((await kernel.apps.list({ app_name: 'versioned' })).items).toEqual([]);
-    await expect(invoke('greet', {}, 'versioned')).rejects.toThrow('No app of this name');
+    await expect(invoke('greet', {}, 'versioned')).rejects.toThrow('No app with this name');
   });
 });
 

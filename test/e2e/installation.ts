@@ -15,7 +15,7 @@ import { createAppsClient } from '../../client/apps-client.ts';
 import type { ConnectionsClient } from '../../client/connections-client.ts';
 import { createWebhookLanes } from '../../client/delivery-clients.ts';
 import { createCodeInbox } from '../../codes/inbox.ts';
-import { startCodeDelivery, startWebhookDispatcher } from '../../start/sweeper.ts';
+import { startCodeDelivery, startWebhookDispatcher } from '../../start/periodic-tasks.ts';
 import { createConnectionsClient } from '../../client/create-connections-client.ts';
 import { createExternalCredentials } from '../../credential-providers/external-credentials.ts';
 import { createEgressPolicy, forbiddenRange, isListedHost } from '../../egress/policy.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createStore, type Store } from '../../store/store.ts';
 import { loadKeys } from '../../start/keys.ts';
-import { storeConnection } from '../../start/connections.ts';
+import { storeConnection } from '../../start/backends.ts';
 import { freePortBlock } from '../setup/free-port-block.ts';
 
 /** The processes that `npm start` runs, and the one that watches over them. */

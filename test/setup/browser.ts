@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { inReverse, provideChromium, providePostgres, provideServicePrograms } from './provision.ts';
 
-/** Global set-up of the tier `browser`. */
+/** Global setup of the tier `browser`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideChromium(project);
   return inReverse([await providePostgres(project), await provideServicePrograms(project)]);

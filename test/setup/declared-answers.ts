@@ -8,9 +8,9 @@ import { BROWSER_ROUTES, type BrowserRoute } from '../../contract/browser-routes
 import { ERROR_CODES, isErrorCode } from '../../contract/errors.ts';
 
 /**
- * Holds every answer that a service gives in a test of this process to what its route declares, by hooks that each
- * service gets as it is made: the status is one of the route's, a refusal is of the shape and code of its status, and what
- * was sent as JSON is as the schema says. A test fails that saw another.
+ * Checks every response of a service in this process against the declaration of its route, with hooks that each service gets
+ * on creation: the status is declared, an error has the shape and code of its status, and JSON matches the schema. A test that
+ * saw a violation fails.
  */
 const undeclared = new Set<string>();
 
@@ -21,7 +21,7 @@ const holdAnswers: ChannelListener = (message) => {
     note(request, reply, typeof payload === 'string' ? payload : null);
     done(null, payload);
   });
-  // Streams take their socket for themselves.
+  // Streams take over their socket.
   fastify.addHook('onResponse', (request, reply, done) => {
     note(request, reply, null);
     done();
@@ -52,7 +52,7 @@ function note(request: FastifyRequest, reply: FastifyReply, body: string | null)
   const described: unknown = schema?.hide === true ? undefined : schema?.response;
   if (browserRoute === undefined && described === undefined) return;
   const schemas = described === undefined ? {} : Schemas.parse(described);
-  // The browser service checks by the contract alone; its routes name no refusals.
+  // Routes of the browser service declare no errors; the contract is checked instead.
   const isOfBrowserService = browserRoute !== undefined && schemas[500] === undefined;
   const declared = isOfBrowserService
     ? [
@@ -76,7 +76,7 @@ function note(request: FastifyRequest, reply: FastifyReply, body: string | null)
   if (!isErrorCode(code) || ERROR_CODES[code].status !== statusCode) undeclared.add(`${name} ${statusCode} ${code}`);
 }
 
-/** Those of streams and files are objects of another kind. */
+/** Bodies of streams and files are other objects. */
 const Schemas = z.record(
   z.string(),
   z.custom<z.ZodType>().transform((one) => (one instanceof z.ZodType ? one : z.unknown())),

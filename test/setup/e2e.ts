@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { provideChromium, inReverse, providePostgres, provideTemporal, provideWorkflowBundle } from './provision.ts';
 
-/** Global set-up of the tier `e2e`. */
+/** Global setup of the tier `e2e`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideTemporal(project);
   await provideChromium(project);

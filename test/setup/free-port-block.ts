@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below the range that the system gives out by itself. */
+/** Below the ephemeral port range. */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** The first of `size` ports of loopback in a row that are free now. */
+/** The first of `size` consecutive free loopback ports. */
 export async function freePortBlock(size: number): Promise<number> {
   for (;;) {
     const first = randomInt(LOWEST, HIGHEST - size);
@@ -28,7 +28,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** A port of loopback that is free now. */
+/** A free loopback port. */
 export function freePort(): Promise<number> {
   return freePortBlock(1);
 }

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Tiers in the order of how long their files take, so that the shortest ones fill what is left at the end. */
+/** Tiers by duration of their files, longest first, so that the shortest fill the gaps at the end. */
 const TIERS = ['e2e', 'browser', 'temporal', 'plain', 'soak'];
-/** Files of a tier that take longest. Vitest by itself knows no times on a fresh machine, and goes by the size of files. */
+/** The slowest files of each tier. On a fresh machine Vitest knows no durations, and sorts by file size. */
 const LONG = [
   'kill-steps',
   'lifecycle',
@@ -17,7 +17,7 @@ const LONG = [
   'package',
 ];
 
-/** Tier by tier, each beginning with its {@link LONG} files; the others follow in the order of Vitest. */
+/** Sorts by tier, {@link LONG} files first, then in the order of Vitest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

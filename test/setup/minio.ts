@@ -8,24 +8,24 @@ import { SetupError } from '../../start/setup/setup-error.ts';
 import { cacheRoot, installAtomically } from '../../start/setup/tools.ts';
 import { freePortBlock } from './free-port-block.ts';
 
-/** Version of MinIO that is built where there is none: the last that its project published as a Go module. */
+/** The version of MinIO to build: the last one published as a Go module. */
 const MINIO_VERSION = '0.0.0-20260212201848-7aac2a2c5b7c';
 const MODULE = `github.com/minio/minio@v${MINIO_VERSION}`;
 const NAME = `minio-${MINIO_VERSION}`;
 
-/** A MinIO server, with its STS, whose data outlive a kill. */
+/** A MinIO server with STS, whose data survives a kill. */
 export interface Minio {
   endpoint: string;
   credentials: { accessKeyId: string; secretAccessKey: string };
-  /** Ends it as a lost machine does. */
+  /** Kills it, like a lost machine. */
   kill(): Promise<void>;
   /** Starts it again on the same data. */
   start(): Promise<void>;
-  /** Ends it and deletes its data. */
+  /** Stops it and deletes its data. */
   stop(): Promise<void>;
 }
 
-/** Starts a server in a folder of its own. */
+/** Starts a server in its own folder. */
 export async function startMinio(): Promise<Minio> {
   const program = await findMinio();
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-minio-'));
@@ -74,7 +74,7 @@ export async function startMinio(): Promise<Minio> {
   };
 }
 
-/** Path of `minio`: on PATH, else in the cache, else built with Go into it. */
+/** Path of `minio`: on PATH, else cached, else built with Go. */
 async function findMinio(): Promise<string> {
   const cached = join(cacheRoot(), NAME, 'minio');
   const found = (await findOnPath(['minio'])) ?? ((await isExecutable(cached)) ? cached : undefined);

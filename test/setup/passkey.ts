@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Passkey } from '../../contract/passkeys.ts';
 
-/** A passkey with a key of its own. */
+/** A passkey with a new key. */
 export function newPasskey(name: string, more: Partial<Passkey> = {}): Passkey {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
@@ -14,7 +14,7 @@ export function newPasskey(name: string, more: Partial<Passkey> = {}): Passkey {
   };
 }
 
-/** A passkey whose key is of the curve that some sites ask for first. */
+/** A passkey with the curve that some sites prefer. */
 export function newEd25519Passkey(name: string): Passkey {
   const { privateKey } = generateKeyPairSync('ed25519');
   return newPasskey(name, {

@@ -8,9 +8,9 @@ import { postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { createStore } from '../../store/store.ts';
 
-/** A Postgres server of our own for one test run. */
+/** A Postgres server for one test run. */
 export interface TestPostgres {
-  /** Connection URL of a superuser. Tests make databases of their own from {@link TEMPLATE_DATABASE}. */
+  /** Connection URL of a superuser. Tests create their databases from {@link TEMPLATE_DATABASE}. */
   url: string;
   /** Stops the server and removes its folder. */
   stop(): Promise<void>;
@@ -19,10 +19,10 @@ export interface TestPostgres {
 /** An empty database with the schema of this build. */
 export const TEMPLATE_DATABASE = 'holdfast_template';
 
-/** The server of a whole run: several test files and trees of processes at once. */
+/** Connections for a whole run: several test files and process trees at once. */
 const MAX_CONNECTIONS = 300;
 
-/** The server that `npm start` runs, on a temporary folder; it loses what it has when the machine goes down. */
+/** Starts the server of `npm start` in a temporary folder, without durability. */
 export async function startTestPostgres(): Promise<TestPostgres> {
   const parent = await mkdtemp(join(tmpdir(), 'holdfast-pg-'));
   const folder = join(parent, 'postgres');
@@ -62,6 +62,6 @@ async function makeTemplate(url: string): Promise<void> {
   await admin.end();
   const store = createStore({ connection: { url: databaseUrl(url, TEMPLATE_DATABASE) }, masterKey: randomBytes(32) });
   await store.migrate();
-  // Postgres copies a database only while nobody is connected to it.
+  // Postgres copies a database only without connections to it.
   await store.close();
 }

@@ -12,7 +12,7 @@ import { startTestPostgres } from './postgres.ts';
 import { compileServicePrograms } from './service-programs.ts';
 
 declare module 'vitest' {
-  /** What the set-up hands to tests: `inject('chromiumPath')` and so on. */
+  /** Values that the setup provides to tests: `inject('chromiumPath')` and so on. */
   export interface ProvidedContext {
     /** The `temporal` program (dev server). In the tiers temporal and e2e. */
     temporalPath: string;
@@ -20,7 +20,7 @@ declare module 'vitest' {
     testServerPath: string;
     /** A Chromium. In the tiers browser and e2e. */
     chromiumPath: string;
-    /** The browser of those who look at pages, see `launchViewer`. In the tiers browser and e2e. */
+    /** The browser for viewing pages, see `launchViewer`. In the tiers browser and e2e. */
     viewerPath: string;
     /** Path of the bundled workflow code: bundling takes seconds of processor time. In the tiers temporal and e2e. */
     workflowBundleFile: string;
@@ -31,12 +31,12 @@ declare module 'vitest' {
   }
 }
 
-/** One Postgres for the whole run, whichever tier asks first: the set-ups share a process, but not their modules. */
+/** One Postgres for the whole run: the setups of the tiers share a process, but not their modules. */
 const POSTGRES_VARIABLE = 'HOLDFAST_TEST_POSTGRES_URL';
 /** The same for the workflows' bundle. */
 const BUNDLE_VARIABLE = 'HOLDFAST_TEST_WORKFLOW_BUNDLE';
 
-/** Provides `postgresUrl`; returns the tear-down. */
+/** Provides `postgresUrl`; returns the teardown. */
 export async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
   const running = process.env[POSTGRES_VARIABLE];
   if (running !== undefined) {
@@ -52,7 +52,7 @@ export async function providePostgres(project: TestProject): Promise<() => Promi
   };
 }
 
-/** Provides `workflowBundleFile`; returns the tear-down. */
+/** Provides `workflowBundleFile`; returns the teardown. */
 export async function provideWorkflowBundle(project: TestProject): Promise<() => Promise<void>> {
   const written = process.env[BUNDLE_VARIABLE];
   if (written !== undefined) {
@@ -72,14 +72,14 @@ export async function provideWorkflowBundle(project: TestProject): Promise<() =>
   };
 }
 
-/** Provides `servicePrograms`; returns the tear-down. */
+/** Provides `servicePrograms`; returns the teardown. */
 export async function provideServicePrograms(project: TestProject): Promise<() => Promise<void>> {
   const { folder, remove } = await compileServicePrograms();
   project.provide('servicePrograms', folder);
   return remove;
 }
 
-/** One tear-down of several, the last set up first. */
+/** Combines teardowns, in reverse order of setup. */
 export function inReverse(ends: (() => Promise<void>)[]): () => Promise<void> {
   return async () => {
     for (const end of ends.toReversed()) await end();
@@ -96,7 +96,7 @@ export async function provideTestServer(project: TestProject): Promise<void> {
   project.provide('testServerPath', await findTestServer());
 }
 
-/** Provides `chromiumPath` and `viewerPath`: of Chromium the program itself, as the browser service starts it, for a distribution's script has it draw by a GPU. */
+/** Provides `chromiumPath` and `viewerPath`. It is the Chromium binary itself, because a distribution's script may enable the GPU. */
 export async function provideChromium(project: TestProject): Promise<void> {
   const { path, version } = await inspectChromium(await findChromium());
   project.provide('chromiumPath', path);

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
-/** Browser services that tests start in processes of their own, in `test/browser/`, by name. */
+/** Browser services in `test/browser/` that tests start as separate processes, by name. */
 const PROGRAMS = ['forked-service', 'measured-service', 'run-service'] as const;
 /** The name of one. */
 export type ServiceProgram = (typeof PROGRAMS)[number];

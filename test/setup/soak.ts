@@ -9,7 +9,7 @@ import {
   provideWorkflowBundle,
 } from './provision.ts';
 
-/** Global set-up of the tier `soak`. */
+/** Global setup of the tier `soak`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideTemporal(project);
   await provideTestServer(project);

@@ -1,19 +1,19 @@
 import { constants, setPriority } from 'node:os';
 import { run } from '../../start/setup/command.ts';
 
-/** What one static check found. */
+/** The result of a static check. */
 export interface CheckResult {
   name: string;
   ok: boolean;
-  /** What it printed; empty when all is well. */
+  /** Its output; empty if it passed. */
   output: string;
   seconds: number;
 }
 
 const MODULES = 'node_modules';
 /**
- * Format, lint, types and import boundaries, one after the other, in the time that tests leave. Resolves with every check's
- * result, whether earlier ones failed or not; never rejects.
+ * Runs format, lint, type and import boundary checks sequentially beside the tests. Resolves with all results, even if some
+ * failed; never rejects.
  */
 export async function runStaticChecks(): Promise<CheckResult[]> {
   const results: CheckResult[] = [];

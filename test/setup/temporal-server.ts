@@ -4,10 +4,10 @@ import { inject } from 'vitest';
 type LocalOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createLocal>[0]>;
 type TimeSkippingOptions = NonNullable<Parameters<typeof TestWorkflowEnvironment.createTimeSkipping>[0]>;
 
-/** How often a server may be slow to start. The SDK gives one five seconds, which a busy machine may take for something else. */
+/** How often a slow start is retried. The SDK allows five seconds, which may be too short on a busy machine. */
 const STARTS = 10;
 
-/** A dev server of Temporal's, whole: worker versions, search attributes, real time. Tear it down. */
+/** A complete Temporal dev server: worker versions, search attributes, real time. Tear it down. */
 export function startDevServer({ server, ...options }: LocalOptions = {}): Promise<TestWorkflowEnvironment> {
   return startPatiently(() =>
     TestWorkflowEnvironment.createLocal({
@@ -17,7 +17,7 @@ export function startDevServer({ server, ...options }: LocalOptions = {}): Promi
   );
 }
 
-/** A server that skips time while nothing but timers is waited for. Tear it down. */
+/** A time-skipping server, which skips time while only timers are pending. Tear it down. */
 export function startTimeSkippingServer(options: TimeSkippingOptions = {}): Promise<TestWorkflowEnvironment> {
   return startPatiently(() =>
     TestWorkflowEnvironment.createTimeSkipping({

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { inReverse, providePostgres, provideTemporal, provideTestServer, provideWorkflowBundle } from './provision.ts';
 
-/** Global set-up of the tier `temporal`. */
+/** Global setup of the tier `temporal`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await provideTemporal(project);
   await provideTestServer(project);

@@ -9,7 +9,7 @@ const Needs = z.record(z.string(), z.string()).optional();
 const Lock = z.object({ packages: z.record(z.string(), z.object({ dependencies: Needs, peerDependencies: Needs })) });
 
 /** A checkout of two commands' worth: our own bootstrap and build around a program of a few lines. */
-describe('the build behind every command', () => {
+describe('the build of every command', () => {
   let root = '';
   beforeEach(async () => {
     root = await mkdtemp(join(tmpdir(), 'holdfast-build-'));
@@ -61,7 +61,7 @@ describe('the build behind every command', () => {
   const said = (output: string): Record<string, unknown> => JSON.parse(output) as Record<string, unknown>;
   const builds = async (): Promise<string[]> => await readdir(join(root, 'dist')).catch(() => []);
 
-  test('compiles once, runs that again, and never runs what is outdated', async () => {
+  test('compiles once, reuses the result, and never runs outdated code', async () => {
     const first = await run('start');
     expect(first.errors).toMatch(/^Compiling .*\nCompiled in \d+ s\n$/);
     expect(first.said()).toMatchObject({ word: 'first', argument: 'start' });
@@ -76,7 +76,7 @@ describe('the build behind every command', () => {
     expect(await builds()).toHaveLength(2);
   });
 
-  test('packages of many small files are one file each, and nobody else depends on them', async () => {
+  test('packages of many small files are bundled, and no other dependency uses them', async () => {
     await writeFile(
       join(root, 'start', 'word.ts'),
       `import { Kysely } from 'kysely';
@@ -95,13 +95,13 @@ describe('the build behind every command', () => {
       expect(others.filter(([, entry]) => one in { ...entry.dependencies, ...entry.peerDependencies })).toEqual([]);
   });
 
-  test('of two starts at once one compiles, and both run', async () => {
+  test('one of two concurrent starts compiles, and both run', async () => {
     const [one, other] = await Promise.all([run('start'), run('start')]);
     expect(one.said()).toEqual(other.said());
     expect((one.errors + other.errors).match(/Compiled in/g)).toHaveLength(1);
   });
 
-  test('a build that is killed leaves nothing that is run', async () => {
+  test('a killed build leaves nothing that runs', async () => {
     const child = start('start');
     // The moment in which the draft is there and not whole.
     await vi.waitFor(async () => expect(await builds()).toEqual([expect.stringMatching(/^\./)]), {
@@ -116,7 +116,7 @@ describe('the build behind every command', () => {
     expect(await builds()).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/)]);
   });
 
-  test('code that cannot be compiled is told with its place, and leaves nothing', async () => {
+  test('code that does not compile is reported with its location, and leaves nothing', async () => {
     await writeFile(join(root, 'start', 'word.ts'), `export const word: string = ;`);
     const { code, errors } = await run('start');
     expect(code).toBe(1);
@@ -125,7 +125,7 @@ describe('the build behind every command', () => {
     expect(await builds()).toEqual([]);
   });
 
-  test('a checkout that cannot be written is one line; a compiled one runs there', async () => {
+  test('a read-only checkout is reported in one line; a compiled one runs', async () => {
     const someone = process.getuid?.() === 0 ? 65_534 : undefined;
     await chmod(root, 0o555);
     const refused = await run('start', someone);

@@ -22,7 +22,7 @@ const ComposeFile = z.object({
 const readFileParsed = async () =>
   ComposeFile.parse(parse(await readFile('docker-compose.yml', 'utf8'), { merge: true }));
 
-test('compose accepts the file as it is, with no variable set', { timeout: 300_000 }, async () => {
+test('compose accepts the file without any variable set', { timeout: 300_000 }, async () => {
   const [program, ...args] = await findCompose();
   const result = await run(program, [...args, '-f', 'docker-compose.yml', 'config', '-q'], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME },
@@ -30,7 +30,7 @@ test('compose accepts the file as it is, with no variable set', { timeout: 300_0
   expect(result).toEqual({ ok: true, output: '' });
 });
 
-test('each role runs its own entry on settings that we accept, and all share one set of keys', async () => {
+test('each role runs its own entry with valid settings, and all share one set of keys', async () => {
   const { services, volumes } = await readFileParsed();
   for (const role of ['api', 'worker', 'browser']) {
     const service = services[role];

@@ -13,14 +13,14 @@ describe('lock of the data folder', () => {
   });
   afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-  test('a second start is refused while the first runs, and let in afterwards', async () => {
+  test('a second start is rejected while the first runs, and accepted afterwards', async () => {
     const first = await lockDataDir(dataDir);
-    await expect(lockDataDir(dataDir)).rejects.toThrow(/runs already on .*HOLDFAST_DATA_DIR/);
+    await expect(lockDataDir(dataDir)).rejects.toThrow(/is already running on .*HOLDFAST_DATA_DIR/);
     await first.release();
     await (await lockDataDir(dataDir)).release();
   });
 
-  test('of ten starts at once, one gets in', async () => {
+  test('one of ten concurrent starts gets the lock', async () => {
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dataDir)));
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1);
   });
@@ -33,7 +33,7 @@ describe('lock of the data folder', () => {
     expect(await readdir(join(dataDir, 'run'))).toEqual([]);
   });
 
-  test('what a killed start left running is ended before the folder is used', async () => {
+  test('leftover processes of a killed start are ended before the folder is used', async () => {
     const orphan = spawn('/bin/sleep', ['300'], { detached: true, stdio: 'ignore' });
     orphan.unref();
     const identity = processIdentity(orphan.pid ?? 0) ?? '';

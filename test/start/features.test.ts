@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { featureTable, provideFeatures } from '../../start/setup/features.ts';
+import { featureTable, ensureFeatures } from '../../start/setup/features.ts';
 
 let folder = '';
 beforeEach(async () => {
@@ -21,18 +21,18 @@ async function program(name: string, script = 'exit 0'): Promise<void> {
 }
 
 const provide = async () => {
-  const states = await provideFeatures(Promise.resolve(false));
+  const states = await ensureFeatures(Promise.resolve(false));
   return Object.fromEntries(states.map(({ name, fault }) => [name, fault ?? 'works']));
 };
 
-test('where everything is there, everything works, and nothing is printed', async () => {
+test('with all programs installed, everything works, and nothing is printed', async () => {
   for (const name of ['Xvfb', 'ffmpeg', 'bwrap', 'xdotool']) await program(name);
   await program('fc-list', 'echo a font');
   expect(new Set(Object.values(await provide()))).toEqual(new Set(['works']));
-  expect(featureTable(await provideFeatures(Promise.resolve(false)))).toEqual([]);
+  expect(featureTable(await ensureFeatures(Promise.resolve(false)))).toEqual([]);
 });
 
-test('what is missing is told with what it is for and how to get it; logins never depend on it', async () => {
+test('missing programs are reported with their features and how to install them; logins never depend on them', async () => {
   await program('Xvfb');
   await program('bwrap', 'echo "No permissions to create new namespace" >&2; exit 1');
   await program('fc-list', 'case "$1" in :lang=ja | :lang=hi) ;; *) echo a font ;; esac');
@@ -40,33 +40,33 @@ test('what is missing is told with what it is for and how to get it; logins neve
     'Browsers with a window': 'works',
     'Input through the window': 'xdotool missing (apt-get install xdotool)',
     'Replays and recorded logins': 'ffmpeg missing (apt-get install ffmpeg)',
-    'Programs inside sessions': 'bubblewrap may not make namespaces (No permissions to create new namespace)',
+    'Programs inside sessions': 'bubblewrap may not create namespaces (No permissions to create new namespace)',
     'Fonts of every script':
       'none for Chinese, Japanese and Korean, Indic (apt-get install fonts-noto-cjk fonts-noto-core)',
   });
-  const table = featureTable(await provideFeatures(Promise.resolve(false)));
+  const table = featureTable(await ensureFeatures(Promise.resolve(false)));
   expect(table).toContain('    Logins, health checks, CDP   yes');
   expect(table).toContain('    Input through the window     no: xdotool missing (apt-get install xdotool)');
 });
 
-test('an installation that fails is tried again a day later, not at each start', async () => {
+test('a failed installation is retried a day later, not on every start', async () => {
   await program('apt-get', `echo "$@" >> ${folder}/calls; exit 100`);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   const calls = await readFile(join(folder, 'calls'), 'utf8');
   expect(calls).toMatch(/install -y -q --no-install-recommends xvfb xdotool ffmpeg bubblewrap\n$/);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe(calls);
 });
 
-test('an installation that says why it failed is heard', async () => {
+test('the reason of a failed installation is reported', async () => {
   await program('apt-get', 'echo "E: Unable to locate package xvfb" >&2; exit 100');
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(said.mock.calls.join('')).toContain('apt-get failed: E: Unable to locate package xvfb\n');
   said.mockRestore();
 });
 
-test('an installation that met the lock of another one is begun again', async () => {
+test("an installation blocked by another one's lock is retried", async () => {
   const locked = 'dpkg: error: dpkg frontend lock was locked by another process with pid 7';
   await program(
     'apt-get',
@@ -74,7 +74,7 @@ test('an installation that met the lock of another one is begun again', async ()
   );
   vi.stubEnv('PATH', `${folder}:/usr/bin:/bin`);
   await program('fc-list', 'echo');
-  await provideFeatures(Promise.resolve(true));
+  await ensureFeatures(Promise.resolve(true));
   expect(await readFile(join(folder, 'calls'), 'utf8')).toBe('x\nx\n');
   expect(await readdir(join(folder, 'cache')).catch(() => [])).toEqual([]);
 });

@@ -14,7 +14,7 @@ describe('keys', () => {
 
   const settings = (env: NodeJS.ProcessEnv = {}) => parseSettings({ HOLDFAST_DATA_DIR: dataDir, ...env });
 
-  test('missing keys are made once, for the owner alone', async () => {
+  test('missing keys are created once, readable only by the owner', async () => {
     const first = await loadKeys(settings());
     expect(first.masterKey).toHaveLength(32);
     expect(first.apiKey).toMatch(/^hf_live_/);
@@ -25,13 +25,13 @@ describe('keys', () => {
     expect((await stat(join(dataDir, 'keys'))).mode & 0o777).toBe(0o700);
   });
 
-  test('ten at once get the same keys, and no draft is left', async () => {
+  test('ten concurrent calls get the same keys, and leave no temporary file', async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => loadKeys(settings())));
     for (const keys of all) expect(keys).toEqual(all[0]);
     expect((await readdir(join(dataDir, 'keys'))).sort()).toEqual(['api.key', 'browser.key', 'master.key']);
   });
 
-  test('given keys are used and not written down', async () => {
+  test('configured keys are used and not written to disk', async () => {
     const apiKey = 'an-api-key-of-the-operator';
     const keys = await loadKeys(settings({ HOLDFAST_API_KEY: apiKey, HOLDFAST_MASTER_KEY: '11'.repeat(32) }));
     expect(keys.apiKey).toBe(apiKey);
@@ -39,7 +39,7 @@ describe('keys', () => {
     expect(await readdir(join(dataDir, 'keys'))).toEqual(['browser.key']);
   });
 
-  test('a damaged master key is refused, not replaced', async () => {
+  test('a damaged master key is rejected, not replaced', async () => {
     await loadKeys(settings());
     const file = join(dataDir, 'keys', 'master.key');
     await writeFile(file, 'AAAA\n');

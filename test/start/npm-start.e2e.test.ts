@@ -42,7 +42,7 @@ describe('npm start', () => {
   }
 
   async function ready(started: Started): Promise<void> {
-    await vi.waitFor(() => expect(started.output()).toContain('goes on where it was'), READY_MS);
+    await vi.waitFor(() => expect(started.output()).toContain('continues where it left off'), READY_MS);
   }
 
   /** Everything that runs with our data folder in its environment: the tree and whatever it started. */
@@ -69,7 +69,7 @@ describe('npm start', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
   });
 
-  test('prints what a newcomer needs, refuses a second start, survives kill -9, and stops clean', async () => {
+  test('prints instructions, rejects a second start, survives kill -9, and stops cleanly', async () => {
     const first = npmStart();
     await ready(first);
     const said = first.output();
@@ -88,7 +88,7 @@ describe('npm start', () => {
     const second = npmStart();
     const other = npmStart({ HOLDFAST_DATA_DIR: join(dataDir, 'other') });
     expect(await second.ended).toBe(1);
-    expect(second.output()).toMatch(/^holdfast: Holdfast runs already on .*HOLDFAST_DATA_DIR.*$/m);
+    expect(second.output()).toMatch(/^holdfast: Holdfast is already running on .*HOLDFAST_DATA_DIR.*$/m);
     expect(second.output()).not.toMatch(/^\s+at /m);
 
     // The same port, another folder.
@@ -109,10 +109,10 @@ describe('npm start', () => {
     await first.ended;
     await vi.waitFor(async () => expect(await members()).toEqual([]), 60_000);
 
-    // It goes on where it was, and npm's own end is a clean one.
+    // It continues where it left off, and npm's own end is a clean one.
     const third = npmStart();
     await vi.waitFor(() => {
-      expect(third.output()).toMatch(/refuses this installation's own key.*remove .*api\.key and start again/);
+      expect(third.output()).toMatch(/rejects this installation's own key.*remove .*api\.key and start again/);
     }, READY_MS);
     expect(third.output()).not.toContain('hf_live_');
     third.npm.kill('SIGTERM');
@@ -122,7 +122,7 @@ describe('npm start', () => {
     expect(await readdir(join(dataDir, 'run'))).not.toContain('supervisor.pid');
   }, 600_000);
 
-  test('a wrong setting and a missing tool are one line each', async () => {
+  test('an invalid setting and a missing tool are reported in one line each', async () => {
     const wrong = npmStart({ HOLDFAST_PLAN: 'gold', HOLDFAST_API_KEY: 'short' });
     const missing = npmStart({ CHROMIUM_PATH: '/nowhere/chromium' });
     expect(await wrong.ended).toBe(1);

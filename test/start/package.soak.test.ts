@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(dirname(archive), { recursive: true, force: true });
 });
 
-test('`npx holdfast` runs everything, twice, in the folder that it is called in', async () => {
+test('`npx holdfast` runs everything, twice, in the current folder', async () => {
   for (let start = 1; start <= 2; start++) {
     const port = await freePortBlock(6);
     const tree = spawn('npx', ['--no-install', 'holdfast'], {
@@ -37,7 +37,7 @@ test('`npx holdfast` runs everything, twice, in the folder that it is called in'
     for (const stream of [tree.stdout, tree.stderr]) stream.on('data', (data: Buffer) => (said += data.toString()));
     const ended = new Promise<number | null>((done) => tree.once('close', done));
     try {
-      await vi.waitFor(() => expect(said).toContain('goes on where it was'), 240_000);
+      await vi.waitFor(() => expect(said).toContain('continues where it left off'), 240_000);
       expect((await fetch(`http://localhost:${port}/health`)).status).toBe(200);
       expect(said).toContain(join(folder, '.holdfast'));
     } finally {
@@ -48,6 +48,6 @@ test('`npx holdfast` runs everything, twice, in the folder that it is called in'
   }
 }, 600_000);
 
-test('a program of somebody else type-checks against `holdfast/client` and runs', async () => {
+test('a third-party program type-checks against `holdfast/client` and runs', async () => {
   await checkClientProgram(folder);
 }, 120_000);

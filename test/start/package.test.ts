@@ -32,7 +32,7 @@ describe('the package', () => {
     await rm(dirname(archive), { recursive: true, force: true });
   });
 
-  test('holds compiled code and its declarations, and no sources', async () => {
+  test('contains compiled code and declarations, and no sources', async () => {
     const files = await readdir(installed(), { recursive: true });
     expect(files).toContain('dist/package/start/cli.js');
     expect(files).toContain('dist/package/start/client.d.ts');

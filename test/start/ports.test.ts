@@ -8,7 +8,7 @@ test('free ports pass', async () => {
   await checkPorts([{ port, host: '127.0.0.1', use: 'the API', setting: 'HOLDFAST_PORT' }]);
 });
 
-test('every taken port is named with its use and its setting, in one line', async () => {
+test('all taken ports are named with use and setting, in one line', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

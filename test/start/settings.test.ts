@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseSettings } from '../../start/settings.ts';
 
 describe('settings', () => {
-  test('nothing set: the documented defaults', () => {
+  test('without variables, the documented defaults apply', () => {
     const settings = parseSettings({});
     expect(settings.ports).toEqual({
       api: 8080,
@@ -24,18 +24,18 @@ describe('settings', () => {
     ]);
   });
 
-  test('what is kept is kept for as long as is said', () => {
+  test('retention periods are configurable', () => {
     expect(parseSettings({ HOLDFAST_TELEMETRY_DAYS: '2' }).telemetryDays).toBe(2);
     expect(() => parseSettings({ HOLDFAST_TELEMETRY_DAYS: '0' })).toThrow('HOLDFAST_TELEMETRY_DAYS');
   });
 
-  test('processes get out of their sandbox only by name', () => {
+  test('processes leave their sandbox only on explicit request', () => {
     const named = { BROWSER_ALLOW_UNSANDBOXED_PROCESSES: 'on', BROWSER_ALLOW_PROCESS_NETWORK: 'on' };
     const settings = parseSettings(named);
     expect([settings.allowUnsandboxedProcesses, settings.processNetwork]).toEqual([true, true]);
   });
 
-  test('programs of sessions are bounded as named, else as usual', () => {
+  test('process limits are configurable, with defaults', () => {
     expect(parseSettings({}).processLimits).toEqual({});
     const named = { BROWSER_PROCESS_MEMORY_MB: '512', BROWSER_PROCESS_COUNT: '100', BROWSER_PROCESS_NICE: '0' };
     expect(parseSettings({ ...named, BROWSER_PROCESS_FILE_MB: '1' }).processLimits).toEqual({
@@ -46,17 +46,17 @@ describe('settings', () => {
     });
   });
 
-  test('an empty variable counts as not set', () => {
+  test('an empty variable counts as unset', () => {
     expect(parseSettings({ HOLDFAST_PORT: '', DATABASE_URL: '', TEMPORAL_ADDRESS: '' }).ports.api).toBe(8080);
   });
 
-  test('the public URL loses its slash at the end', () => {
+  test('the trailing slash of the public URL is removed', () => {
     expect(parseSettings({ HOLDFAST_PUBLIC_URL: 'https://auth.example.com/' }).publicUrl).toBe(
       'https://auth.example.com',
     );
   });
 
-  test('a master key is read in base64 and in hex', () => {
+  test('a master key is accepted in base64 and hex', () => {
     const key = randomBytes(32);
     expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('base64') }).masterKeys).toEqual([key]);
     expect(parseSettings({ HOLDFAST_MASTER_KEY: key.toString('hex') }).masterKeys).toEqual([key]);
@@ -95,14 +95,14 @@ describe('settings', () => {
     expect(() => parseSettings({ [name]: value })).toThrow(new RegExp(`^Invalid configuration: ${name} must `));
   });
 
-  test('every wrong one is named at once, and no value is repeated', () => {
+  test('all invalid variables are named at once, without their values', () => {
     const secret = 'not-long-enough';
     const attempt = () => parseSettings({ HOLDFAST_API_KEY: secret, HOLDFAST_PLAN: 'gold', HOLDFAST_SANDBOX: 'maybe' });
     expect(attempt).toThrow(/HOLDFAST_API_KEY .*HOLDFAST_PLAN .*HOLDFAST_SANDBOX /);
     expect(attempt).not.toThrow(new RegExp(`${secret}|gold|maybe`));
   });
 
-  test('a worker version needs both its parts', () => {
+  test('a worker version requires both its parts', () => {
     expect(() => parseSettings({ TEMPORAL_DEPLOYMENT_NAME: 'logins' })).toThrow(/TEMPORAL_WORKER_BUILD_ID must be set/);
     expect(() => parseSettings({ TEMPORAL_WORKER_BUILD_ID: '7' })).toThrow(/TEMPORAL_DEPLOYMENT_NAME must be set/);
     const both = parseSettings({ TEMPORAL_DEPLOYMENT_NAME: 'logins', TEMPORAL_WORKER_BUILD_ID: '1.2.3' });
@@ -110,7 +110,7 @@ describe('settings', () => {
     expect(both.externalTemporal).toBeUndefined();
   });
 
-  test('a captcha solver is asked only where one is named, with or without a key', () => {
+  test('a captcha solver is used only if configured, with or without a key', () => {
     expect(parseSettings({}).captchaSolver).toBeUndefined();
     const url = 'http://10.0.0.7:8088/api/';
     const named = { url: 'http://10.0.0.7:8088/api', key: undefined };
@@ -120,7 +120,7 @@ describe('settings', () => {
     expect(() => parseSettings({ HOLDFAST_CAPTCHA_KEY: 'k-1' })).toThrow(/HOLDFAST_CAPTCHA_URL must be set/);
   });
 
-  test('exports go by a key of two parts, else by what AWS finds', () => {
+  test('exports use a two-part access key, else the default AWS credentials', () => {
     expect(parseSettings({}).exportStore).toEqual({});
     const given = { HOLDFAST_EXPORT_ACCESS_KEY_ID: 'AKIA', HOLDFAST_EXPORT_SECRET_ACCESS_KEY: 's' };
     expect(parseSettings(given).exportStore).toEqual({ credentials: { accessKeyId: 'AKIA', secretAccessKey: 's' } });
@@ -129,19 +129,19 @@ describe('settings', () => {
     );
   });
 
-  test('proxies in front are believed by address or range', () => {
+  test('reverse proxies are trusted by address or range', () => {
     expect(parseSettings({ HOLDFAST_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8,::1' }).trustProxy).toBe(
       '127.0.0.1, 10.0.0.0/8,::1',
     );
   });
 
-  test('origins of own pages are a list', () => {
+  test('allowed origins are a list', () => {
     expect(parseSettings({}).allowedOrigins).toEqual([]);
     const read = parseSettings({ HOLDFAST_ALLOWED_ORIGINS: 'https://app.example.com, http://localhost:3000' });
     expect(read.allowedOrigins).toEqual(['https://app.example.com', 'http://localhost:3000']);
   });
 
-  test("Temporal's own names lead to a server elsewhere", () => {
+  test("Temporal's own variables select an external server", () => {
     const settings = parseSettings({ TEMPORAL_ADDRESS: 'temporal:7233', TEMPORAL_NAMESPACE: 'logins' });
     expect(settings.externalTemporal?.connectionOptions.address).toBe('temporal:7233');
     expect(settings.externalTemporal?.namespace).toBe('logins');

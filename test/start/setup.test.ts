@@ -12,7 +12,7 @@ import { findTemporalCli, TEMPORAL_CLI_VERSION } from '../../start/setup/tempora
 
 const silent = { step: () => undefined, note: () => undefined };
 
-describe('set-up', () => {
+describe('setup', () => {
   let folder = '';
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'holdfast-setup-'));
@@ -29,7 +29,7 @@ describe('set-up', () => {
     return path;
   }
 
-  test('a tool is installed whole or not at all, by many at once', async () => {
+  test('a tool is installed atomically by concurrent calls', async () => {
     const fill = async (into: string): Promise<void> => {
       await writeFile(join(into, 'a'), 'a');
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 20));
@@ -41,13 +41,13 @@ describe('set-up', () => {
     expect((await readdir(join(folder, 'tool-1'))).sort()).toEqual(['a', 'b']);
   });
 
-  test('an install that fails leaves nothing behind', async () => {
+  test('a failed installation leaves nothing behind', async () => {
     const failing = installAtomically('tool-2', () => Promise.reject(new Error('no disk')), folder);
     await expect(failing).rejects.toThrow('no disk');
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('the Temporal CLI on PATH goes before the one in the cache', async () => {
+  test('the Temporal CLI on PATH takes precedence over the cached one', async () => {
     const cached = await program(join(folder, 'cache', 'holdfast', `temporal-${TEMPORAL_CLI_VERSION}`, 'temporal'));
     vi.stubEnv('XDG_CACHE_HOME', join(folder, 'cache'));
     vi.stubEnv('PATH', join(folder, 'bin'));
@@ -56,13 +56,13 @@ describe('set-up', () => {
     expect(await findTemporalCli()).toBe(onPath);
   });
 
-  test('CHROMIUM_PATH is taken as it is, and a wrong one is named', async () => {
+  test('CHROMIUM_PATH is used as is, and an invalid one is reported', async () => {
     const chromium = await program(join(folder, 'my-chromium'));
     expect(await findChromium(chromium)).toBe(chromium);
     await expect(findChromium(join(folder, 'nothing'))).rejects.toThrow(/^CHROMIUM_PATH is '.*nothing', which is not/);
   });
 
-  test('a folder or a file that may not be executed is not a program', async () => {
+  test('a folder or a non-executable file is not a program', async () => {
     await mkdir(join(folder, 'one', 'tool'), { recursive: true });
     await mkdir(join(folder, 'two'));
     await writeFile(join(folder, 'two', 'tool'), '');
@@ -72,7 +72,7 @@ describe('set-up', () => {
     expect(await findOnPath(['other'], path)).toBeUndefined();
   });
 
-  test('a download is written and counted; an HTTP error is an error', async () => {
+  test('a download is written with progress; an HTTP error rejects', async () => {
     const body = Buffer.alloc(300_000, 'x');
     const server = createServer((request, response) => {
       if (request.url === '/file') response.setHeader('content-length', body.length).end(body);
@@ -90,7 +90,7 @@ describe('set-up', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  test('quick work is silent; slow work tells when it starts and when it ends', async () => {
+  test('quick work is silent; slow work reports its start and end', async () => {
     const said: string[] = [];
     const output = { write: (text: string) => said.push(text) };
     await withProgress('Quick', () => Promise.resolve(), output);
@@ -109,14 +109,14 @@ describe('set-up', () => {
     await expect(failing).rejects.toThrow('broken');
   });
 
-  test('a command that cannot be started has failed, and its last words are kept', async () => {
+  test('a command that cannot be started fails, and the end of output is retained', async () => {
     expect((await run('/nowhere/program', [])).ok).toBe(false);
     const result = await run('/bin/sh', ['-c', 'echo first; echo second >&2; exit 3']);
     expect(result.ok).toBe(false);
     expect(lastLine(result.output)).toMatch(/first|second/);
   });
 
-  test('an unknown command of npm is one line', async () => {
+  test('an unknown command is reported in one line', async () => {
     const result = await run(process.execPath, ['start/bootstrap.mjs', 'fly']);
     expect(result.ok).toBe(false);
     expect(result.output).toMatch(/^(Compil.*\n)*holdfast: Unknown command 'fly'; use one of start, api, .*\n$/);

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePortBlock } from '../setup/free-port-block.ts';
 import { runStandaloneBrowser, type StandaloneBrowser } from './standalone-browser.ts';
 
-describe('npm run browser, with nothing else of Holdfast', () => {
+describe('npm run browser, standalone', () => {
   const all: StandaloneBrowser[] = [];
   const site = http.createServer((request, response) => {
     response.setHeader('set-cookie', 'seen=yes; Max-Age=86400');

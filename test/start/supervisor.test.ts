@@ -46,7 +46,7 @@ describe('supervisor', () => {
   const supervise = (...specs: ChildSpec[]): Supervisor =>
     (supervisor = createSupervisor(specs, { logDir: folder, say: (line) => said.push(line), backoffMs: 20 }));
 
-  test('starts by stages, stops everything, leaves nobody', async () => {
+  test('starts in stages, stops everything, and leaves no process', async () => {
     const order: string[] = [];
     supervisor = createSupervisor([role('late', 'ready', { stage: 1 }), sleeper('early')], {
       logDir: folder,
@@ -62,7 +62,7 @@ describe('supervisor', () => {
     expect(supervisor.pids()).toEqual({});
   });
 
-  test.each(['role', 'foreign'] as const)('a killed %s is started again, and that is told in a line', async (kind) => {
+  test.each(['role', 'foreign'] as const)('a killed %s is restarted, and reported in one line', async (kind) => {
     const one = supervise(kind === 'role' ? role('part', 'ready') : sleeper('part'));
     await one.start();
     const before = one.pids().part ?? 0;
@@ -74,7 +74,7 @@ describe('supervisor', () => {
     await one.stop();
   });
 
-  test('pauses grow while it keeps dying', async () => {
+  test('pauses grow while a child keeps exiting', async () => {
     const one = supervise(role('part', 'short-lived'));
     await one.start();
     await vi.waitFor(() => expect(said.filter((line) => line.includes('ended')).length).toBeGreaterThan(3), HANG_MS);
@@ -83,25 +83,25 @@ describe('supervisor', () => {
     await one.stop();
   });
 
-  test('one that cannot start stops the others, and its last words are told', async () => {
+  test('a child that cannot start stops the others, and its last log line is reported', async () => {
     const one = supervise(sleeper('good'), role('bad', 'broken'));
     await expect(one.start()).rejects.toThrow(/^Cannot start: bad ended \(exit code 1\); .*port 9 is taken/);
     expect(one.pids()).toEqual({});
   });
 
-  test('one that is never ready is given up', async () => {
+  test('a child that is never ready fails the start', async () => {
     const one = supervise(role('slow', 'late', { readyWithinMs: 300 }));
     await expect(one.start()).rejects.toThrow(/slow was not ready within 0\.3 s/);
   });
 
-  test('one that does not stop is killed', async () => {
+  test('a child that does not stop is killed', async () => {
     const one = supervise(role('stubborn', 'stubborn', { stopWithinMs: 200 }));
     await one.start();
     await one.stop();
     expect(said).toEqual(['stubborn does not stop; killing it']);
   });
 
-  test('what a child started goes with it', async () => {
+  test('processes started by a child are killed with it', async () => {
     const one = supervise(role('parent', 'grandchild'));
     await one.start();
     const grandchild = Number(await readFile(join(folder, 'parent.note'), 'utf8'));
@@ -111,7 +111,7 @@ describe('supervisor', () => {
     await one.stop();
   });
 
-  test('stopping while it starts stops what has started', async () => {
+  test('stopping during the start stops what has started', async () => {
     const one = supervise(sleeper('good'), role('slow', 'late'));
     const started = one.start();
     await vi.waitFor(() => expect(Object.keys(one.pids())).toHaveLength(2), HANG_MS);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isPlausibleApiKey, newApiKey } from '../../store/api-key-format.ts';
+import { isPlausibleApiKey, newApiKey } from '../../store/secret-tokens.ts';
 import { SCOPE, useStore } from './databases.ts';
 
 const CREATED_BY = { id: 'usr_1', email: 'ann@example.com', name: null };
 const WHOLE = { organizationId: SCOPE.organizationId, projectId: null };
 
-it('makes keys of one form whose checksum tells every mistyped character', () => {
+it('creates keys whose checksum detects every mistyped character', () => {
   const keys = Array.from({ length: 200 }, newApiKey);
   expect(new Set(keys).size).toBe(200);
   for (const key of keys) {
@@ -24,7 +24,7 @@ it('makes keys of one form whose checksum tells every mistyped character', () =>
 describe('API keys', () => {
   const context = useStore();
 
-  it('are shown once, found by hash, renamed, rotated, and revoked on the next request', async () => {
+  it('are shown once, found by hash, renamed, rotated, and rejected on the request after revocation', async () => {
     const { store } = context();
     const made = await store.apiKeys.create(WHOLE, {
       name: 'ci',
@@ -66,7 +66,7 @@ describe('API keys', () => {
     expect(await open({ clock: () => new Date(Date.now() + 61_000) }).apiKeys.authenticate(key)).toBeNull();
   });
 
-  it('given by the operator are registered once, organization-wide', async () => {
+  it('of the operator are registered once, organization-wide', async () => {
     const { store } = context();
     const key = 'chosen by the operator, 20+';
     await store.bootstrap({ plan: 'startup', apiKey: key });
@@ -80,7 +80,7 @@ describe('API keys', () => {
     expect(rows.filter((row) => row.name === 'Set-up')).toHaveLength(1);
   });
 
-  it('of a project reach no further than it', async () => {
+  it('of a project cannot access other projects', async () => {
     const { store } = context();
     const other = await store.projects.create(SCOPE.organizationId, { name: 'other' });
     const input = { name: 'x', expiresAt: null, createdBy: CREATED_BY };

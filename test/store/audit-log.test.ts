@@ -22,7 +22,7 @@ describe('the audit log', () => {
   const find = async (request: Partial<AuditLogRequest>, scope = whole) =>
     (await context().store.auditLog.page(scope, { limit: 100, ...request })).rows;
 
-  it('pages by token, newest first by the time of receipt, rows of one moment in the order written', async () => {
+  it('pages by token, newest first by time of receipt, then in the order written', async () => {
     const { store } = context();
     const times = ['10:00:00', '10:00:02', '10:00:01', '10:00:01', '10:00:01'];
     await add(times.map((time, index) => auditEntry({ timestamp: `2026-03-01T${time}.000Z`, status: 200 + index })));
@@ -37,7 +37,7 @@ describe('the audit log', () => {
     await expect(store.auditLog.page(whole, { limit: 2, after: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 
-  it('shows a project its own rows alone, and takes nothing at all', async () => {
+  it('shows a project only its own rows, and accepts an empty append', async () => {
     await add([]);
     await add([auditEntry()], null);
     await add([auditEntry({ status: 201 })]);
@@ -72,7 +72,7 @@ describe('the audit log', () => {
     expect((await find(request)).map(({ path }) => path).toSorted()).toEqual(paths.toSorted());
   });
 
-  it('finds what is rare, and what is common, beside many rows of the same and of other kinds', async () => {
+  it('finds rare and common rows among many rows of the same and of other kinds', async () => {
     const first = Date.parse('2026-03-01T00:00:00.000Z');
     // More rows of one kind than are looked at before the index is asked, and few of another, older and newer ones.
     const rows = Array.from({ length: 5000 }, (_, index) =>
@@ -114,7 +114,7 @@ describe('the audit log', () => {
     expect(pages).toEqual(expected('/rare', 100));
   });
 
-  it('tells that a row was changed, taken out or put in, and not that its oldest went by age', async () => {
+  it('detects a changed, removed or inserted row, but not rows deleted by age', async () => {
     const { store, database } = context();
     const after = async (change: string) => {
       await runOnce(database.connection, change);
@@ -135,7 +135,7 @@ describe('the audit log', () => {
     await runOnce(database.connection, 'truncate audit_log restart identity');
   });
 
-  it('is swept by age, from its beginning on', async () => {
+  it('is swept by age, oldest rows first', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     await add([11, 9, 12].map((days) => auditEntry({ timestamp: daysAgo(days), path: `/${days}` })));
     await context()

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AuditLogEntry } from '../../contract/audit-logs.ts';
 import { createPool, type Db } from '../../store/database.ts';
 import type { AuditLogRequest } from '../../store/queries/audit-log.ts';
-import { lookUpRows, type AuditLookup } from '../../store/queries/audit-log-lookup.ts';
+import { searchAuditLog, type AuditLookup } from '../../store/queries/audit-log-lookup.ts';
 import type { Database } from '../../store/schema.ts';
 import { auditEntry } from './audit-entry.ts';
 import { runOnce, useStore } from './databases.ts';
@@ -57,7 +57,7 @@ function timeOf(day: number, part: number): string {
   return new Date(FIRST + Math.floor((day + part) * DAY_MS)).toISOString();
 }
 
-describe('the audit log, where others have many rows', () => {
+describe('the audit log, if other organizations have many rows', () => {
   const context = useStore();
   beforeAll(async () => {
     const { store, database } = context();
@@ -91,7 +91,7 @@ describe('the audit log, where others have many rows', () => {
     ])
       requests.push([JSON.stringify(filters), projectId, filters]);
 
-  it.each(requests)('finds by %s in %s what there is', async (_filters, projectId, filters) => {
+  it.each(requests)('finds all matches by %s in %s', async (_filters, projectId, filters) => {
     const scope = { organizationId: ORGANIZATION, projectId };
     const days = { start: new Date(FIRST + 5.5 * DAY_MS), end: new Date(FIRST + 50.5 * DAY_MS) };
     for (const request of [{}, days].map((more) => ({ ...more, ...filters }))) {
@@ -108,7 +108,7 @@ describe('the audit log, where others have many rows', () => {
     }
   });
 
-  it('reads few rows for a search that only others have rows for', async () => {
+  it('reads few rows for a search that matches only other organizations', async () => {
     const { database } = context();
     const pool = createPool(database.connection, 1);
     const asked: CompiledQuery[] = [];
@@ -130,7 +130,7 @@ describe('the audit log, where others have many rows', () => {
     };
     for (const more of [{ search: '/submit' }, { search: 'connections/submit' }, { users: ['usr_none'] }]) {
       asked.length = 0;
-      expect(await lookUpRows(db, { ...lookup, ...more })).toEqual([]);
+      expect(await searchAuditLog(db, { ...lookup, ...more })).toEqual([]);
       // The newest rows of its own kinds were looked at before.
       const [, ...later] = asked;
       const read: number[] = [];

@@ -10,7 +10,7 @@ const WHOLE = { organizationId: 'org_default', projectId: null };
 const COLUMNS = `seq, timestamp, organization_id, project_id, auth_strategy, user_id, email, status, method, path, route,
   domain, duration_ms, client_ip, user_agent, previous_seal, seal`;
 
-describe('months of the audit log', () => {
+describe('partitions of the audit log', () => {
   const context = useStore();
   const add = (...days: string[]) =>
     context().store.auditLog.append(
@@ -28,7 +28,7 @@ describe('months of the audit log', () => {
     return rows.map(({ name }) => name.replace('audit_log_', ''));
   };
 
-  it('come when a row needs them, and go whole when they are over, after which the rest is still one chain', async () => {
+  it('are created on demand and dropped as a whole, and the remaining rows stay one chain', async () => {
     const { store, open } = context();
     await add('2031-01-30');
     await add('2031-02-02', '2031-01-31');
@@ -57,7 +57,7 @@ describe('months of the audit log', () => {
     await runOnce(context().database.connection, `delete from audit_log`);
   });
 
-  it('get indexes that an upgrade left out, one that was not finished too, and are searched by them', async () => {
+  it('get indexes missing after an upgrade, even an unfinished one, and are searched with them', async () => {
     const { database, open } = context();
     await add('2031-03-03', '2031-04-02');
     const client = new pg.Client(clientConfig(database.connection));
@@ -86,7 +86,7 @@ describe('months of the audit log', () => {
     await runOnce(database.connection, 'delete from audit_log');
   });
 
-  it('take the rows of an older schema, with their seals and in their order', async () => {
+  it('take over the rows of an older schema with their seals and order', async () => {
     const { database } = context();
     await add('2031-05-01', '2031-04-01');
     await add('2031-06-01');

@@ -5,7 +5,7 @@ const context = useStore();
 const CONFIG = { size: 2, stealth: true, profile: { name: 'a' }, chrome_policy: { HomepageLocation: 'x' } };
 const POOL = { name: 'one', config: CONFIG, profileId: 'prof_a', extensionIds: ['ext_a', 'ext_b'] };
 
-it('keeps pools as they were set, by names that are unique in their project', async () => {
+it('stores pools under names that are unique per project', async () => {
   const { browserPools, projects } = context().store;
   const { projectId } = SCOPE;
   await projects.create(SCOPE.organizationId, { id: 'prj_other', name: 'other' });

@@ -5,7 +5,7 @@ import { addConnection, documentOf, SCOPE, useStore } from './databases.ts';
 describe('change notifications', () => {
   const context = useStore();
 
-  it('reach a watcher in another process soon, and no state is missed', async () => {
+  it('reach a watcher in another process soon, without missing a state', async () => {
     const { store, open } = context();
     const id = await addConnection(store);
     const reader = open();
@@ -33,7 +33,7 @@ describe('change notifications', () => {
     expect(delays.slice(1).sort((a, b) => a - b)[20]).toBeLessThan(10_000);
   });
 
-  it('end when the connection is removed, is not there, or the watcher is stopped', async () => {
+  it('end if the connection is removed or missing, or the watcher is stopped', async () => {
     const { store, open } = context();
     const reader = open();
     const drain = async (id: string, signal: AbortSignal, hear?: () => void): Promise<void> => {
@@ -55,7 +55,7 @@ describe('change notifications', () => {
     await drain(await addConnection(store), AbortSignal.abort());
   });
 
-  it('serve many watchers at once', async () => {
+  it('serve many concurrent watchers', async () => {
     const { store, open } = context();
     const reader = open();
     const ids = await Promise.all(Array.from({ length: 100 }, () => addConnection(store)));
@@ -66,7 +66,7 @@ describe('change notifications', () => {
     expect(rows.map((row) => row?.revision)).toEqual(ids.map(() => 2));
   });
 
-  it('wait no longer than asked', async () => {
+  it('wait no longer than the timeout', async () => {
     const { store } = context();
     const id = await addConnection(store);
     const from = Date.now();

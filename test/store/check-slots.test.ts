@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { addConnection, SCOPE, useStore } from './databases.ts';
 
-describe('places in the schedule of checks', () => {
+describe('check slots', () => {
   const context = useStore();
 
-  it('gives connections that ask at once the lowest numbers, each its own, and the same when asked again', async () => {
+  it('assigns concurrent callers the lowest numbers, distinct and stable', async () => {
     const { store } = context();
     const ids = await Promise.all(Array.from({ length: 12 }, () => addConnection(store)));
     const takeAll = () => Promise.all(ids.map((id) => store.checkSlots.take(id, 3600)));
@@ -18,7 +18,7 @@ describe('places in the schedule of checks', () => {
     ]);
   });
 
-  it('gives the place of one that was removed, or has another interval, to the next', async () => {
+  it('reuses the slot of a connection that was removed or changed its interval', async () => {
     const { store } = context();
     const [a, b, c, d, e] = await Promise.all(Array.from({ length: 5 }, () => addConnection(store)));
     const take = (id = '', interval = 300) => store.checkSlots.take(id, interval);

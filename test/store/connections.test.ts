@@ -12,7 +12,7 @@ const EVENT: TimelineEvent = {
 describe('connections', () => {
   const context = useStore();
 
-  it('lets one of fifty inserts for a profile and domain win, and names it to the others', async () => {
+  it('lets one of fifty concurrent inserts for a profile and domain win, and returns its id to the others', async () => {
     const { store } = context();
     const outcomes = await Promise.all(
       Array.from({ length: 50 }, (_, index) => {
@@ -28,7 +28,7 @@ describe('connections', () => {
     for (const { answer } of outcomes) if (answer.outcome === 'exists') expect(answer.existingId).toBe(winners[0]?.id);
   });
 
-  it('answers the same insert twice alike, as a repeated activity needs', async () => {
+  it('returns the same result for a repeated insert, as a retried activity requires', async () => {
     const { store } = context();
     const row = { ...SCOPE, id: 'conn_twice', profileName: 'twice', domain: 'twice.example', revision: 1 };
     const insert = () => store.connections.insert({ ...row, document: documentOf(row.id, 1), createdAt: new Date() });
@@ -36,7 +36,7 @@ describe('connections', () => {
     expect(await insert()).toEqual({ outcome: 'inserted' });
   });
 
-  it('records only what is newer, with its timeline', async () => {
+  it('records only newer revisions, with their timeline', async () => {
     const { store } = context();
     const id = await addConnection(store);
     const at = new Date();
@@ -52,7 +52,7 @@ describe('connections', () => {
     expect(rows).toEqual([{ ...EVENT, id: `${id}_e`, status: 'SUCCESS' }]);
   });
 
-  it('walks over all connections in steps, and over none that was removed', async () => {
+  it('iterates over all connections in batches, without removed ones', async () => {
     const { store } = context();
     const made = [await addConnection(store), await addConnection(store), await addConnection(store)];
     const [removed = '', ...left] = made;
@@ -67,7 +67,7 @@ describe('connections', () => {
     expect(seen).not.toContain(removed);
   });
 
-  it('keeps what a page may say: NUL, lone surrogates, any script', async () => {
+  it('stores any page text: NUL, lone surrogates, any script', async () => {
     const { store } = context();
     const id = await addConnection(store);
     const said = 'a\u0000b \ud800 ünï 密碼';
@@ -80,7 +80,7 @@ describe('connections', () => {
     expect((await store.connections.byId(SCOPE, id))?.document.post_login_url).toBe(said);
   });
 
-  it('keeps the last 200 states at least, and not many more', async () => {
+  it('retains at least the last 200 states, and not many more', async () => {
     const { store } = context();
     const id = await addConnection(store);
     for (let revision = 2; revision <= 260; revision += 1)
@@ -91,7 +91,7 @@ describe('connections', () => {
     expect(states.at(-1)?.revision).toBe(260);
   });
 
-  it('pages newest first, filters, and takes % and _ of a query as they are', async () => {
+  it('pages newest first, filters, and matches % and _ of a query literally', async () => {
     const { store } = context();
     const project = await store.projects.create(SCOPE.organizationId, { name: 'lists' });
     const scope = { ...SCOPE, projectId: project.id };
@@ -123,7 +123,7 @@ describe('connections', () => {
     expect(await count({ profileName: 'Ünna 2', domain: 'other.example' })).toBe(0);
   });
 
-  it('finds the connections of a credential, as it is linked now', async () => {
+  it('finds the connections that currently use a credential', async () => {
     const { store } = context();
     const [linked, relinked, removed] = [
       await addConnection(store),
@@ -145,7 +145,7 @@ describe('connections', () => {
     expect(await idsOf('shared/ü', { ...SCOPE, projectId: 'prj_other' })).toEqual([]);
   });
 
-  it('brings connections of an older schema along, whatever their documents hold', async () => {
+  it('migrates connections of an older schema, whatever their documents contain', async () => {
     const { store, database } = context();
     const id = await addConnection(store);
     const { settings } = documentOf(id, 2);
@@ -199,7 +199,7 @@ describe('connections', () => {
     expect((await store.connections.usingCredential(SCOPE, 'from-before')).map((row) => row.id)).toEqual([id]);
   });
 
-  it('shows nothing to another project or organization', async () => {
+  it('returns nothing to another project or organization', async () => {
     const { store } = context();
     await store.organizations.create({ id: 'org_other', name: 'Other', plan: 'free' });
     const otherProject = await store.projects.create('org_other', { name: 'theirs' });
@@ -227,7 +227,7 @@ describe('connections', () => {
     expect(await store.connections.byId({ ...SCOPE, projectId: null }, mine)).not.toBeNull();
   });
 
-  it('removes all that belongs to a connection, for good', async () => {
+  it('permanently removes everything that belongs to a connection', async () => {
     const { store } = context();
     const id = await addConnection(store, { domain: 'gone.example' });
     const values = { connectionId: id, interactionId: 'int_1', values: { a: 'b' }, expiresAt: inMinutes(5) };
@@ -246,7 +246,7 @@ describe('connections', () => {
   });
 
   describe('timeline', () => {
-    it('lists newest first, by page and by type', async () => {
+    it('lists events newest first, by page and type', async () => {
       const { store } = context();
       const id = await addConnection(store);
       const timeline = Array.from({ length: 5 }, (_, index): TimelineEvent => ({

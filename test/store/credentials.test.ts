@@ -32,7 +32,7 @@ describe('credentials', () => {
     ).rejects.toMatchObject({ code: 'already_exists' });
   });
 
-  it('are patched: keys removed first, then values merged; an empty TOTP secret removes it', async () => {
+  it('are patched: keys are removed first, then values merged; an empty TOTP secret removes it', async () => {
     const { store } = context();
     const { id } = await store.credentials.create(SCOPE, {
       name: 'patch me',
@@ -59,7 +59,7 @@ describe('credentials', () => {
     });
   });
 
-  it('hold passkeys by their credential ids, and note how often each has signed', async () => {
+  it('store passkeys by credential id, and record signature counts', async () => {
     const { store } = context();
     const [first, second] = [newPasskey('first', { sign_count: 3 }), newPasskey('second')];
     const passkeys = [first, second];
@@ -72,8 +72,8 @@ describe('credentials', () => {
     const names = passkeys.map(({ credential_id, rp_id }) => ({ credential_id, rp_id }));
     expect(shown).toMatchObject({ passkeys: names, version: 1 });
     expect(JSON.stringify(shown)).not.toContain(first.private_key);
-    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 5]]));
-    await store.credentials.noteSignCounts(id, new Map([[first.credential_id, 4]]));
+    await store.credentials.recordSignCounts(id, new Map([[first.credential_id, 5]]));
+    await store.credentials.recordSignCounts(id, new Map([[first.credential_id, 4]]));
     expect(await store.credentials.open(id)).toMatchObject({
       passkeys: [{ ...first, sign_count: 5 }, second],
       version: 1,
@@ -88,7 +88,7 @@ describe('credentials', () => {
     });
   });
 
-  it('know where a person typed what, also when the value is replaced, until it is removed', async () => {
+  it('keep the origin of a typed value when it is replaced, until it is removed', async () => {
     const { store } = context();
     const origins = { username: 'https://id.example', password: 'https://id.example' };
     const values = { username: 'ann', password: '1' };
@@ -105,7 +105,7 @@ describe('credentials', () => {
     });
   });
 
-  it('lose nothing when two logins merge at once', async () => {
+  it('lose nothing when two logins merge concurrently', async () => {
     const { store } = context();
     const { id } = await store.credentials.create(SCOPE, { name: 'merge', domain: 'm.example', values: {} });
     await Promise.all(
@@ -117,7 +117,7 @@ describe('credentials', () => {
     expect(Object.keys((await store.credentials.open(id))?.values ?? {})).toHaveLength(20);
   });
 
-  it('are listed by domain and part of a name, and removed', async () => {
+  it('are listed by domain and part of the name, and removed', async () => {
     const { store } = context();
     const project = await store.projects.create(SCOPE.organizationId, { name: 'creds' });
     const scope = { ...SCOPE, projectId: project.id };

@@ -7,7 +7,7 @@ const context = useStore();
 const PLAIN = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"told"') };
 const credential = (name: string) => ({ name, domain: 'v.example', values: { password: name } });
 
-it('changes every key once, also after a kill, while a process reads and writes that was started before', async () => {
+it('rotates every key once, even after a kill, while an older process reads and writes', async () => {
   const { open } = context();
   let masterKeys = [MASTER_KEY];
   const running = open({ reloadMasterKeys: () => Promise.resolve(masterKeys) });

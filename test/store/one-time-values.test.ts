@@ -4,7 +4,7 @@ import { addConnection, useStore } from './databases.ts';
 describe('submissions, handoffs and the typing ledger', () => {
   const context = useStore();
 
-  it('give a retried submission its first id, whatever the order of its values', async () => {
+  it('return the first id for a retried submission, regardless of the order of its values', async () => {
     const { store } = context();
     const connectionId = await addConnection(store);
     const seal = (values: Record<string, string>, interactionId = 'int_1') =>
@@ -36,7 +36,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await store.submissions.open(id)).toBeNull();
   });
 
-  it('keep no submission longer than ten minutes', async () => {
+  it('retain no submission longer than ten minutes', async () => {
     const { store, open } = context();
     const connectionId = await addConnection(store);
     const { submissionId } = await store.submissions.seal({
@@ -54,7 +54,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await store.submissions.open(submissionId)).toBeNull();
   });
 
-  it('know a submission until it is discarded, and seal nothing by asking', async () => {
+  it('recognize a submission until it is discarded, and seal nothing when queried', async () => {
     const { store } = context();
     const input = { connectionId: await addConnection(store), interactionId: 'int_1', values: { a: '1' } };
     const expiresAt = new Date(Date.now() + 60_000);
@@ -67,7 +67,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect((await store.submissions.seal({ ...input, expiresAt })).duplicate).toBe(false);
   });
 
-  it('redeem a handoff code once of 200 at once', async () => {
+  it('redeem a handoff code once among 200 concurrent callers', async () => {
     const { store, open } = context();
     const connectionId = await addConnection(store);
     const expiresAt = new Date(Date.now() + 60_000);
@@ -82,7 +82,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await redeem(1)).toBe(false);
   });
 
-  it('let one of many type, and the ledger move forward only', async () => {
+  it('let one of many callers type, and move the ledger only forward', async () => {
     const { store } = context();
     const claim = { connectionId: 'conn_l', flowId: 'flow_l', interactionId: 'int_l', submissionId: 'sub_l' };
     const claims = await Promise.all(Array.from({ length: 30 }, () => store.typingLedger.claim(claim)));
@@ -95,7 +95,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await store.typingLedger.read('flow_l', 'int_other')).toBeNull();
   });
 
-  it('give a claim back that has sent nothing, and no other', async () => {
+  it('release only a claim that has submitted nothing', async () => {
     const { store } = context();
     const entry = (interactionId: string) => ({ connectionId: 'conn_r', flowId: 'flow_r', interactionId });
     await store.typingLedger.claim(entry('typed'));
@@ -110,7 +110,7 @@ describe('submissions, handoffs and the typing ledger', () => {
     expect(await store.typingLedger.release('flow_r', 'given up')).toBe(false);
   });
 
-  it('close the ledger to a worker that was given up, and tell how far it had come', async () => {
+  it('close the ledger to an abandoned worker, and return the state it had reached', async () => {
     const { store } = context();
     const entry = (interactionId: string) => ({ connectionId: 'conn_a', flowId: 'flow_a', interactionId });
     expect(await store.typingLedger.abandon(entry('not begun'))).toBeNull();

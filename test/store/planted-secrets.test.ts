@@ -57,7 +57,7 @@ function secretsIn(dataDir: string, emptyDir: string, secrets: Record<string, st
     .map(([name]) => name);
 }
 
-it('keeps no planted secret in any byte of the data folder, its log included', async () => {
+it('contains no planted secret in any byte of the data folder, including its log', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'hf-planted-'));
   const dataDir = join(folder, 'data');
   const emptyDir = join(folder, 'empty');

@@ -33,7 +33,7 @@ describe('mergeStates', () => {
     expect(second.origins.map((origin) => origin.origin).sort()).toEqual(['https://a.example', 'https://b.example']);
   });
 
-  it('removes what the session removed, and nothing else', () => {
+  it('removes only what the session removed', () => {
     const loaded = state([cookie('a', '1'), cookie('b', '1')], { 'https://x.example': { p: '1', q: '1' } });
     const now = state([cookie('b', '1')], { 'https://x.example': { q: '1' } });
     const stored = state([cookie('a', '1'), cookie('b', '2'), cookie('c', '3')], {
@@ -44,12 +44,12 @@ describe('mergeStates', () => {
     expect(merged.origins[0]?.localStorage).toEqual({ q: '2', r: '3' });
   });
 
-  it('does not bring back what another session removed meanwhile', () => {
+  it('does not restore what another session removed meanwhile', () => {
     const loaded = state([cookie('a', '1')]);
     expect(values(mergeStates(loaded, state([cookie('a', '1')]), state([])))).toEqual({});
   });
 
-  it('tells cookies apart by name, domain, path and partition', () => {
+  it('distinguishes cookies by name, domain, path and partition', () => {
     const partitionKey = { topLevelSite: 'https://top.example', hasCrossSiteAncestor: true };
     const cookies = [
       cookie('n', '1'),
@@ -71,7 +71,7 @@ describe('mergeStates', () => {
     expect(values(mergeStates(state([]), state([]), stored, 2000))).toEqual({ session: '1', new: '1' });
   });
 
-  it('takes databases as wholes', () => {
+  it('merges databases as a whole', () => {
     const database = (name: string, version: number) => ({ name, version, stores: [] });
     const origin = (...indexedDB: ReturnType<typeof database>[]): ProfileState => ({
       cookies: [],
@@ -107,14 +107,14 @@ const plain = (value: ProfileState): unknown => ({
 });
 
 describe('mergeStates, for all states', () => {
-  it('changes nothing when the session changed nothing', () => {
+  it('changes nothing if the session changed nothing', () => {
     fc.assert(
       fc.property(states, states, (loaded, stored) => {
         expect(plain(mergeStates(loaded, loaded, stored))).toEqual(plain(stored));
       }),
     );
   });
-  it('gives the session’s state when nobody else saved', () => {
+  it('returns the session’s state if no other session saved', () => {
     fc.assert(
       fc.property(states, states, (loaded, now) => {
         expect(plain(mergeStates(loaded, now, loaded))).toEqual(plain(now));
@@ -129,7 +129,7 @@ describe('mergeStates, for all states', () => {
       }),
     );
   });
-  it('leaves inputs as they were', () => {
+  it('does not mutate its inputs', () => {
     fc.assert(
       fc.property(states, states, states, (loaded, now, stored) => {
         const before = JSON.stringify([loaded, now, stored]);

@@ -4,7 +4,7 @@ import { SCOPE, useStore } from './databases.ts';
 describe('profiles', () => {
   const context = useStore();
 
-  it('are made once by name, however many ask', async () => {
+  it('are created once per name by concurrent callers', async () => {
     const { store } = context();
     const made = await Promise.all(Array.from({ length: 20 }, () => store.profiles.findOrCreate(SCOPE, 'ann / ä')));
     expect(new Set(made.map((profile) => profile.id)).size).toBe(1);
@@ -14,7 +14,7 @@ describe('profiles', () => {
     expect(await store.profiles.find(SCOPE, nameless.id)).toEqual(nameless);
   });
 
-  it('merge every one of many saves at once', async () => {
+  it('merge all concurrent saves', async () => {
     const { store } = context();
     const { id } = await store.profiles.findOrCreate(SCOPE, 'saves');
     expect(await store.profiles.load(SCOPE.projectId, { name: 'saves' })).toMatchObject({ state: null, revision: 0 });
@@ -28,7 +28,7 @@ describe('profiles', () => {
     );
   });
 
-  it('keep the stored state when a merge throws', async () => {
+  it('keep the stored state if a merge throws', async () => {
     const { store } = context();
     const { id } = await store.profiles.findOrCreate(SCOPE, 'throws');
     await store.profiles.save(SCOPE.projectId, id, () => ({ kept: true }));
@@ -39,7 +39,7 @@ describe('profiles', () => {
     expect((await store.profiles.load(SCOPE.projectId, { id }))?.state).toEqual({ kept: true });
   });
 
-  it('hold a state of several megabytes', async () => {
+  it('store a state of several megabytes', async () => {
     const { store } = context();
     const { id } = await store.profiles.findOrCreate(SCOPE, 'large');
     const state = { text: 'ä'.repeat(3_000_000) };
@@ -47,7 +47,7 @@ describe('profiles', () => {
     expect((await store.profiles.load(SCOPE.projectId, { id }))?.state).toEqual(state);
   });
 
-  it('are renamed, listed, removed within their project only', async () => {
+  it('are renamed, listed and removed only within their project', async () => {
     const { store } = context();
     const project = await store.projects.create(SCOPE.organizationId, { name: 'profiles' });
     const scope = { ...SCOPE, projectId: project.id };

@@ -26,7 +26,7 @@ async function stored(id: string): Promise<{ archive: Buffer | null; sealed_arch
   }
 }
 
-it('are sealed, those that were kept before too, and follow a new key', async () => {
+it('are sealed, including those of older versions, and resealed under a new key', async () => {
   const { store, open, database } = context();
   const [sealed, former] = [await deploy(store), await deploy(store)];
   await runOnce(

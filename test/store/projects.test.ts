@@ -39,7 +39,7 @@ function archive(projectId: string): Promise<boolean> {
     );
 }
 
-it('that is archived or deleted gets no connection, not one that was just being made either', async () => {
+it('that is archived or deleted gets no connection, not even one being created', async () => {
   const { store } = context();
   const make = () => store.projects.create(organizationId, { name: `short ${randomUUID()}` });
   const [archived, deleted] = [await make(), await make()];
@@ -47,7 +47,7 @@ it('that is archived or deleted gets no connection, not one that was just being 
   await store.projects.remove(organizationId, deleted.id);
   expect(await insert(archived.id)).toBe(false);
   expect(await insert(deleted.id)).toBe(false);
-  expect((await store.projects.closedOf([archived.id, deleted.id, SCOPE.projectId, 'none'])).toSorted()).toEqual(
+  expect((await store.projects.filterInactive([archived.id, deleted.id, SCOPE.projectId, 'none'])).toSorted()).toEqual(
     [archived.id, deleted.id].toSorted(),
   );
   const together = await Promise.all(
@@ -93,7 +93,7 @@ const MADE: Record<string, (store: Store, scope: ProjectScope) => Promise<unknow
   'code source': (store, scope) => store.codeSources.create(scope, { type: 'mailgun', secret: 'key' }),
 };
 
-it.each(Object.entries(MADE))('that is deleted keeps no %s that was just being made', async (_, make) => {
+it.each(Object.entries(MADE))('that is deleted keeps no %s that was being created', async (_, make) => {
   const { store } = context();
   const settled = (work: Promise<unknown>): Promise<string> =>
     work.then(

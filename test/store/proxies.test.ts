@@ -25,7 +25,7 @@ describe('proxies', () => {
     return { ...SCOPE, projectId: id };
   };
 
-  it('keep their password write-only, and open it for who connects', async () => {
+  it('keep their password write-only, and open it for connecting', async () => {
     const { store } = context();
     const scope = await newProject();
     const made = await store.proxies.create(scope, input('office'));
@@ -46,7 +46,7 @@ describe('proxies', () => {
     expect(await store.proxies.open(scope.projectId, { id: open.id })).toMatchObject({ proxy: { password: null } });
   });
 
-  it('are found by a name only while one of them has it, and only in their project', async () => {
+  it('are found by name only if it is unambiguous, and only in their project', async () => {
     const { store } = context();
     const [scope, other] = [await newProject(), await newProject()];
     const first = await store.proxies.create(scope, input('twice/ü'));
@@ -62,7 +62,7 @@ describe('proxies', () => {
     expect(await store.proxies.match(scope.projectId, { name: 'twice/ü' })).toMatchObject({ proxy: { id: first.id } });
   });
 
-  it('are listed by whole name, by a part of name or host, and by id', async () => {
+  it('are listed by exact name, by a part of the name or host, and by id', async () => {
     const { store } = context();
     const scope = await newProject();
     const rome = await store.proxies.create(scope, input('Rome', 'eu.example'));
@@ -81,7 +81,7 @@ describe('proxies', () => {
     expect(await store.proxies.list(scope, { limit: 1, offset: 0 })).toMatchObject({ hasMore: true });
   });
 
-  it('leave a row without a password when they are deleted', async () => {
+  it('keep a row without a password after deletion', async () => {
     const { store, database } = context();
     const scope = await newProject();
     const { id } = await store.proxies.create(scope, input('gone'));
@@ -97,7 +97,7 @@ describe('proxies', () => {
     await db.destroy();
   });
 
-  it('remember their last check', async () => {
+  it('record their last check', async () => {
     const { store } = context();
     const scope = await newProject();
     const { id } = await store.proxies.create(scope, input('checked'));
@@ -107,7 +107,7 @@ describe('proxies', () => {
     expect(await store.proxies.recordCheck(scope, id, 'available')).toMatchObject({ status: 'available' });
   });
 
-  it('are sealed anew with the key of their organization', async () => {
+  it('are resealed when the key of their organization is rotated', async () => {
     const { store, open, database } = context();
     const scope = await newProject();
     const { id } = await store.proxies.create(scope, input('rotated'));

@@ -25,7 +25,7 @@ it('counts the calls of all processes together, by name and key', async () => {
   expect((await context().store.rateLimiter('others', LIMIT).take('one')).retryAfterSeconds).toBe(0);
 });
 
-it('counts by itself while the database is away', async () => {
+it('counts locally while the database is unreachable', async () => {
   const away = createStore({ connection: { socketDir: '/nowhere' }, masterKey: MASTER_KEY });
   const limiter = away.rateLimiter('away', { burst: 2, perSecond: 0.01 });
   expect([await limiter.take('one'), await limiter.take('one')]).toEqual([

@@ -30,7 +30,7 @@ describe('recordings', () => {
     return Buffer.concat(parts);
   }
 
-  it('are read as they were kept, by their project and session alone', async () => {
+  it('are read back unchanged, only by their project and session', async () => {
     const { store } = context();
     const recording = recordingOf(await addConnection(store, { domain: 'kept.example' }));
     const { id, sessionId } = recording;
@@ -46,7 +46,7 @@ describe('recordings', () => {
     expect(await store.recordings.find(SCOPE.projectId, newId('brw'), id)).toBeNull();
   });
 
-  it('lie sealed, each part bound to its place', async () => {
+  it('are sealed, with each part bound to its place', async () => {
     const { store, database } = context();
     const recording = recordingOf(await addConnection(store, { domain: 'sealed.example' }));
     await store.recordings.keep(SCOPE, recording);
@@ -64,7 +64,7 @@ describe('recordings', () => {
     await expect(contentOf(recording.id)).rejects.toThrow('changed or moved');
   });
 
-  it('go when they are as old as was set', async () => {
+  it('are deleted after the configured retention', async () => {
     const { store, open } = context();
     const kept = recordingOf(await addConnection(store, { domain: 'month.example' }));
     await open({ recordingsKeptMs: 4 * WEEK_MS }).recordings.keep(SCOPE, kept);
@@ -75,7 +75,7 @@ describe('recordings', () => {
     expect(await contentOf(kept.id)).toHaveLength(0);
   });
 
-  it('go a week later, and with their connection', async () => {
+  it('are deleted after a week, and with their connection', async () => {
     const { store, database } = context();
     const connectionId = await addConnection(store, { domain: 'gone.example' });
     const [old, removed] = [recordingOf(connectionId), recordingOf(connectionId)];

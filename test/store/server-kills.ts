@@ -31,7 +31,7 @@ export function testKills(victims: readonly ('server' | 'tree')[]): void {
     return started;
   }
 
-  it('loses no write that it confirmed, whether it is killed or all that started it; its clients go on', async () => {
+  it('loses no confirmed write when it or its whole process tree is killed, and its clients continue', async () => {
     const folder = join(parent, 'postgres');
     let started = await run(folder);
     const store = createStore({ connection: { socketDir: socketDirOf(folder) }, masterKey: MASTER_KEY });

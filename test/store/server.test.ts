@@ -19,7 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChild, type RunningChild } from '../../start/child-process.ts';
 import { findPostgres } from '../../start/postgres/binaries.ts';
 import { clusterMajor, openCluster } from '../../start/postgres/cluster.ts';
-import { ownStore, postgresServer } from '../../start/postgres/server.ts';
+import { localStore, postgresServer } from '../../start/postgres/server.ts';
 import { socketDirOf } from '../../start/postgres/socket.ts';
 import { clientConfig } from '../../store/database.ts';
 import { STORE_PROCESS, testKills } from './server-kills.ts';
@@ -65,14 +65,14 @@ describe('the store server', () => {
   });
   afterAll(() => server.stop(() => undefined));
 
-  it('is durable, and can search by parts of names', async () => {
+  it('is durable, and supports substring searches', async () => {
     for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes'])
       expect(await query(folder, `show ${setting}`)).toEqual([{ [setting]: 'on' }]);
     await query(folder, 'create extension pg_trgm');
     expect(await query(folder, "select lower('ÄÉ') as text")).toEqual([{ text: 'äé' }]);
   });
 
-  it('listens on its socket alone, and lets in the user who started it alone', async () => {
+  it('listens only on its socket, and accepts only the user who started it', async () => {
     expect(await query(folder, 'show listen_addresses')).toEqual([{ listen_addresses: '' }]);
     const rules = await query(folder, 'select type, user_name, auth_method, options from pg_hba_file_rules');
     expect(rules).toEqual([{ type: 'local', user_name: ['postgres'], auth_method: 'peer', options: ['map=holdfast'] }]);
@@ -81,7 +81,7 @@ describe('the store server', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it('logs no statement and no value', async () => {
+  it('logs no statements and no values', async () => {
     await query(folder, 'create table notes (note text primary key)');
     await query(folder, "insert into notes values ('a planted secret')");
     await expect(query(folder, "insert into notes values ('a planted secret')")).rejects.toThrow(/duplicate key/);
@@ -89,7 +89,7 @@ describe('the store server', () => {
     expect(readFileSync(join(parent, 'store.log'), 'utf8')).not.toContain('planted');
   });
 
-  it('ends at once when asked to, its clients notwithstanding, and keeps what it has', async () => {
+  it('stops immediately despite connected clients, and keeps its data', async () => {
     const client = new pg.Client(clientConfig({ socketDir: socketDirOf(folder) }));
     client.on('error', () => undefined);
     await client.connect();
@@ -106,7 +106,7 @@ describe('the store server', () => {
 describe('the store server under kill -9', () => {
   testKills(['server', 'tree']);
 
-  it('starts again after a kill in the middle of making the database, and beside the id of a stranger', async () => {
+  it('starts after a kill during the creation of the database, and despite a reused process id', async () => {
     const parent = newParent();
     const folder = join(parent, 'postgres');
     const making = spawn(process.execPath, ['--import', 'tsx', STORE_PROCESS, folder, parent], { stdio: 'ignore' });
@@ -124,7 +124,7 @@ describe('the store server under kill -9', () => {
   });
 });
 
-it('is made by programs that return by name to where they began, as those before Postgres 16 do', async () => {
+it('is created by programs that return to their working directory by name, like Postgres before 16', async () => {
   const programs = newParent();
   chmodSync(programs, 0o755);
   const initdb = '#!/bin/sh\nbegan=$(pwd -P) && cd / && cd "$began" && echo 15 > "$2/PG_VERSION"\n';
@@ -135,7 +135,7 @@ it('is made by programs that return by name to where they began, as those before
   expect(await clusterMajor(folder)).toBe(15);
 });
 
-it('is run by programs that need nothing of where they were installed from', async () => {
+it('runs programs that do not depend on their installation folder', async () => {
   const { folder } = await findPostgres();
   const entries = readdirSync(dirname(folder), { recursive: true, withFileTypes: true });
   const links = entries.filter((entry) => entry.isSymbolicLink());
@@ -144,17 +144,17 @@ it('is run by programs that need nothing of where they were installed from', asy
 });
 
 describe('a store that cannot be opened', () => {
-  it('names the Postgres that it needs when there is none here', async () => {
+  it('names the required Postgres version if there is none', async () => {
     await expect(findPostgres(9)).rejects.toThrow(/^No Postgres 9 for .*Install one .*, or set DATABASE_URL/);
     const folder = newParent();
     writeFileSync(join(folder, 'PG_VERSION'), '9\n');
     await expect(postgresServer(folder)).rejects.toThrow(/^No Postgres 9/);
   });
 
-  it('says what to do with the store of 0.1, and leaves it as it is', async () => {
+  it('explains what to do with the store of version 0.1, and leaves it unchanged', async () => {
     const dataDir = newParent();
     mkdirSync(join(dataDir, 'store', 'pg'), { recursive: true });
-    await expect(ownStore(dataDir)).rejects.toThrow(/store of Holdfast 0\.1/);
+    await expect(localStore(dataDir)).rejects.toThrow(/store of Holdfast 0\.1/);
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
   });
 });

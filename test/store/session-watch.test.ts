@@ -10,7 +10,7 @@ const CHECK: CheckMethod = { method: 'request', status: 200, address: 'https://a
 const PLACE = { slot: 1, intervalSeconds: 3600 };
 const context = useStore();
 
-it('leaves a row, its states and its timeline as each check of a watch has them', async () => {
+it('leaves the row, states and timeline of each check of a watch', async () => {
   const { store } = context();
   const id = await addConnection(store);
   const records = createRecordActivities(store);

@@ -12,13 +12,13 @@ describe('a sealed value', () => {
   const key = { id: newKeyId(), key: randomBytes(32) };
   const blob = seal(key, PLACE, Buffer.from('correct horse'));
 
-  it('opens in its place, and never looks the same twice', () => {
+  it('opens in its place, and has a different ciphertext every time', () => {
     expect(unseal(key, PLACE, blob).toString()).toBe('correct horse');
     expect(seal(key, PLACE, Buffer.from('correct horse')).equals(blob)).toBe(false);
     expect(unseal(key, PLACE, seal(key, PLACE, Buffer.alloc(0)))).toHaveLength(0);
   });
 
-  it('is refused with any one bit changed', () => {
+  it('is rejected if any bit is changed', () => {
     for (let at = 0; at < blob.length; at += 1)
       for (let bit = 0; bit < 8; bit += 1) {
         const changed = Buffer.from(blob);
@@ -27,7 +27,7 @@ describe('a sealed value', () => {
       }
   });
 
-  it('is refused cut short, prolonged, in another place or by another key', () => {
+  it('is rejected if truncated, extended, in another place or with another key', () => {
     for (let length = 0; length < blob.length; length += 1)
       expect(() => unseal(key, PLACE, blob.subarray(0, length))).toThrow(SealBroken);
     expect(() => unseal(key, PLACE, Buffer.concat([blob, Buffer.alloc(1)]))).toThrow(SealBroken);
@@ -43,7 +43,7 @@ describe('a sealed value', () => {
 });
 
 describe('derived keys', () => {
-  it('differ by purpose and master key, and stay the same', () => {
+  it('differ by purpose and master key, and are stable', () => {
     const master = Buffer.alloc(32, 1);
     expect(deriveKey(master, 'a')).toEqual(deriveKey(master, 'a'));
     expect(deriveKey(master, 'a')).not.toEqual(deriveKey(master, 'b'));
@@ -57,7 +57,7 @@ describe('the vault', () => {
 
   const credential = (name: string) => ({ name, domain: 'v.example', values: { password: name } });
 
-  it('refuses a ciphertext that was moved to another row or changed in the table', async () => {
+  it('rejects a ciphertext that was moved to another row or changed in the table', async () => {
     const { store, database } = context();
     const first = await store.credentials.create(SCOPE, credential('v1'));
     const second = await store.credentials.create(SCOPE, credential('v2'));
@@ -72,13 +72,13 @@ describe('the vault', () => {
     for (const { id } of [first, second]) await store.credentials.remove(SCOPE, id);
   });
 
-  it('says so when the master key is a wrong one', async () => {
+  it('reports a wrong master key', async () => {
     const { open } = context();
     const stranger = open({ masterKey: randomBytes(32) });
     await expect(stranger.bootstrap({ plan: 'free' })).rejects.toThrow(/master key is not the one/);
   });
 
-  it('changes the master key while others read and write', async () => {
+  it('rotates the master key during concurrent reads and writes', async () => {
     const { store, open } = context();
     const before = await store.credentials.create(SCOPE, credential('before'));
     const connectionId = await addConnection(store);
@@ -102,7 +102,7 @@ describe('the vault', () => {
     expect(await open({ retiredMasterKeys: [nextKey] }).rotateMasterKey()).toEqual({ rewrapped: 1 });
   });
 
-  it('changes the key of an organization row by row, and goes on after a kill', async () => {
+  it('rotates the key of an organization row by row, and resumes after a kill', async () => {
     const { store, open, database } = context();
     const made = await Promise.all(
       Array.from({ length: 30 }, (_, index) => store.credentials.create(SCOPE, credential(`rotate ${index}`))),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineEvent } from '../../contract/connections.ts';
 import type { ConnectionDocument, FlowState } from '../../contract/document.ts';
-import { webhookEventsOf, type RecordedChange } from '../../store/webhook-events.ts';
+import { deriveWebhookEvents, type RecordedChange } from '../../store/webhook-events.ts';
 import { documentOf } from './databases.ts';
 
 const FLOW: FlowState = {
@@ -39,7 +39,7 @@ const at = (status: ConnectionDocument['status'], flow: FlowState | null = null)
   documentOf('conn_1', 1, { status, flow });
 
 function told(change: Partial<RecordedChange>): string[] {
-  return webhookEventsOf({
+  return deriveWebhookEvents({
     before: at('AUTHENTICATED'),
     after: at('AUTHENTICATED'),
     timeline: [],
@@ -49,7 +49,7 @@ function told(change: Partial<RecordedChange>): string[] {
   }).map(({ type }) => type.slice('connection.'.length));
 }
 
-describe('what webhooks are told of', () => {
+describe('deriveWebhookEvents', () => {
   it.each<[string, Partial<RecordedChange>, string[]]>([
     ['nothing new', { timeline: [check('a', 'AUTHENTICATED')] }, []],
     [
@@ -107,7 +107,7 @@ describe('what webhooks are told of', () => {
     expect(told(change)).toEqual(expected);
   });
 
-  it('tells of each question once, and nothing that a page or a person said', () => {
+  it('reports each interaction once, without page text or input', () => {
     const interaction = {
       interaction_id: 'int_1',
       fields: [{ id: 'f', ref: 'code', type: 'code' as const, reason: 'missing' as const, label: 'Code for Anna' }],
@@ -118,7 +118,7 @@ describe('what webhooks are told of', () => {
       sign_in_options: [],
     };
     const waits = at('NEEDS_AUTH', { ...FLOW, flow_step: 'AWAITING_INPUT', interaction });
-    const [event, ...others] = webhookEventsOf({
+    const [event, ...others] = deriveWebhookEvents({
       before: at('NEEDS_AUTH', FLOW),
       after: waits,
       timeline: [flowEvent('IN_PROGRESS')],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { workflowIdOf } from '../../client/identity.ts';
-import { startReviver } from '../../start/sweeper.ts';
+import { startReviver } from '../../start/periodic-tasks.ts';
 import { startWorkflowTests, type WorkflowTests } from './environment.ts';
 import { ended, loginByCredential, STORED, submitAll, until, waits } from './scenarios.ts';
 import { CODE_PAGE, INSIDE, LOGIN_PAGE } from './scripted-world.ts';

@@ -206,7 +206,7 @@ describe('a program that acts for a person', () => {
   it('goes on when the signing key changes, by a key that is published beside the one before', async () => {
     const { deps, store } = fixture();
     const { access_token: before, refresh_token = '' } = await (await letIn()).exchange();
-    await store.installationKeys.renewOlder('oauth-tokens', new Date(Date.now() + 1000));
+    await store.installationKeys.rotateOlder('oauth-tokens', new Date(Date.now() + 1000));
     // Another process signs with the new key; this one learns of it by the first token that it does not know the key of.
     const other = await createApi({ ...deps, settings: { ...deps.settings, publicUrl: api.url } });
     const { client_id } = config.clientMetadata();

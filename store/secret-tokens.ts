@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** What a key of ours starts with. */
-export const API_KEY_PREFIX = 'hf_live_';
+const API_KEY_PREFIX = 'hf_live_';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 12;
@@ -10,11 +9,11 @@ const ID_LENGTH = 12;
 const SECRET_LENGTH = 43;
 /** 32 bits in base 62. */
 const CHECKSUM_LENGTH = 6;
-const FORM = new RegExp(
+const FORMAT = new RegExp(
   `^${API_KEY_PREFIX}[0-9A-Za-z]{${ID_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 
-/** A new key: prefix, public id, 256 random bits, and a checksum by which a mistyped key is told without a look-up. */
+/** A new API key: prefix, public id, 256 random bits, and a checksum that reveals a mistyped key without a lookup. */
 export function newApiKey(): string {
   const id = base62(randomBytes(9)).slice(-ID_LENGTH).padStart(ID_LENGTH, '0');
   const body = `${API_KEY_PREFIX}${id}_${base62(randomBytes(32)).padStart(SECRET_LENGTH, '0')}`;
@@ -22,22 +21,27 @@ export function newApiKey(): string {
 }
 
 /**
- * Whether a token can be a key at all. One in the form of our own keys must have the right checksum; any other string may
- * be a key that the operator chose.
+ * True if a token can be an API key. In the format of our own keys it needs a valid checksum; any other string may be a key
+ * chosen by the operator.
  */
 export function isPlausibleApiKey(token: string): boolean {
-  if (!FORM.test(token)) return token.length >= 20 && token.length <= 512;
+  if (!FORMAT.test(token)) return token.length >= 20 && token.length <= 512;
   return token.slice(-CHECKSUM_LENGTH) === checksum(token.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** The hash that is stored. A plain SHA-256 suffices for 256 random bits. */
-export function hashApiKey(token: string): Buffer {
+/** A new secret of 256 random bits, in characters that are safe in URLs and cookies. */
+export function newSecretToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The hash stored instead of a token or API key. A plain SHA-256 suffices for 256 random bits. */
+export function hashSecretToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** What a list shows: enough to recognize a key, nothing that helps to guess it. */
+/** The masked form for lists: enough to recognize a key, nothing that helps to guess it. */
 export function maskApiKey(token: string): string {
-  const head = FORM.test(token) ? token.slice(0, API_KEY_PREFIX.length + 4) : token.slice(0, 2);
+  const head = FORMAT.test(token) ? token.slice(0, API_KEY_PREFIX.length + 4) : token.slice(0, 2);
   return `${head}…${token.slice(-2)}`;
 }
 

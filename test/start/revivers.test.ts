@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { HoldfastError } from '../../contract/errors.ts';
-import { reviveApps, type AppReviverDeps } from '../../start/app-reviver.ts';
+import { reviveApps, reviveExports, type AppReviverDeps } from '../../start/revivers.ts';
 import { SCOPE, useStore } from '../store/databases.ts';
 
 const context = useStore();
@@ -39,7 +39,7 @@ function reviver(states: Map<string, State | Error>) {
 /** Later than the age from which rows are looked at. */
 const soon = (): Date => new Date(Date.now() + 60_000);
 
-it('starts what was never started, and ends what was ended from outside, with browsers and key', async () => {
+it('starts invocations that were never started, and ends terminated ones with their browsers and key', async () => {
   const { store } = context();
   const { ids } = await rows(3);
   const [running = '', lost = '', terminated = ''] = ids;
@@ -56,13 +56,13 @@ it('starts what was never started, and ends what was ended from outside, with br
   expect(ended).toEqual([`${SCOPE.projectId} ${terminated}`]);
   expect(await store.invocations.byId(terminated)).toMatchObject({
     status: 'failed',
-    outcome: { reason: 'The workflow of the invocation was ended from outside' },
+    outcome: { reason: 'The workflow of the invocation was terminated' },
   });
   expect((await store.invocations.byId(running))?.finishedAt).toBeNull();
   for (const id of ids) await store.invocations.end(id, 'failed', {});
 });
 
-it('does the same for builds, and leaves young ones alone', async () => {
+it('does the same for builds, and skips recent ones', async () => {
   const { store } = context();
   const common = { entrypoint: 'index.mjs', envVars: {}, version: 'latest', force: false, archive: Buffer.of(1) };
   const made = await Promise.all([1, 2, 3].map(() => store.deployments.create(SCOPE, common)));
@@ -80,7 +80,21 @@ it('does the same for builds, and leaves young ones alone', async () => {
   expect(deploy.mock.calls).toEqual([[unstarted]]);
   expect(await store.deployments.find(SCOPE, terminated)).toMatchObject({
     status: 'failed',
-    statusReason: 'The workflow of the deployment was ended from outside; deploy again',
+    statusReason: 'The workflow of the deployment was terminated; deploy again',
   });
   expect((await store.deployments.find(SCOPE, away))?.status).toBe('queued');
+});
+
+it('starts the workflows of active destinations only', async () => {
+  const { auditExportDestinations: destinations } = context().store;
+  const settings = { region: 'r', bucket: 'bucket', prefix: '', role_arn: 'a', kms_key_id: null };
+  const ids: string[] = [];
+  for (let made = 0; made < 102; made += 1) ids.push((await destinations.create(SCOPE.organizationId, settings)).id);
+  await destinations.patch(SCOPE.organizationId, ids[0] ?? '', { status: 'paused' });
+  const start = vi.fn<(id: string) => Promise<void>>().mockResolvedValue();
+  await reviveExports(destinations, { start });
+  expect(start.mock.calls.flat()).toEqual(ids.slice(1).toSorted());
+
+  start.mockRejectedValue(new HoldfastError('unavailable', 'Temporal does not answer'));
+  await expect(reviveExports(destinations, { start })).rejects.toMatchObject({ code: 'unavailable' });
 });

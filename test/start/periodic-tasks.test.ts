@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { startReviver, startSweeper, startWebhookDispatcher } from '../../start/sweeper.ts';
+import { startReviver, startSweeper, startWebhookDispatcher } from '../../start/periodic-tasks.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('sweeps at once and every minute, also after a failure, until it is stopped', async () => {
+it('sweeps immediately and every minute, even after a failure, until stopped', async () => {
   const sweep = vi.fn<() => Promise<number>>().mockRejectedValueOnce(new Error('away')).mockResolvedValue(1);
   const sweeper = startSweeper({ sweep });
   expect(sweep).toHaveBeenCalledTimes(1);
@@ -19,7 +19,7 @@ it('sweeps at once and every minute, also after a failure, until it is stopped',
   expect(sweep).toHaveBeenCalledTimes(3);
 });
 
-it('walks over connections in steps that processes take in turns, past one that fails, and begins anew', async () => {
+it('iterates over connections in batches shared by processes, past failures, and starts over', async () => {
   const rows = Array.from({ length: 150 }, (_, index) => `conn_${String(index).padStart(3, '0')}`);
   const idsAfter = (id: string | null, limit: number): Promise<string[]> =>
     Promise.resolve(rows.filter((row) => id === null || row > id).slice(0, limit));
@@ -46,7 +46,7 @@ it('walks over connections in steps that processes take in turns, past one that 
   walk.stop();
 });
 
-it('hands over what webhooks are to be told, once, and tries again what could not be handed over', async () => {
+it('dispatches webhook deliveries once, and retries failed dispatches', async () => {
   const due = [{ webhookId: 'whk_1', lane: 'conn_1' }];
   const claimDueLanes = vi.fn(() => Promise.resolve(due));
   const markDispatched = vi.fn(() => Promise.resolve(void due.splice(0)));
