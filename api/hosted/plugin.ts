@@ -65,7 +65,7 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
       code: 'invalid_input',
       message: instancePath.slice(1).replaceAll('/', '.') || 'body',
     }));
-    return new HoldfastError('invalid_input', 'The body is not what the hosted page sends; reload the page', {
+    return new HoldfastError('invalid_input', 'Invalid request body; reload the page', {
       details,
     });
   });
@@ -145,7 +145,9 @@ export async function hostedPage(service: FastifyInstance, deps: HostedPageDeps)
   async function countStream(session: HostedSession, stream: () => Promise<void>): Promise<void> {
     const open = streams.get(session.flowId) ?? 0;
     if (open >= MAX_STREAMS_PER_FLOW) {
-      throw new HoldfastError('rate_limited', 'Too many tabs follow this login; close one', { retryAfterSeconds: 5 });
+      throw new HoldfastError('rate_limited', 'Too many tabs have this login open; close one', {
+        retryAfterSeconds: 5,
+      });
     }
     streams.set(session.flowId, open + 1);
     try {

@@ -51,7 +51,7 @@ export function createAdapters(
         if (await records.consume(model, id)) return;
         const { payload } = (await records.find(model, id)) ?? {};
         if (typeof payload?.['grantId'] === 'string') await records.removeGrant(payload['grantId']);
-        throw new errors.InvalidGrant('it was used already');
+        throw new errors.InvalidGrant('already used');
       },
       destroy: async (id) => (model === 'Grant' ? records.removeGrant(id) : records.remove(model, id)),
       revokeByGrantId: (grantId) => records.removeGrant(grantId),

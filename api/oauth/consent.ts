@@ -58,21 +58,25 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
   app.post(url, { schema: { params: Params, body: Answer } }, async (request, reply) => {
     // The cookie alone would say that the person's browser sent it, not that our page did.
     if (request.headers.origin !== new URL(settings.publicUrl).origin)
-      throw refusal('forbidden', 'consent_foreign_page', 'This address answers our own page alone');
+      throw refusal('forbidden', 'consent_foreign_page', 'Consent can only be given on the consent page');
     const provider = await providerOf();
     const asked = await askedOf(provider, request, reply);
     const session = await sessionOf(request, parts);
     if (session === null) return sendStaticPage(reply, signInPage(request.url, languageOf(request)));
     const { answer, access, project } = request.body;
     if (answer === 'deny') {
-      return finish(provider, request, reply, { error: 'access_denied', error_description: 'The person said no' });
+      return finish(provider, request, reply, {
+        error: 'access_denied',
+        error_description: 'The person denied access',
+      });
     }
-    if (!asked.accesses.includes(access)) throw new HoldfastError('bad_request', 'The program does not ask for that');
+    if (!asked.accesses.includes(access))
+      throw new HoldfastError('bad_request', 'The program did not request this access');
     const projectId = project === '' ? null : project;
     const inOrganization = { organizationId: session.organizationId, projectId: null };
     if (projectId !== null) await requireProjects(parts, session.organizationId);
     if (projectId !== null && (await store.projects.find(inOrganization, projectId)) === null)
-      throw refusal('bad_request', 'consent_no_project', 'The project is not there any more');
+      throw refusal('bad_request', 'consent_no_project', 'The project no longer exists');
     const grantId = await grantOf(provider, session, asked, access);
     await store.oauthGrants.create({
       id: grantId,
@@ -99,10 +103,10 @@ export function registerConsent(app: ApiServer, parts: ApiParts, providerOf: () 
     const { uid } = Params.parse(request.params);
     const interaction = await provider.interactionDetails(request.raw, reply.raw).catch(() => null);
     if (interaction === null || interaction.uid !== uid)
-      throw refusal('gone', 'consent_expired', 'This request has expired or was answered');
+      throw refusal('gone', 'consent_expired', 'This request has expired or was already answered');
     const { client_id: clientId, redirect_uri: redirectUri, scope, resource } = Asked.parse(interaction.params);
     const client = await provider.Client.find(clientId);
-    if (client === undefined) throw refusal('gone', 'consent_unknown_program', 'This program is not known any more');
+    if (client === undefined) throw refusal('gone', 'consent_unknown_program', 'This program is no longer registered');
     const accesses: OAuthAccess[] = scope.split(' ').includes('write') ? ['all', 'read'] : ['read'];
     const fallback = resourcesOf(issuerOf(settings.publicUrl))[0];
     const resources = resource === undefined ? [fallback] : [resource].flat();

@@ -28,7 +28,7 @@ export function createProviders(
   return async () => {
     const current = await keys.current();
     if (made?.keys[0]?.kid !== current[0]?.kid) made = { keys: current, provider: await createProvider(deps, current) };
-    if (made === null) throw new Error('There is no key to sign tokens with');
+    if (made === null) throw new Error('No key to sign tokens with');
     return made.provider;
   };
 }

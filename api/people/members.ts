@@ -12,7 +12,7 @@ import { pageOf, pageQuery, sendPageHeaders } from '../pages.ts';
 import type { ApiParts } from '../parts.ts';
 
 const tags = ['members'];
-const NOT_FOUND = 'Member not found; list /org/members for the ones there are';
+const NOT_FOUND = 'Member not found; list members with GET /org/members';
 
 /** Who belongs to the organization, and who is invited to. */
 export function registerMembers(app: ApiServer, parts: ApiParts): void {
@@ -119,7 +119,7 @@ function createInvitation(app: ApiServer, { store, settings }: ApiParts): void {
       if ((await store.memberships.find(organizationId, { email })) !== null)
         throw new HoldfastError(
           'already_exists',
-          'They are a member already; PATCH /org/members/{id} changes their role',
+          'They are already a member; change their role with PATCH /org/members/{id}',
         );
       const invitedBy = principalIdOf(organizationWideCallerOf(request, REFUSAL));
       const { invitation, code } = await store.invitations.create(organizationId, { ...request.body, invitedBy });

@@ -35,7 +35,7 @@ function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits)
     handler: async (request, reply) => {
       await limits.countAddress(request);
       const { code } = request.body;
-      const gone = new HoldfastError('gone', 'This invitation has expired or was accepted; ask for another');
+      const gone = new HoldfastError('gone', 'This invitation has expired or was already accepted; ask for a new one');
       const invitation = await store.invitations.find(code);
       if (invitation === null) throw gone;
       const { organizationId, email, role } = invitation;
@@ -45,7 +45,7 @@ function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits)
         const token = consoleTokenOf(request, settings.publicUrl);
         const session = token === null ? null : await store.userSessions.authenticate(token);
         if (session?.user.id !== user.id)
-          throw new HoldfastError('unauthorized', 'Sign in as the person who is invited, then open the link again');
+          throw new HoldfastError('unauthorized', 'Sign in as the invited person, then open the link again');
       }
       if (!(await store.invitations.redeem(code))) throw gone;
       await store.memberships.add(organizationId, user.id, role);
@@ -71,7 +71,7 @@ function switchOrganization(app: ApiServer, parts: ApiParts): void {
       const { id } = request.body;
       const { store } = parts;
       if (!(await store.memberships.ofUser(user.id)).some((one) => one.id === id))
-        throw new HoldfastError('not_found', 'You do not belong to this organization; `GET /session` lists yours');
+        throw new HoldfastError('not_found', 'Organization not found; list yours with GET /session');
       await store.userSessions.move(session.id, id);
       return presentSession(parts, await currentSession(parts, request));
     },

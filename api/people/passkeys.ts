@@ -132,7 +132,7 @@ function addPasskey(app: ApiServer, parts: ApiParts): void {
         requireUserVerification: true,
       }).catch(() => null);
       if (verified?.verified !== true)
-        throw new HoldfastError('bad_request', 'The passkey was not accepted; begin its registration again');
+        throw new HoldfastError('bad_request', 'The passkey was not accepted; start its registration again');
       const { id, publicKey, counter } = verified.registrationInfo.credential;
       const transports = response.response.transports;
       await store.userPasskeys.add({
@@ -189,7 +189,7 @@ function confirmSession(app: ApiServer, parts: ApiParts, limits: SignInLimits): 
         'passkey' in body
           ? (await provenPasskey(parts, body.passkey)).userId === user.id
           : await provesPerson(parts, user.id, body);
-      if (!isProven) throw new HoldfastError('forbidden', 'This does not prove that it is you; try again');
+      if (!isProven) throw new HoldfastError('forbidden', 'Identity not confirmed; try again');
       await parts.store.userSessions.confirm(session.id);
       return presentSession(parts, await currentSession(parts, request));
     },
@@ -218,7 +218,7 @@ async function provenPasskey({ store, settings }: ApiParts, response: PasskeyAss
           requireUserVerification: true,
         }).catch(() => null);
   if (passkey === null || verified?.verified !== true)
-    throw new HoldfastError('unauthorized', 'The passkey was not accepted; begin again, or sign in by other means');
+    throw new HoldfastError('unauthorized', 'The passkey was not accepted; try again, or sign in another way');
   await store.userPasskeys.used(passkey.id, verified.authenticationInfo.newCounter);
   return passkey;
 }

@@ -88,7 +88,7 @@ function signInByPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits)
         }
         throw new HoldfastError(
           'unauthorized',
-          'E-mail address, password or code is wrong, or the code was used before',
+          'Email address, password or code is wrong, or the code was already used; try again',
         );
       }
       return beginSession(parts, request, reply, user.id);
@@ -125,7 +125,7 @@ function setPassword(app: ApiServer, parts: ApiParts): void {
     handler: async (request) => {
       const { user } = consoleCallerOf(request);
       const { password } = request.body;
-      if (password.toLowerCase() === user.email) throw invalidField('password', 'must not be the e-mail address');
+      if (password.toLowerCase() === user.email) throw invalidField('password', 'must not be the email address');
       const totpSecret = new Secret({ size: 20 }).base32;
       await parts.store.userPasswords.propose(user.id, { hash: await hashPassword(password), totpSecret });
       return { totp_secret: totpSecret, totp_url: totpOf(totpSecret, user.email).toString() };
@@ -146,7 +146,7 @@ function confirmPassword(app: ApiServer, parts: ApiParts, limits: SignInLimits):
       const proposed = await parts.store.userPasswords.proposed(user.id);
       if (proposed === null) throw new HoldfastError('bad_request', 'Set a password first');
       if (!(await takeCode(parts, user.id, proposed, request.body.code)))
-        throw invalidField('code', 'is not the one that the authenticator shows now; enter the next one');
+        throw invalidField('code', 'is not the current code of the authenticator; enter the next one');
       await parts.store.userPasswords.adopt(user.id);
       await parts.store.userSessions.endOthers(user.id, session.id);
       return presentSession(parts, await currentSession(parts, request));

@@ -26,15 +26,15 @@ export function requireRole(
   if (!isAtLeast(caller.role, needed)) {
     throw new HoldfastError(
       'forbidden',
-      `This takes the role ${needed}, yours is ${caller.role}; ask an owner of the organization`,
+      `This requires the role ${needed}, yours is ${caller.role}; ask an owner of the organization`,
     );
   }
   if (rules.needsConfirmation !== true || isConfirmed(caller, now)) return;
   throw new HoldfastError(
     'confirmation_required',
     caller.session === null
-      ? 'A client that acts for a person may not do this; do it in the console'
-      : 'This shows or replaces a secret; confirm that it is you by `POST /session/confirm`, then send it again',
+      ? 'OAuth clients may not do this; do it in the console'
+      : 'This shows or replaces a secret; confirm your identity with POST /session/confirm, then send it again',
   );
 }
 

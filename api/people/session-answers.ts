@@ -14,7 +14,7 @@ export type ConsoleCaller = UserCaller & { session: NonNullable<UserCaller['sess
 export function consoleCallerOf(request: FastifyRequest): ConsoleCaller {
   const caller = callerOf(request);
   if (caller.kind === 'user' && caller.session !== null) return { ...caller, session: caller.session };
-  throw new HoldfastError('forbidden', 'This is for people who are signed in to the console');
+  throw new HoldfastError('forbidden', 'Only people signed in to the console can do this; sign in there');
 }
 
 /** What `GET /session` says of a session. */
@@ -63,7 +63,10 @@ export async function beginSession(
   const organizations = await parts.store.memberships.ofUser(userId);
   const organization = organizations.find(({ id }) => id === organizationId) ?? organizations[0];
   if (organization === undefined) {
-    throw new HoldfastError('forbidden', 'You belong to no organization any more; ask an owner for an invitation');
+    throw new HoldfastError(
+      'forbidden',
+      'You are no longer a member of any organization; ask an owner for an invitation',
+    );
   }
   const { token, session } = await parts.store.userSessions.begin(userId, organization.id);
   // For the row of the audit log, which tells who has signed in.

@@ -84,7 +84,10 @@ function signInByLink(app: ApiServer, parts: ApiParts, limits: SignInLimits): vo
       await limits.countAddress(request);
       const redeemed = await parts.store.signInCodes.redeem('link', request.body.code);
       if (redeemed === null || redeemed.userId === null) {
-        throw new HoldfastError('gone', 'This link has expired or was already used; `npm run sign-in` makes another');
+        throw new HoldfastError(
+          'gone',
+          'This link has expired or was already used; get a new one with `npm run sign-in`',
+        );
       }
       return beginSession(parts, request, reply, redeemed.userId);
     },

@@ -82,14 +82,14 @@ const RULES: readonly (readonly [pattern: RegExp, en: string | null, de: string]
     null,
     'muss ein Base32-Geheimnis von 16 Zeichen oder mehr sein (A–Z, 2–7), oder eine otpauth://totp/-Adresse, die eines enthält',
   ],
-  [/^must not be the e-mail address$/, null, 'darf nicht die E-Mail-Adresse sein'],
+  [/^must not be the email address$/, null, 'darf nicht die E-Mail-Adresse sein'],
   [
     /^must be the six digits that the authenticator shows$/,
     null,
     'muss aus den sechs Ziffern bestehen, die der Authenticator zeigt',
   ],
   [
-    /^is not the one that the authenticator shows now; enter the next one$/,
+    /^is not the current code of the authenticator; enter the next one$/,
     null,
     'ist nicht der, den der Authenticator jetzt zeigt; gib den nächsten ein',
   ],

@@ -44,7 +44,7 @@ it('lets nobody into an account by inviting its address elsewhere', async () => 
     const refused = await browser.send('POST', '/session/invitation', { code });
     expect([refused.statusCode, refused.json()]).toMatchObject([
       401,
-      { message: 'Sign in as the person who is invited, then open the link again' },
+      { message: 'Sign in as the invited person, then open the link again' },
     ]);
   }
   const joined = await ann.send('POST', '/session/invitation', { code });

@@ -179,7 +179,7 @@ describe('a refusal on the way through the provider', () => {
     const kinds: [as: string, status: number, en: string, de: string][] = [
       ['nobody', 403, 'Your identity provider did not let you in', 'Dein Identitätsanbieter hat dich nicht'],
       ['evil', 403, 'Ask an owner of your organization', 'Bitte einen Eigentümer'],
-      ['mallory', 403, 'Your e-mail address is not verified', 'Deine E-Mail-Adresse ist nicht bestätigt'],
+      ['mallory', 403, 'Your email address is not verified', 'Deine E-Mail-Adresse ist nicht bestätigt'],
     ];
     for (const [as, status, en, de] of kinds) {
       const [english, german] = [await throughProvider(as), await throughProvider(as)];
@@ -200,7 +200,7 @@ describe('a refusal on the way through the provider', () => {
     const { cookie, callback } = await throughProvider('ann');
     const other = await throughProvider('ann');
     const mismatch = await shown(callback, other.cookie);
-    expect([mismatch.status, mismatch.page]).toEqual([403, expect.stringContaining('could not be proved')]);
+    expect([mismatch.status, mismatch.page]).toEqual([403, expect.stringContaining('could not be verified')]);
     const used = await shown(other.callback, other.cookie);
     expect([used.status, used.page]).toEqual([410, expect.stringContaining('This sign-in has expired')]);
     expect((await shown(callback, cookie)).status).toBe(302);
@@ -286,7 +286,10 @@ describe('a person who signs in by the provider alone', () => {
     url.searchParams.delete('max_age');
     const { callback } = await throughProvider('olga', { url: url.href, cookie: cookies, jar });
     const back = await openPage(callback, cookies);
-    expect([back.statusCode, back.body]).toEqual([403, expect.stringContaining('The provider did not ask you again')]);
+    expect([back.statusCode, back.body]).toEqual([
+      403,
+      expect.stringContaining('The provider did not ask you to sign in again'),
+    ]);
     expect(back.body).toContain('href="/console/keys?project=a"');
     expect((await sessionOf(cookie)).confirmed_until).toBe(session.confirmed_until);
   });
@@ -295,7 +298,7 @@ describe('a person who signs in by the provider alone', () => {
     const { cookie, session } = await signIn('olga');
     const asAnn = await beginConfirmation(cookie);
     const ann = await throughProvider('ann', { url: asAnn.url.href, cookie: asAnn.cookie, jar: new CookieJar() });
-    expect((await openPage(ann.callback, asAnn.cookie)).body).toContain('Somebody else has signed in at the provider');
+    expect((await openPage(ann.callback, asAnn.cookie)).body).toContain('Someone else is signed in at the provider');
     const signedOut = await beginConfirmation(cookie);
     const olga = await throughProvider('olga', {
       url: signedOut.url.href,

@@ -110,7 +110,7 @@ describe('a session of the console', () => {
       expect([url, ...answers.map(({ statusCode }) => statusCode)]).toEqual([url, ofViewer, ofOperator]);
     }
     expect((await viewer.send('POST', '/profiles', { name: 'x' })).json<{ message: string }>().message).toBe(
-      'This takes the role operator, yours is viewer; ask an owner of the organization',
+      'This requires the role operator, yours is viewer; ask an owner of the organization',
     );
     expect(await store.memberships.remove('org_default', viewer.userId)).toBe(true);
     expect((await viewer.send('GET', '/profiles')).statusCode).toBe(401);

@@ -49,7 +49,7 @@ describe('by keyboard alone', () => {
     await expect.poll(() => focused(page)).toBe('Signing you in');
 
     site.flow.go(pause([], mfaChoices));
-    await expect.poll(() => focused(page)).toBe('How do you want to confirm it is you?');
+    await expect.poll(() => focused(page)).toBe('How do you want to confirm that it’s you?');
     await keyboard.press('Tab');
     await keyboard.press('Tab');
     await keyboard.press('Enter');

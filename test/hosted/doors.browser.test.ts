@@ -70,7 +70,7 @@ describe('the link', () => {
 
   test('without a code and without a cookie a person is told to get a fresh link', async () => {
     await visitor.page.goto(`${site.url}/login/conn1`);
-    await heading(visitor.page, 'This page needs a fresh link');
+    await heading(visitor.page, 'This page needs a new link');
   });
 
   test('a reload before the answer of the exchange came does not lock the person out', async () => {

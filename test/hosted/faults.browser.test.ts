@@ -61,7 +61,7 @@ describe('a network that fails', () => {
     site.flow.go(pause([smsCode]));
     await heading(page, 'Enter your code');
     await expect.poll(() => page.locator('.banner').isVisible()).toBe(false);
-    await expect.poll(() => said.evaluate((texts) => texts.join(' '))).toContain('Connected again.');
+    await expect.poll(() => said.evaluate((texts) => texts.join(' '))).toContain('Reconnected.');
   });
 
   test('offline is said at once; what was typed stays, and can be sent again later', async () => {
@@ -139,7 +139,7 @@ describe('a network that fails', () => {
     await page.goto(site.link());
     await page.getByLabel('Email or username').fill('ada');
     await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByRole('alert').getByText('Too many tries').waitFor();
+    await page.getByRole('alert').getByText('Too many attempts').waitFor();
     site.flow.onSubmit = () => undefined;
     await page.getByRole('button', { name: 'Continue' }).click();
     await heading(page, 'Signing you in');

@@ -63,9 +63,9 @@ describe('a login from the link to the end', () => {
     await page.getByRole('heading', { name: 'Finding the sign-in form' }).waitFor();
     expect(flow.submitted.at(-1)).toMatchObject({ wrong_form: true });
     flow.go({ ...pause([username]), formNotice: 'another_form' });
-    await page.getByText('Here is another sign-in form of shop.example.com.').waitFor();
+    await page.getByText('Here is another sign-in form on shop.example.com.').waitFor();
     flow.go({ ...pause([username, password]), formNotice: 'first_form_again' });
-    await page.getByText('There is no further sign-in form at shop.example.com.').waitFor();
+    await page.getByText('shop.example.com has no other sign-in form.').waitFor();
     // What follows the right form is no form to choose.
     flow.go(pause([smsCode]));
     await page.getByLabel('Verification code').waitFor();
@@ -132,7 +132,7 @@ describe('the picture of the site’s page', () => {
     const box = await canvas.boundingBox();
     if (box === null) throw new Error('no picture');
     const middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
-    const keys = page.getByLabel('Keys for the page of the site');
+    const keys = page.getByLabel('Keyboard input for the site’s page');
 
     // Nothing that types has the focus there: no keyboard comes up but by its button.
     flow.focus = { kind: 'none' };

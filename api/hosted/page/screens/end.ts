@@ -97,7 +97,7 @@ function failureOf(view: FlowView): { code: string; title: string; text: string;
   if (view.status === 'EXPIRED')
     return { code: 'flow_expired', title: words.expiredHeading, text: words.expiredText, mark: 'clock' };
   if (view.status === 'CANCELED')
-    return { code: 'flow_canceled', title: words.cancelledHeading, text: words.cancelledText, mark: 'cross' };
+    return { code: 'flow_canceled', title: words.canceledHeading, text: words.canceledText, mark: 'cross' };
   const text = failureText(view.error_code) ?? words.failure.internal_error;
   return { code: view.error_code ?? 'internal_error', title: words.failedHeading, text, mark: 'alert' };
 }
