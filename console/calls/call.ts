@@ -4,7 +4,7 @@ import { inLanguage } from '../words/language.ts';
 const words = inLanguage({
   en: {
     offline: 'Holdfast cannot be reached. Check your network and try again',
-    unreadable: 'Holdfast gave an answer that this page cannot read. Reload the page',
+    unreadable: 'Holdfast sent an unreadable response. Reload the page',
   },
   de: {
     offline: 'Holdfast ist nicht zu erreichen. Prüfe dein Netz und versuche es noch einmal',

@@ -2,7 +2,7 @@ import { inLanguage } from '../words/language.ts';
 import { call, CallError } from './call.ts';
 
 const words = inLanguage({
-  en: { canceled: 'No passkey was used. Try again, or use another way' },
+  en: { canceled: 'No passkey was used. Try again, or sign in another way' },
   de: { canceled: 'Es wurde kein Passkey benutzt. Versuche es noch einmal, oder nimm einen anderen Weg' },
 });
 

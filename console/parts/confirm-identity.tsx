@@ -13,15 +13,14 @@ import { tellDone } from './toasts.tsx';
 
 const words = inLanguage({
   en: {
-    title: 'Confirm that it is you',
-    text: 'What comes next shows or replaces a secret.',
+    title: 'Confirm that it’s you',
+    text: 'The next step shows or replaces a secret.',
     password: 'Password',
     code: 'Code from your authenticator app',
-    byLink:
-      'Sign out, open a new sign-in link (`npm run sign-in` prints one), and do it again within a quarter of an hour.',
-    byProvider: 'Your identity provider asks you who you are, and brings you back here. Then do it again.',
-    toProvider: 'Confirm at the identity provider',
-    confirmed: 'You have confirmed that it is you. Do now what you were about to do.',
+    byLink: 'Sign out, open a new sign-in link (`npm run sign-in` prints one), and try again within 15 minutes.',
+    byProvider: 'Your identity provider asks you to sign in and sends you back here. Then try again.',
+    toProvider: 'Confirm with the identity provider',
+    confirmed: 'Identity confirmed. You can now repeat what you were doing.',
     close: 'Close',
     confirm: 'Confirm',
     cancel: 'Cancel',

@@ -8,7 +8,7 @@ import { Section } from './page.tsx';
 
 const words = inLanguage({
   en: {
-    lost: 'The stream was lost; it is opened again.',
+    lost: 'Connection lost; reconnecting.',
     cut: 'Only the last {count} lines are shown.',
   },
   de: {

@@ -5,8 +5,8 @@ import { RoleToAct, useMayAct } from './rights.tsx';
 
 const words = inLanguage({
   en: {
-    operator: 'You may look here. To change anything takes the role operator or owner.',
-    owner: 'You may look here. To change anything takes the role owner.',
+    operator: 'You can view this page. Only operators and owners can make changes.',
+    owner: 'You can view this page. Only owners can make changes.',
   },
   de: {
     operator: 'Hier darfst du nur lesen. Ändern darf, wessen Rolle „arbeitet“ oder „verwaltet“ ist.',

@@ -19,17 +19,17 @@ const PATH = '/session/account/passkeys';
 const words = inLanguage({
   en: {
     title: 'Passkeys',
-    text: 'A passkey of this device, or of a security key, signs you in without a password or a code.',
+    text: 'A passkey on this device or a security key signs you in without a password or code.',
     add: 'Add a passkey',
     name: 'Name',
-    nameHint: 'So that you know it again, such as the name of this device',
+    nameHint: 'To recognize it later, such as the name of this device',
     added: 'The passkey was added.',
     created: 'Added',
     used: 'Last used',
     actions: 'Actions',
     remove: 'Delete',
     removeTitle: 'Delete this passkey?',
-    removeText: 'It signs nobody in any more. Remove it from the device as well.',
+    removeText: 'It can no longer be used to sign in. Remove it from the device as well.',
     useIt: 'Use a passkey',
   },
   de: {

@@ -4,11 +4,11 @@ import { Button } from './button.tsx';
 
 const words = inLanguage({
   en: {
-    text: 'Keep it in a safe place now: it is not shown again.',
+    text: 'Store it in a safe place now: it will not be shown again.',
     secret: 'Secret',
     copy: 'Copy',
     copied: 'Copied',
-    kept: 'I have kept it',
+    kept: 'I have stored it',
   },
   de: {
     text: 'Bewahre es jetzt sicher auf: Es wird nicht noch einmal gezeigt.',

@@ -5,35 +5,35 @@ type Failures = Readonly<Record<FlowErrorCode, string>>;
 
 const EN: Failures = {
   login_form_not_found: 'No login form was found on the site.',
-  domain_not_allowed: 'The site led to another site that is not allowed for this connection.',
+  domain_not_allowed: 'The site redirected to another site that is not allowed for this connection.',
   stuck_in_loop: 'The site kept asking for the same thing.',
-  max_attempts_reached: 'The site did not take what was entered; stopped before it locks the account.',
-  website_error: 'The site reported a fault of its own.',
+  max_attempts_reached: 'The site did not accept what was entered; stopped before it could lock the account.',
+  website_error: 'The site reported a problem.',
   network_error: 'The site could not be reached.',
-  element_not_found: 'The login form changed while it was filled in.',
-  credentials_invalid: 'The site refused the user name or the password.',
-  mfa_required: 'The site asks for a second step that was not done.',
+  element_not_found: 'The login form changed while it was being filled in.',
+  credentials_invalid: 'The site rejected the username or password.',
+  mfa_required: 'The site asks for a second step that was not completed.',
   external_action_required: 'The site asks for a confirmation that was not given.',
-  unsupported_auth_method: 'The site only takes a passkey that Holdfast does not have.',
-  bot_detected: 'The site refused the browser because it looks automated.',
+  unsupported_auth_method: 'The site only accepts a passkey, which Holdfast does not have.',
+  bot_detected: 'The site rejected the browser because it looks automated.',
   captcha_blocked: 'The site showed a puzzle that nobody solved.',
   session_expired: 'The site closed the login because it took too long.',
   awaiting_input_timeout: 'Nobody entered what the site asked for.',
   external_action_timeout: 'Nobody confirmed the login.',
   max_steps_exceeded: 'The login had more steps than are allowed.',
   browser_error: 'The browser stopped working.',
-  internal_error: 'Holdfast failed; the logs say more.',
-  totp_required: 'The site asks for a code of an authenticator app.',
-  sms_code_required: 'The site asks for a code by SMS.',
-  email_code_required: 'The site asks for a code by e-mail.',
-  account_choice_required: 'The site asks which account it shall be.',
+  internal_error: 'Something went wrong in Holdfast; see its logs.',
+  totp_required: 'The site asks for a code from an authenticator app.',
+  sms_code_required: 'The site asks for a code sent by SMS.',
+  email_code_required: 'The site asks for a code sent by email.',
+  account_choice_required: 'The site asks which account to use.',
   customer_input_required: 'The site asks for something that only a person can answer.',
-  totp_code_rejected: 'The site refused the code of the authenticator app.',
+  totp_code_rejected: 'The site rejected the code from the authenticator app.',
   session_not_persistent: 'The site forgets the login as soon as the browser is closed.',
-  account_mismatch: 'Somebody logged in to another account than before; nothing was changed.',
-  credential_provider_unavailable: 'The password store does not answer.',
-  credential_provider_refused: 'The password store refuses access.',
-  credential_provider_unknown: 'The password store is not set up any more.',
+  account_mismatch: 'Someone logged in to a different account than before; nothing was changed.',
+  credential_provider_unavailable: 'The password store is not responding.',
+  credential_provider_refused: 'The password store denied access.',
+  credential_provider_unknown: 'The password store is no longer set up.',
   credential_item_not_found: 'The password store has no entry for this site.',
   credential_item_ambiguous: 'The password store has several entries for this site.',
 };
@@ -75,7 +75,7 @@ const DE: Failures = {
 
 const texts: Readonly<Record<string, string>> = inLanguage<Failures>({ en: EN, de: DE });
 
-/** Why a login failed, in words; what the API says where the code is not known. */
+/** Why a login failed, in words; the API's own message if the code is unknown. */
 export function failureText(code: string | undefined, message: string | undefined): string | null {
   return (code === undefined ? undefined : texts[code]) ?? message ?? null;
 }

@@ -1,17 +1,13 @@
 import { fill, language } from './language.ts';
 
 /**
- * What the API says of a field, and the same in English and German (null: as it is said). The first are the messages of zod's kinds of
- * issue, the others rules that fields of the console's forms have. `{1}` is the pattern's first group.
+ * What the API says about a field, and how to say it in English (null: unchanged) and German. The first entries are zod's own issue
+ * messages, the others are rules of fields in the console's forms. `{1}` is the pattern's first group.
  */
 const RULES: readonly (readonly [pattern: RegExp, en: string | null, de: string])[] = [
   [/^Invalid input: expected \w+, received undefined$/, 'is missing', 'fehlt'],
   [/^Invalid input: expected (?:number|int), received \w+$/, 'must be a number', 'muss eine Zahl sein'],
-  [
-    /^Invalid (?:input|option)\b.*$/,
-    'is not one of the values that are possible here',
-    'ist keiner der Werte, die hier möglich sind',
-  ],
+  [/^Invalid (?:input|option)\b.*$/, 'is not one of the allowed values', 'ist keiner der Werte, die hier möglich sind'],
   [/^Too small: expected string to have >=1 characters$/, 'must not be empty', 'darf nicht leer sein'],
   [
     /^Too small: expected string to have >=(\d+) characters$/,
@@ -37,17 +33,13 @@ const RULES: readonly (readonly [pattern: RegExp, en: string | null, de: string]
   [/^Too small: expected \w+ to be >(-?\d+)$/, 'must be more than {1}', 'muss mehr als {1} sein'],
   [/^Too big: expected \w+ to be <=(-?\d+)$/, 'must be {1} or less', 'darf höchstens {1} sein'],
   [/^Too big: expected \w+ to be <(-?\d+)$/, 'must be less than {1}', 'muss weniger als {1} sein'],
-  [/^Invalid email address$|^must be an e-mail address$/, 'must be an e-mail address', 'muss eine E-Mail-Adresse sein'],
+  [/^Invalid email address$|^must be an e-?mail address$/, 'must be an email address', 'muss eine E-Mail-Adresse sein'],
   [
     /^Invalid URL$/,
     'must be an address such as https://example.com',
     'muss eine Adresse sein, etwa https://example.com',
   ],
-  [
-    /^Invalid string: must match pattern .*$/,
-    'is not written as it has to be',
-    'ist nicht so geschrieben, wie es sein muss',
-  ],
+  [/^Invalid string: must match pattern .*$/, 'has the wrong format', 'ist nicht so geschrieben, wie es sein muss'],
   [/^is invalid$/, null, 'ist nicht gültig'],
   [/^required$/, null, 'fehlt'],
   [/^must not be empty$/, null, 'darf nicht leer sein'],
@@ -115,7 +107,7 @@ const RULES: readonly (readonly [pattern: RegExp, en: string | null, de: string]
   ],
 ];
 
-/** What is wrong with a field, in the person's language; as the API says it where no other words are known. */
+/** What is wrong with a field, in the person's language; the API's own message if there is no translation. */
 export function faultText(rule: string): string {
   for (const [pattern, en, de] of RULES) {
     const match = pattern.exec(rule);

@@ -47,7 +47,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
   const { connections, call } = fixture();
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
-  await page.getByRole('heading', { name: 'Keep the first site logged in' }).waitFor();
+  await page.getByRole('heading', { name: 'Keep your first site logged in' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'overview-first');
   await page.getByRole('button', { name: 'Add a site' }).click();
@@ -67,7 +67,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
   // What the flow does comes by the event stream.
   await connections.moveFlow(id, { flow_step: 'AWAITING_INPUT', interaction: loginInteraction() });
   await page.getByRole('heading', { name: 'A login is running: waiting for input' }).waitFor();
-  await page.getByText('waits for somebody').waitFor();
+  await page.getByText('waiting for someone').waitFor();
   const running = page.locator('.step-times li').filter({ hasText: 'waiting for input' });
   await running.getByText(/\d/).waitFor();
   await visits.shot(page, 'connection-waiting');
@@ -99,7 +99,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
       timestamp: at(119),
       updated_at: at(118.5),
       error_code: 'credentials_invalid',
-      error_message: 'The site refused the user name or the password',
+      error_message: 'The site rejected the username or password',
       website_error: 'Wrong password',
       evidence: 'form with one password field',
       steps: [
@@ -117,9 +117,9 @@ test('the first visit leads to a login, and the overview counts what came of it'
     },
   ]);
   await page.reload();
-  const failed = page.getByRole('listitem').filter({ hasText: 'The site refused the user name or the password.' });
+  const failed = page.getByRole('listitem').filter({ hasText: 'The site rejected the username or password.' });
   // Half a minute, of which eighteen seconds were somebody else's.
-  await failed.getByText('took 30 sec, 18 sec of it waiting for an answer').waitFor();
+  await failed.getByText('took 30 sec, 18 sec of that waiting for an answer').waitFor();
   expect(await failed.locator('.step-times li').allTextContents()).toEqual([
     'finding the form 6 sec',
     'waiting for a confirmation elsewhere 18 sec',
@@ -188,14 +188,14 @@ test('a link signs in once, and its code leaves the address at once', async () =
   await page.getByText('The password and the authenticator were set.').waitFor();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in to Holdfast' }).waitFor();
-  await page.getByLabel('E-mail address').fill('ann@example.com');
+  await page.getByLabel('Email address').fill('ann@example.com');
   await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
   // The code that the set-up took is not taken again; the next one is, a little early.
   await page.getByLabel('Code from your authenticator app').fill(totp.generate({ timestamp: Date.now() + 30_000 }));
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Sign-in link').fill(`${visits.base}/console#code=${code}`);
-  await page.getByRole('button', { name: 'Sign in by the link' }).click();
+  await page.getByRole('button', { name: 'Sign in with link' }).click();
   await page.getByText(/already used/).waitFor();
   await finish();
 });

@@ -30,9 +30,9 @@ test('beside a long name on a phone the headings of a row stay readable', async 
 test('an address that no page has says so in a heading, and leads back', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/nowhere`);
-  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
-  await page.getByRole('link', { name: 'To the overview' }).click();
+  await page.getByRole('link', { name: 'Go to overview' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   await finish();
 });

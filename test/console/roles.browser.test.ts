@@ -49,19 +49,19 @@ test('who may only read is offered nothing that would be refused, and told why',
     '/webhooks',
   ]) {
     expect([path, await offered(page, path)]).toEqual([path, []]);
-    await page.getByText('You may look here.').waitFor();
+    await page.getByText('You can view this page.').waitFor();
   }
   for (const path of ['/keys', '/members', '/projects', '/limits', '/audit-log/destinations']) {
     expect([path, await offered(page, path)]).toEqual([path, []]);
-    await page.getByText('takes the role owner.').waitFor();
+    await page.getByText('Only owners can make changes.').waitFor();
   }
   expect(await page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
   await page.goto(`${visits.base}/console/connections`);
   await page.getByRole('link', { name: 'shop.example' }).click();
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('switch', { name: 'Check the session by itself' }).first().waitFor();
+  await page.getByRole('switch', { name: 'Check the session automatically' }).first().waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
-  expect(await page.getByRole('switch', { name: 'Check the session by itself' }).isDisabled()).toBe(true);
+  expect(await page.getByRole('switch', { name: 'Check the session automatically' }).isDisabled()).toBe(true);
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'settings-to-read');
   // What is their own they do change.
@@ -74,10 +74,10 @@ test('an operator is offered what operators may do, and nothing of owners', asyn
   const { page, finish } = visit;
   await lookAs('operator', visit);
   expect(await offered(page, '/profiles')).toEqual(expect.arrayContaining(['Create a profile', 'Rename', 'Delete']));
-  expect(await page.getByText('You may look here.').count()).toBe(0);
+  expect(await page.getByText('You can view this page.').count()).toBe(0);
   expect(await offered(page, '/keys')).toEqual([]);
   await visits.shot(page, 'keys-to-read');
-  await page.getByText('You may look here. To change anything takes the role owner.').waitFor();
+  await page.getByText('You can view this page. Only owners can make changes.').waitFor();
   await finish();
 });
 

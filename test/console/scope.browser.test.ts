@@ -18,13 +18,13 @@ test('projects are made, renamed, archived and deleted, and the first one more b
   await page.getByRole('link', { name: 'Projects' }).click();
   await page.getByRole('cell', { name: 'Default' }).waitFor();
   // Nothing to choose from among one.
-  expect(await page.getByRole('button', { name: /Choose what to look at/ }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /Choose project or organization/ }).count()).toBe(0);
   expect(page.url()).toBe(`${visits.base}/console/projects`);
   await page.getByRole('button', { name: 'Create a project' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Shop');
   await dialog.getByRole('button', { name: 'Create a project' }).click();
-  await page.getByRole('button', { name: /Choose what to look at: All projects/ }).waitFor();
+  await page.getByRole('button', { name: /Choose project or organization: All projects/ }).waitFor();
   const row = page.getByRole('row', { name: /Shop/ });
   await row.getByRole('button', { name: 'Rename' }).click();
   await dialog.getByLabel('Name', { exact: true }).fill('Shops');
@@ -36,7 +36,7 @@ test('projects are made, renamed, archived and deleted, and the first one more b
   await shops.getByRole('button', { name: 'Archive' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Archive' }).click();
   await shops.getByText('archived', { exact: true }).waitFor();
-  await shops.getByRole('button', { name: 'Take back' }).click();
+  await shops.getByRole('button', { name: 'Restore' }).click();
   await shops.getByText('active', { exact: true }).waitFor();
   await shops.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
@@ -51,9 +51,9 @@ test('a project is chosen by the keyboard, stands in the address, and everything
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/profiles`);
   await page.getByRole('link', { name: 'of the default project' }).waitFor();
-  await page.getByRole('button', { name: /Choose what to look at/ }).focus();
+  await page.getByRole('button', { name: /Choose project or organization/ }).focus();
   await page.keyboard.press('Enter');
-  await page.getByText('New things are made in Default').waitFor();
+  await page.getByText('New resources are created in Default').waitFor();
   await visits.shot(page, 'scope-open');
   expect(await axeComplaints(page)).toEqual([]);
   // Escape closes it, and the focus is where it was.
@@ -110,10 +110,10 @@ test('a project that was archived says so, and one that is not there', async () 
   await page.goto(`${visits.base}/console/p/${id}/connections`);
   await page.getByRole('heading', { name: 'The project Last year is archived' }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
-  await page.getByRole('button', { name: 'To the projects' }).click();
+  await page.getByRole('button', { name: 'Go to projects' }).click();
   await page.getByRole('cell', { name: 'Last year' }).waitFor();
   await page.goto(`${visits.base}/console/p/proj_nowhere/connections`);
-  await page.getByRole('heading', { name: 'There is no such project' }).waitFor();
+  await page.getByRole('heading', { name: 'Project not found' }).waitFor();
   await visits.shot(page, 'scope-missing');
   await page.getByRole('button', { name: 'All projects' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -43,7 +43,7 @@ test('a passkey is made, signs in, and proves again who one is', async () => {
   fixture().shiftClock(20 * 60_000);
   await page.getByLabel('Name', { exact: true }).fill('Ann Archer');
   await page.getByRole('button', { name: 'Save' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  const dialog = page.getByRole('dialog', { name: 'Confirm that it’s you' });
   await dialog.waitFor();
   // The store has a clock of its own, which notes the proof.
   fixture().shiftClock(0);
