@@ -7,11 +7,11 @@ import { ConfirmIdentity } from './parts/confirm-identity.tsx';
 import { Frame } from './parts/frame.tsx';
 import { LinkButton } from './parts/button.tsx';
 import { Page } from './parts/page.tsx';
-import { isEnough, RoleToAct } from './parts/rights.tsx';
+import { isAtLeast, RequiredRole } from './parts/roles.tsx';
 import { Failed, Loading } from './parts/states.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { PAGES } from './pages.ts';
-import { Scoped } from './scope/scoped.tsx';
+import { ScopeGate } from './scope/scope-gate.tsx';
 import { SignIn } from './sign-in.tsx';
 import { shellWords as words } from './words/shell.ts';
 
@@ -45,7 +45,7 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
   const person = session.data;
   return (
     <>
-      <Scoped key={person.organization.id} session={person}>
+      <ScopeGate key={person.organization.id} session={person}>
         {(scope) => (
           <Frame session={person} scope={scope}>
             <Suspense fallback={<Loading />}>
@@ -53,10 +53,10 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
                 {PAGES.map(({ path, acts = 'operator', reads = 'viewer', page: PageOf }) => (
                   <Route key={path} path={path}>
                     {({ id }: { id?: string }) =>
-                      isEnough(person.role, reads) ? (
-                        <RoleToAct value={acts}>
+                      isAtLeast(person.role, reads) ? (
+                        <RequiredRole value={acts}>
                           <PageOf key={id ?? ''} id={id ?? ''} />
-                        </RoleToAct>
+                        </RequiredRole>
                       ) : (
                         <Page title={words.notForYou}>
                           <p className="lead">{words.notForYouText}</p>
@@ -76,7 +76,7 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
             </Suspense>
           </Frame>
         )}
-      </Scoped>
+      </ScopeGate>
       <ConfirmIdentity session={person} />
     </>
   );

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { call, CallError } from './calls/call.ts';
 import type { Session } from './calls/session.ts';
-import { tellDone, tellFailed } from './parts/toasts.tsx';
+import { toastSuccess, toastError } from './parts/toasts.tsx';
 import { inLanguage } from './words/language.ts';
 
 const words = inLanguage({
@@ -27,11 +27,11 @@ export function useInvitation(code: string | null, session: Session | null | und
         // The address may name the organization of before.
         history.replaceState(null, '', '/console');
         await client.resetQueries();
-        tellDone(words.accepted);
+        toastSuccess(words.accepted);
       } catch (error) {
         const waits = person === null && error instanceof CallError && error.status === 401;
         if (!waits) setOpen(null);
-        tellFailed(error);
+        toastError(error);
       }
     };
     void accept();

@@ -6,7 +6,7 @@ import { shellWords } from './words/shell.ts';
  * Every page of the console. To add one:
  *
  * 1. Write `pages/<name>.tsx`, whose default export is the page: `<Page title …>` around building blocks of `parts/`
- *    (`ListTable`, `Detail` and `Facts`, `FormButton` with inputs, `ActionButton` and `ConfirmButton` over `useAction`). `pages/proxies.tsx` is a model of a
+ *    (`ListTable`, `Loaded` and `Facts`, `FormButton` with inputs, `ActionButton` and `ConfirmButton` over `useAction`). `pages/proxies.tsx` is a model of a
  *    list with a form, `pages/proxy.tsx` of one resource. Parts of the path come in as properties by their names.
  * 2. Put its words beside it, in both languages: `const words = inLanguage({ en: {…}, de: {…} })`. The types hold both tables to
  *    the same keys.

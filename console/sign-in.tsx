@@ -7,7 +7,7 @@ import { linkCodeOf, sessionQuery, signInByLink, signInByPassword } from './call
 import { signInByPasskey } from './calls/passkeys.ts';
 import { Form, TextInput } from './parts/form.tsx';
 import { PasskeyButton } from './parts/passkeys.tsx';
-import { Loading, messageOf } from './parts/states.tsx';
+import { Loading, errorMessage } from './parts/states.tsx';
 import { inLanguage } from './words/language.ts';
 
 const words = inLanguage({
@@ -64,7 +64,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
       <h1>{words.title}</h1>
       {linkError === null ? null : (
         <p className="form-error" role="alert">
-          {messageOf(linkError)}
+          {errorMessage(linkError)}
         </p>
       )}
       <Form

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import type { Deployment } from '../../contract/apps.ts';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { AreaInput, FileInput, type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { fill } from '../words/language.ts';
@@ -24,7 +24,7 @@ export function DeployButtons(): ReactNode {
         kind="primary"
         label={words.upload}
         done={words.deployed}
-        rereads={REREADS}
+        invalidates={REREADS}
         onSubmit={(values, { file }) => {
           const form = formOf(values);
           if (file !== undefined) form.set('file', file);
@@ -39,7 +39,7 @@ export function DeployButtons(): ReactNode {
       <FormButton
         label={words.fromGithub}
         done={words.deployed}
-        rereads={REREADS}
+        invalidates={REREADS}
         onSubmit={(values) => {
           const form = formOf(values);
           const token = values['source.auth.token'] ?? '';
@@ -48,7 +48,7 @@ export function DeployButtons(): ReactNode {
             url: values['source.url'],
             ref: values['source.ref'],
             entrypoint: values['source.entrypoint'],
-            ...given('path', values['source.path']),
+            ...optionalField('path', values['source.path']),
             ...(token === '' ? {} : { auth: { method: 'github_token', token } }),
           };
           form.set('source', JSON.stringify(source));

@@ -21,7 +21,7 @@ export function RunAction({ app, version, action }: { app: string; version: stri
       label={words.run}
       title={fill(words.runTitle, { action: action.name })}
       done={words.started}
-      rereads={['/invocations']}
+      invalidates={['/invocations']}
       onSubmit={async (values) => {
         const payload = asFields === null ? textOf(values) : JSON.stringify(entered(asFields, values));
         const made = await call<z.infer<typeof CreatedInvocation>>('POST', '/invocations', {

@@ -58,7 +58,7 @@ export function onConfirmationRequired(ask: () => Promise<boolean>): void {
 const OF_ORGANIZATION = /^\/(session|org\/projects)\b/;
 
 /** Has every call act in one project from now on; null for all that the session reaches. */
-export function useProjectInCalls(id: string | null): void {
+export function setCallProject(id: string | null): void {
   projectId = id;
 }
 

@@ -28,7 +28,7 @@ export interface LinkCodes {
  * Takes one-time codes out of the address (`/console#code=…`, `#invitation=…`) before anything else runs, so that neither the
  * history nor a look over the shoulder keeps them.
  */
-export function takeLinkCodes(): LinkCodes {
+export function consumeLinkCodes(): LinkCodes {
   const codes = { signIn: linkCodeOf(location.href), invitation: linkCodeOf(location.href, 'invitation') };
   if (location.hash !== '') history.replaceState(null, '', location.pathname + location.search);
   return codes;
@@ -57,7 +57,7 @@ export function signOut(): Promise<unknown> {
 const CONFIRMING = 'holdfast-confirming';
 
 /** Leaves for the identity provider, which asks who one is, and comes back to this page. Rejects with {@link CallError}. */
-export async function askProvider(): Promise<void> {
+export async function confirmWithProvider(): Promise<void> {
   const here = location.pathname + location.search;
   const { url } = await call<{ url: string }>('POST', '/session/oidc/confirm', { return_to: here });
   sessionStorage.setItem(CONFIRMING, 'on');
@@ -65,7 +65,7 @@ export async function askProvider(): Promise<void> {
 }
 
 /** True once after the person has come back from there confirmed. */
-export function takeConfirmed({ confirmed_until: until }: Session): boolean {
+export function consumeConfirmation({ confirmed_until: until }: Session): boolean {
   if (sessionStorage.getItem(CONFIRMING) === null) return false;
   sessionStorage.removeItem(CONFIRMING);
   return until !== null && Date.parse(until) > Date.now();

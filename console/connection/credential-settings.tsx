@@ -4,8 +4,8 @@ import type { CredentialReference, ManagedAuth } from '../../contract/connection
 import type { CredentialProvider } from '../../contract/credential-providers.ts';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { connectionWords } from '../words/connections.ts';
@@ -19,8 +19,8 @@ const PAGE = '?limit=100';
 
 /** What a connection logs in with: a credential that is stored, one of a password store, or none. No value is ever shown. */
 export function CredentialSettings({ connection }: { connection: ManagedAuth }): ReactNode {
-  const stored = useRead<Credential[]>(`/credentials${PAGE}`);
-  const providers = useRead<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
+  const stored = useResource<Credential[]>(`/credentials${PAGE}`);
+  const providers = useResource<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
   const attached = stored.data?.find(({ name }) => name === connection.credential?.name);
   return (
     <SettingsSection
@@ -39,9 +39,9 @@ export function CredentialSettings({ connection }: { connection: ManagedAuth }):
         </div>
       }
     >
-      <Detail read={stored}>
+      <Loaded read={stored}>
         {(credentials) => (
-          <Detail read={providers}>
+          <Loaded read={providers}>
             {(stores) => (
               <Choice
                 // One that was just made is among them, and chosen.
@@ -51,9 +51,9 @@ export function CredentialSettings({ connection }: { connection: ManagedAuth }):
                 stores={stores}
               />
             )}
-          </Detail>
+          </Loaded>
         )}
-      </Detail>
+      </Loaded>
     </SettingsSection>
   );
 }
@@ -112,13 +112,13 @@ function NewCredential({ connection: { id, domain, profile_name: profile } }: { 
       label={words.newCredential}
       title={fill(words.newCredentialTitle, { domain })}
       done={words.attached}
-      rereads={[path, `/credentials${PAGE}`, '/credentials']}
+      invalidates={[path, `/credentials${PAGE}`, '/credentials']}
       onSubmit={async ({ name = '', username, password, totp_secret: totp }) => {
         await call<Credential>('POST', '/credentials', {
           name,
           domain,
-          values: { ...given('username', username), ...given('password', password) },
-          ...given('totp_secret', totp),
+          values: { ...optionalField('username', username), ...optionalField('password', password) },
+          ...optionalField('totp_secret', totp),
         });
         await call('PATCH', path, { credential: { name } });
       }}

@@ -2,25 +2,25 @@ import { type ReactNode, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { call, CallError } from '../calls/call.ts';
-import { consoleFacts } from '../calls/settings.ts';
+import { serverSettings } from '../calls/settings.ts';
 import { Button } from '../parts/button.tsx';
-import { useMayAct } from '../parts/rights.tsx';
-import { tellFailed } from '../parts/toasts.tsx';
+import { useCanAct } from '../parts/roles.tsx';
+import { toastError } from '../parts/toasts.tsx';
 import { overviewWords as words } from '../words/overview.ts';
 import { AddSite } from './add-site.tsx';
 
 /** What stands in the overview before the first site: a login on the practice site, or a site of one's own. */
 export function FirstVisit(): ReactNode {
   const [, navigate] = useLocation();
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [isPending, setPending] = useState(false);
-  const { sandbox } = consoleFacts;
+  const { sandbox } = serverSettings;
   const practise = async (loginUrl: string): Promise<void> => {
     setPending(true);
     try {
       navigate(`/connections/${await practiceConnection(loginUrl)}`);
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
       setPending(false);
     }
   };
@@ -28,7 +28,7 @@ export function FirstVisit(): ReactNode {
     <div className="empty">
       <h2>{words.firstTitle}</h2>
       <p>{words.firstText}</p>
-      {sandbox === null || !mayAct ? null : (
+      {sandbox === null || !canAct ? null : (
         <>
           <Button kind="primary" isPending={isPending} onPress={() => void practise(sandbox.loginUrl)}>
             {words.practise}

@@ -18,7 +18,7 @@ export function useFlowTime(event: TimelineEvent): string | null {
   const now = useNow(isOpen && type !== 'health_check');
   const end = isOpen ? now : updatedAt === undefined ? null : Date.parse(updatedAt);
   if (type === 'health_check' || end === null) return null;
-  const took = fill(isOpen ? words.takenSoFar : words.took, { time: secondsText(end - Date.parse(timestamp)) });
+  const took = fill(isOpen ? words.elapsed : words.took, { time: secondsText(end - Date.parse(timestamp)) });
   const waited = steps.filter(isWait).reduce((sum, step) => sum + lengthOf(step, now), 0);
   return waited === 0 ? took : `${took}, ${fill(words.waited, { time: secondsText(waited) })}`;
 }

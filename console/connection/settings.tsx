@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import type { ConnectionUpdate, ManagedAuth } from '../../contract/connections.ts';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { Form, type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
 import { LinesInput, linesOf } from '../parts/lines-input.tsx';
 import { Section } from '../parts/page.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { connectionWords } from '../words/connections.ts';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { intervalOptions } from './add-site.tsx';
@@ -39,7 +39,7 @@ export function SettingsSection({
           onSubmit={async (values) => {
             await call('PATCH', path, changesOf(values));
             await client.invalidateQueries({ queryKey: [path] });
-            tellDone(connectionWords.saved);
+            toastSuccess(connectionWords.saved);
           }}
         >
           {children}
@@ -146,7 +146,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
         };
       }}
     >
-      <Detail read={useRead<Proxy[]>('/proxies?limit=100')}>
+      <Loaded read={useResource<Proxy[]>('/proxies?limit=100')}>
         {(proxies) => (
           <SelectInput
             name="browser.proxy"
@@ -161,7 +161,7 @@ export function BrowserSettings({ connection }: { connection: ManagedAuth }): Re
             ]}
           />
         )}
-      </Detail>
+      </Loaded>
       <SwitchInput name="browser.stealth" label={words.stealth} initial={before.stealth} />
       <SwitchInput
         name="browser.telemetry"

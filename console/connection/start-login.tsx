@@ -2,12 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { LoginResponse, ManagedAuth } from '../../contract/connections.ts';
 import { call, CallError } from '../calls/call.ts';
-import { consoleFacts } from '../calls/settings.ts';
+import { serverSettings } from '../calls/settings.ts';
 import { Button } from '../parts/button.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { DialogBox } from '../parts/dialog.tsx';
-import { useMayAct } from '../parts/rights.tsx';
-import { tellFailed } from '../parts/toasts.tsx';
+import { useCanAct } from '../parts/roles.tsx';
+import { toastError } from '../parts/toasts.tsx';
 import { connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
@@ -20,7 +20,7 @@ export function LoginButton({
   isFirst?: boolean;
 }): ReactNode {
   const client = useQueryClient();
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [link, setLink] = useState<string | null>(null);
   const [isPending, setPending] = useState(false);
   const path = `/auth/connections/${connection.id}`;
@@ -30,12 +30,12 @@ export function LoginButton({
       setLink(await linkOf(path));
       await client.invalidateQueries({ queryKey: [path] });
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     } finally {
       setPending(false);
     }
   };
-  if (!mayAct) return null;
+  if (!canAct) return null;
   return (
     <>
       <Button kind={isFirst ? 'primary' : 'plain'} isPending={isPending} onPress={() => void start()}>
@@ -73,7 +73,7 @@ function LoginLink({
   connection: ManagedAuth;
   onClose: () => void;
 }): ReactNode {
-  const { sandbox } = consoleFacts;
+  const { sandbox } = serverSettings;
   return (
     <>
       <p>{words.loginText}</p>

@@ -17,7 +17,7 @@ export function isWaiting({ flow_status: status, flow_step: step }: ManagedAuth)
 }
 
 /** What the gate says of it: whether it logs in again by itself, and why not. */
-export function gateSentence({ can_reauth_reason: reason, auto_reauth: auto, can_reauth: can }: ManagedAuth): string {
+export function reauthText({ can_reauth_reason: reason, auto_reauth: auto, can_reauth: can }: ManagedAuth): string {
   if (auto === false && can === true) return words.paused;
   return reason === undefined ? '' : connectionTables.reasons[reason];
 }

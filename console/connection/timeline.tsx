@@ -7,11 +7,11 @@ import { Section } from '../parts/page.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { Button } from '../parts/button.tsx';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
-import { failureText } from '../words/failures.ts';
+import { loginFailureText } from '../words/login-failures.ts';
 import { fill } from '../words/language.ts';
 import { FlowSteps, useFlowTime } from './flow-steps.tsx';
 import { Replay } from './replay.tsx';
-import { TimelinePicture } from './timeline-picture.tsx';
+import { TimelineChart } from './timeline-chart.tsx';
 
 const PAGE_SIZE = 30;
 
@@ -38,7 +38,7 @@ export function Timeline({
   return (
     <Section title={words.timeline}>
       {events.length === 0 ? <p className="muted">{words.timelineEmptyText}</p> : null}
-      {events.length > 1 ? <TimelinePicture events={events} /> : null}
+      {events.length > 1 ? <TimelineChart events={events} /> : null}
       <ol className="timeline">
         {events.map((event) => (
           <TimelineEntry
@@ -58,7 +58,7 @@ function TimelineEntry({ event, liveViewUrl }: { event: TimelineEvent; liveViewU
   const failure =
     event.type === 'health_check' && event.error_code === 'session_expired'
       ? words.sessionEnded
-      : failureText(event.error_code, event.error_message);
+      : loginFailureText(event.error_code, event.error_message);
   return (
     <li>
       <div className="timeline-head">

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import type { ManagedAuth } from '../../contract/connections.ts';
-import { useMayAct } from '../parts/rights.tsx';
+import { useCanAct } from '../parts/roles.tsx';
 import { connectionWords } from '../words/connections.ts';
-import { failureText } from '../words/failures.ts';
+import { loginFailureText } from '../words/login-failures.ts';
 import { isWaiting } from './state.tsx';
 import { advice, whatToDoWords as words } from '../words/what-to-do.ts';
 
@@ -12,16 +12,16 @@ import { advice, whatToDoWords as words } from '../words/what-to-do.ts';
  */
 export function WhatToDo({ connection }: { connection: ManagedAuth }): ReactNode {
   const { status, flow_status: flow, can_reauth: can, can_reauth_reason: reason } = connection;
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const text = reason === undefined ? undefined : advice[reason];
-  if (isWaiting(connection)) return <p className="note what-to-do">{mayAct ? words.waiting : words.waitingToRead}</p>;
+  if (isWaiting(connection)) return <p className="note what-to-do">{canAct ? words.waiting : words.waitingToRead}</p>;
   if (status === 'AUTHENTICATED' || flow === 'IN_PROGRESS' || can === true || text === undefined) return null;
   return (
     <div className="note what-to-do">
       <Failure connection={connection} />
       <h3>{words.title}</h3>
-      <p>{mayAct ? text : words.ask}</p>
-      {mayAct ? <p>{keptText(connection)}</p> : null}
+      <p>{canAct ? text : words.ask}</p>
+      {canAct ? <p>{keptText(connection)}</p> : null}
     </div>
   );
 }
@@ -29,7 +29,7 @@ export function WhatToDo({ connection }: { connection: ManagedAuth }): ReactNode
 /** Why the last login failed, and what the site said to it. */
 function Failure({ connection }: { connection: ManagedAuth }): ReactNode {
   const { flow_status: status, error_code: code, error_message: message, website_error: said } = connection;
-  const failure = failureText(code ?? undefined, message ?? undefined);
+  const failure = loginFailureText(code ?? undefined, message ?? undefined);
   if (status !== 'FAILED' && status !== 'EXPIRED') return null;
   if (failure === null) return null;
   return (

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { ProjectLimits } from '../../contract/organization-limits.ts';
 import type { Project } from '../../contract/projects.ts';
 import { call } from '../calls/call.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { PROJECTS } from '../scope/projects.ts';
@@ -57,7 +57,7 @@ function LimitsOf({
   project: Project;
   children: (limits: ProjectLimits) => ReactNode;
 }): ReactNode {
-  return <Detail read={useRead<ProjectLimits>(pathOf(project))}>{children}</Detail>;
+  return <Loaded read={useResource<ProjectLimits>(pathOf(project))}>{children}</Loaded>;
 }
 
 function ChangeLimits({ project, limits }: { project: Project; limits: ProjectLimits }): ReactNode {
@@ -68,7 +68,7 @@ function ChangeLimits({ project, limits }: { project: Project; limits: ProjectLi
       label={words.change}
       title={`${words.change}: ${project.name}`}
       done={words.changed}
-      rereads={[path]}
+      invalidates={[path]}
       onSubmit={(values) =>
         call('PATCH', path, {
           max_concurrent_sessions: limitOf(values, 'max_concurrent_sessions'),

@@ -3,11 +3,11 @@ import encodeQR from 'qr';
 import { type ReactNode, useState } from 'react';
 import { call } from '../calls/call.ts';
 import { type Session, sessionQuery } from '../calls/session.ts';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { Form, TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Passkeys } from '../parts/passkeys.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
@@ -63,7 +63,7 @@ interface Enrolment {
 export default function AccountPage(): ReactNode {
   return (
     <Page title={words.title}>
-      <Detail read={useRead<Session>('/session')}>{(session) => <Account session={session} />}</Detail>
+      <Loaded read={useResource<Session>('/session')}>{(session) => <Account session={session} />}</Loaded>
     </Page>
   );
 }
@@ -80,7 +80,7 @@ function Account({ session }: { session: Session }): ReactNode {
           onSubmit={async ({ name = '', email }) => {
             await call('PATCH', '/session/account', { email, ...(name === '' ? {} : { name }) });
             await reread();
-            tellDone(words.saved);
+            toastSuccess(words.saved);
           }}
         >
           <TextInput name="name" label={words.name} initial={session.user.name ?? ''} autoComplete="name" />
@@ -114,7 +114,7 @@ function Account({ session }: { session: Session }): ReactNode {
               await call('POST', '/session/account/password/confirm', { code });
               setEnrolment(null);
               await reread();
-              tellDone(words.done);
+              toastSuccess(words.done);
             }}
           >
             <p>{words.scan}</p>

@@ -6,7 +6,7 @@ import { RunAction } from '../apps/run-action.tsx';
 import { JsonText } from '../apps/states.tsx';
 import { withQuery } from '../calls/call.ts';
 import { LinkButton } from '../parts/button.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { appWords as words } from '../words/apps.ts';
@@ -17,10 +17,10 @@ const VERSIONS = 20;
 /** One app by its name: its versions, what their actions take and answer, and the way to run them. */
 export default function AppPage({ id }: { id: string }): ReactNode {
   const name = decodedOnce(id);
-  const read = useRead<AppVersion[]>(withQuery('/apps', { app_name: name, limit: VERSIONS }));
+  const read = useResource<AppVersion[]>(withQuery('/apps', { app_name: name, limit: VERSIONS }));
   return (
     <Page title={name} back={{ href: '/apps', label: words.apps }}>
-      <Detail read={read}>
+      <Loaded read={read}>
         {(versions) =>
           versions.length === 0 ? (
             <Empty
@@ -32,7 +32,7 @@ export default function AppPage({ id }: { id: string }): ReactNode {
             versions.map((version) => <Version key={version.id} version={version} />)
           )
         }
-      </Detail>
+      </Loaded>
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import type { BrowserPool } from '../../contract/browser-pools.ts';
 import { call } from '../calls/call.ts';
 import { useAction } from '../parts/action.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
@@ -154,14 +154,14 @@ function CreatePool(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name, size, profile = '', start_url: startUrl, timeout_seconds: timeout = '', headless }) =>
         call('POST', PATH, {
-          ...given('name', name),
+          ...optionalField('name', name),
           size: Number(size),
           headless: headless === 'on',
           ...(profile === '' ? {} : { profile: { name: profile } }),
-          ...given('start_url', startUrl),
+          ...optionalField('start_url', startUrl),
           ...(timeout === '' ? {} : { timeout_seconds: Number(timeout) }),
         })
       }

@@ -8,7 +8,7 @@ import type { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import { call, withQuery } from '../calls/call.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
 import { Button } from '../parts/button.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable, RowTable } from '../parts/list.tsx';
@@ -23,8 +23,8 @@ const REFRESH_MS = 5000;
 
 /** One browser: its live view, its recordings, files, logs and telemetry. */
 export default function BrowserPage({ id }: { id: string }): ReactNode {
-  const read = useRead<Browser>(`/browsers/${id}`);
-  return <Detail read={read}>{(browser) => <BrowserDetail browser={browser} />}</Detail>;
+  const read = useResource<Browser>(`/browsers/${id}`);
+  return <Loaded read={read}>{(browser) => <BrowserDetail browser={browser} />}</Loaded>;
 }
 
 function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
@@ -95,12 +95,12 @@ function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
 }
 
 function Recordings({ path }: { path: string }): ReactNode {
-  const read = useRead<Replay[]>(path, REFRESH_MS);
+  const read = useResource<Replay[]>(path, REFRESH_MS);
   const perform = useAction([path]);
   const post = (operation: string): Promise<void> => perform(null, () => call('POST', operation));
   return (
     <Section title={words.recordings} actions={<ActionButton label={words.record} onAct={() => post(path)} />}>
-      <Detail read={read}>
+      <Loaded read={read}>
         {(replays) =>
           replays.length === 0 ? (
             <p>{words.noRecordings}</p>
@@ -125,14 +125,14 @@ function Recordings({ path }: { path: string }): ReactNode {
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }
 
 function Files({ path }: { path: string }): ReactNode {
   const [folder, setFolder] = useState('/');
-  const read = useRead<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
+  const read = useResource<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
   return (
     <Section
       title={`${words.files}: ${folder}`}
@@ -142,7 +142,7 @@ function Files({ path }: { path: string }): ReactNode {
         )
       }
     >
-      <Detail read={read}>
+      <Loaded read={read}>
         {(files) =>
           files.length === 0 ? (
             <p>{words.noFiles}</p>
@@ -170,7 +170,7 @@ function Files({ path }: { path: string }): ReactNode {
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }

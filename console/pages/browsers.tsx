@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Browser } from '../../contract/browsers.ts';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
@@ -47,12 +47,12 @@ function OpenBrowser(): ReactNode {
       kind="primary"
       label={words.open}
       done={words.isOpen}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ profile = '', start_url: startUrl, headless }) => {
         const made = await call<Browser>('POST', PATH, {
           ...(headless === 'on' ? { headless: true } : {}),
           ...(profile === '' ? {} : { profile: { name: profile } }),
-          ...given('start_url', startUrl),
+          ...optionalField('start_url', startUrl),
         });
         client.setQueryData([`${PATH}/${made.session_id}`], made);
         navigate(`/browsers/${made.session_id}`);

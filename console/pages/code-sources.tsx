@@ -42,7 +42,7 @@ function AddSource(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={(values) => call<CodeSource>('POST', PATH, values)}
     >
       <SelectInput name="type" label={words.provider} options={TYPES} />

@@ -2,7 +2,7 @@ import { type ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { AddSite } from '../connection/add-site.tsx';
-import { ConnectionBadge, gateSentence } from '../connection/state.tsx';
+import { ConnectionBadge, reauthText } from '../connection/state.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
@@ -76,7 +76,7 @@ export default function Connections(): ReactNode {
           { label: words.site, cell: ({ id, domain }) => <Link href={`/connections/${id}`}>{domain}</Link> },
           { label: words.profile, cell: ({ profile_name: name }) => name },
           { label: words.state, cell: (connection) => <ConnectionBadge connection={connection} /> },
-          { label: words.outlook, cell: gateSentence },
+          { label: words.outlook, cell: reauthText },
           { label: words.checked, cell: ({ last_auth_check_at: at }) => <When at={at} /> },
         ]}
       />

@@ -1,25 +1,25 @@
 import type { ReactNode } from 'react';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { When } from '../parts/when.tsx';
 import { credentialWords as words } from '../words/credentials.ts';
-import { whatItHolds } from './credentials.tsx';
+import { credentialSummary } from './credentials.tsx';
 
 /** One credential: what it holds by name, and new values for it. */
 export default function CredentialPage({ id }: { id: string }): ReactNode {
-  const read = useRead<Credential>(`/credentials/${id}`);
-  return <Detail read={read}>{(credential) => <CredentialDetail credential={credential} />}</Detail>;
+  const read = useResource<Credential>(`/credentials/${id}`);
+  return <Loaded read={read}>{(credential) => <CredentialDetail credential={credential} />}</Loaded>;
 }
 
 function CredentialDetail({ credential }: { credential: Credential }): ReactNode {
   const path = `/credentials/${credential.id}`;
   const change = (body: object): Promise<void> => call('PATCH', path, body);
-  const rereads = [path, '/credentials'];
+  const invalidates = [path, '/credentials'];
   return (
     <Page
       title={credential.name}
@@ -33,7 +33,7 @@ function CredentialDetail({ credential }: { credential: Credential }): ReactNode
             <FormButton
               label={words.setValue}
               done={words.saved}
-              rereads={rereads}
+              invalidates={invalidates}
               onSubmit={({ key = '', value = '' }) => change({ values: { [key]: value } })}
             >
               <TextInput name="key" label={words.valueName} hint={words.valueNameHint} initial="password" required />
@@ -49,7 +49,7 @@ function CredentialDetail({ credential }: { credential: Credential }): ReactNode
             <FormButton
               label={words.setTotp}
               done={words.saved}
-              rereads={rereads}
+              invalidates={invalidates}
               onSubmit={({ totp_secret: totp }) => change({ totp_secret: totp })}
             >
               <TextInput name="totp_secret" label={words.totp} hint={words.totpClear} type="password" />
@@ -60,7 +60,7 @@ function CredentialDetail({ credential }: { credential: Credential }): ReactNode
         <Facts
           facts={[
             [words.domain, credential.domain],
-            [words.holds, whatItHolds(credential)],
+            [words.holds, credentialSummary(credential)],
             [words.values, credential.value_keys?.join(', ')],
             [words.passkeys, credential.passkeys?.map(({ rp_id: site }) => site).join(', ')],
             [words.changed, <When key="changed" at={credential.updated_at} />],

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
@@ -24,7 +24,7 @@ export default function Credentials(): ReactNode {
         columns={[
           { label: words.name, cell: ({ id, name }) => <Link href={`/credentials/${id}`}>{name}</Link> },
           { label: words.domain, cell: ({ domain }) => domain },
-          { label: words.holds, cell: whatItHolds },
+          { label: words.holds, cell: credentialSummary },
           { label: words.changed, cell: ({ updated_at: at }) => <When at={at} /> },
         ]}
       />
@@ -39,14 +39,14 @@ function CreateCredential(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ name, domain, username, password, totp_secret: totp, sso_provider: sso }) => {
         const made = await call<Credential>('POST', PATH, {
           name,
           domain,
-          values: { ...given('username', username), ...given('password', password) },
-          ...given('totp_secret', totp),
-          ...given('sso_provider', sso),
+          values: { ...optionalField('username', username), ...optionalField('password', password) },
+          ...optionalField('totp_secret', totp),
+          ...optionalField('sso_provider', sso),
         });
         navigate(`/credentials/${made.id}`);
       }}
@@ -68,7 +68,7 @@ function CreateCredential(): ReactNode {
 }
 
 /** What a credential holds, in words. */
-export function whatItHolds(credential: Credential): string {
+export function credentialSummary(credential: Credential): string {
   const parts = [
     credential.has_values ? words.hasValues : null,
     credential.has_totp_secret ? words.hasTotp : null,

@@ -5,7 +5,7 @@ import { Environment } from '../apps/environment.tsx';
 import { DeploymentState } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
 import { useAction } from '../parts/action.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -15,8 +15,8 @@ import { sourceOf } from './deployments.tsx';
 
 /** One deployment: how far it is, what its build says, and the environment that its programs get. */
 export default function DeploymentPage({ id }: { id: string }): ReactNode {
-  const read = useRead<Deployment>(`/deployments/${id}`);
-  return <Detail read={read}>{(deployment) => <DeploymentDetail deployment={deployment} />}</Detail>;
+  const read = useResource<Deployment>(`/deployments/${id}`);
+  return <Loaded read={read}>{(deployment) => <DeploymentDetail deployment={deployment} />}</Loaded>;
 }
 
 function DeploymentDetail({ deployment }: { deployment: Deployment }): ReactNode {

@@ -4,11 +4,11 @@ import { call, CallError } from '../calls/call.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
 import { Facts } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { auditWords as words } from '../words/audit-log.ts';
 
@@ -16,11 +16,11 @@ const PATH = '/audit-logs/export/destinations';
 
 /** Buckets that the audit log is delivered to. */
 export default function Destinations(): ReactNode {
-  const read = useRead<AuditExportDestination[]>(PATH);
+  const read = useResource<AuditExportDestination[]>(PATH);
   return (
     <Page title={words.destinations} back={{ href: '/audit-log', label: words.title }} actions={<AddDestination />}>
       <p className="lead">{words.destinationsText}</p>
-      <Detail read={read}>
+      <Loaded read={read}>
         {(destinations) =>
           destinations.length === 0 ? (
             <Empty title={words.noDestinations} text={words.noDestinationsText} action={<AddDestination />} />
@@ -28,7 +28,7 @@ export default function Destinations(): ReactNode {
             destinations.map((destination) => <Destination key={destination.id} destination={destination} />)
           )
         }
-      </Detail>
+      </Loaded>
     </Page>
   );
 }
@@ -39,7 +39,7 @@ function AddDestination(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ bucket, region, prefix = '', role_arn: role, kms_key_id: kms }) => {
         const body = {
           type: 's3',
@@ -48,7 +48,7 @@ function AddDestination(): ReactNode {
           region,
           prefix,
           role_arn: role,
-          ...given('kms_key_id', kms),
+          ...optionalField('kms_key_id', kms),
         };
         await call('POST', PATH, body);
       }}

@@ -113,7 +113,7 @@ function Upload(): ReactNode {
       kind="primary"
       label={words.upload}
       done={words.uploaded}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name = '' }, { file }) => {
         const form = new FormData();
         if (name !== '') form.set('name', name);

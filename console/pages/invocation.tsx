@@ -4,7 +4,7 @@ import type { Invocation } from '../../contract/apps.ts';
 import { InvocationState, JsonText } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
 import { useAction } from '../parts/action.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -14,8 +14,8 @@ import { durationOf } from './invocations.tsx';
 
 /** One invocation: what it was given, what it says, what it answered; and the way to end it. */
 export default function InvocationPage({ id }: { id: string }): ReactNode {
-  const read = useRead<Invocation>(`/invocations/${id}`);
-  return <Detail read={read}>{(invocation) => <InvocationDetail invocation={invocation} />}</Detail>;
+  const read = useResource<Invocation>(`/invocations/${id}`);
+  return <Loaded read={read}>{(invocation) => <InvocationDetail invocation={invocation} />}</Loaded>;
 }
 
 function InvocationDetail({ invocation }: { invocation: Invocation }): ReactNode {

@@ -41,7 +41,7 @@ function CreateKey(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ name, days_to_expire: days }) => {
         const body = { name, days_to_expire: days === '' ? null : Number(days) };
         return (await call<{ key: string }>('POST', PATH, body)).key;
@@ -70,7 +70,7 @@ function KeyActions({ id, name }: { id: string; name: string }): ReactNode {
         label={words.rotate}
         title={`${words.rotate}: ${name}`}
         done={words.rotated}
-        rereads={[PATH]}
+        invalidates={[PATH]}
         onSubmit={async ({ expire_in_days: days }) =>
           (await call<{ key: string }>('POST', `${path}/rotate`, { expire_in_days: Number(days) })).key
         }

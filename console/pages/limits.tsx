@@ -4,7 +4,7 @@ import { call } from '../calls/call.ts';
 import { limitOf, LimitInput } from '../limits/limit-input.tsx';
 import { ProjectLimitsTable } from '../limits/project-limits.tsx';
 import { ActionButton, useAction } from '../parts/action.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -21,8 +21,10 @@ export default function Limits(): ReactNode {
   return (
     <Page title={words.title}>
       <p className="lead">{words.text}</p>
-      <Detail read={useRead<OrganizationLimits>(LIMITS)}>{(limits) => <OrganizationSection limits={limits} />}</Detail>
-      <Detail read={useRead<Entitlements>(ENTITLEMENTS)}>
+      <Loaded read={useResource<OrganizationLimits>(LIMITS)}>
+        {(limits) => <OrganizationSection limits={limits} />}
+      </Loaded>
+      <Loaded read={useResource<Entitlements>(ENTITLEMENTS)}>
         {(entitlements) => (
           <>
             <Section title={words.projectTable}>
@@ -31,7 +33,7 @@ export default function Limits(): ReactNode {
             <PlanSection entitlements={entitlements} />
           </>
         )}
-      </Detail>
+      </Loaded>
     </Page>
   );
 }
@@ -47,7 +49,7 @@ function OrganizationSection({ limits }: { limits: OrganizationLimits }): ReactN
           label={words.change}
           title={`${words.change}: ${words.organization}`}
           done={words.changed}
-          rereads={[LIMITS, ENTITLEMENTS, PROJECTS]}
+          invalidates={[LIMITS, ENTITLEMENTS, PROJECTS]}
           onSubmit={(values) =>
             call('PATCH', LIMITS, {
               max_auth_connections: limitOf(values, 'max_auth_connections'),

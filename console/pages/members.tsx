@@ -39,7 +39,7 @@ export default function Members(): ReactNode {
                   label={words.change}
                   title={`${words.change}: ${email}`}
                   done={words.changed}
-                  rereads={[MEMBERS]}
+                  invalidates={[MEMBERS]}
                   onSubmit={({ role: chosen }) => call('PATCH', `${MEMBERS}/${id}`, { role: chosen })}
                 >
                   <SelectInput name="role" label={words.role} options={ROLES} initial={role} />
@@ -89,7 +89,7 @@ function Invite(): ReactNode {
       kind="primary"
       label={words.invite}
       done={words.inviteDone}
-      rereads={[INVITATIONS]}
+      invalidates={[INVITATIONS]}
       onSubmit={async (values) => (await call<{ url: string }>('POST', INVITATIONS, values)).url}
     >
       <TextInput name="email" label={words.email} type="email" required />

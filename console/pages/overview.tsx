@@ -2,8 +2,8 @@ import { lazy, type ReactNode, Suspense } from 'react';
 import { Link } from 'wouter';
 import type { ConnectionSummary } from '../../contract/connection-summary.ts';
 import { FirstVisit } from '../connection/first-visit.tsx';
-import { WayBackIn } from '../parts/way-back-in.tsx';
-import { Detail, useRead } from '../parts/detail.tsx';
+import { SignInMethodNote } from '../parts/way-back-in.tsx';
+import { Loaded, useResource } from '../parts/detail.tsx';
 import { RowTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Loading } from '../parts/states.tsx';
@@ -16,11 +16,11 @@ const REFRESH_MS = 15_000;
 
 /** How the installation is: each number leads to its list. */
 export default function Overview(): ReactNode {
-  const read = useRead<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
+  const read = useResource<ConnectionSummary>('/auth/connections/summary', REFRESH_MS);
   return (
     <Page title={words.title}>
-      <WayBackIn />
-      <Detail read={read}>{(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}</Detail>
+      <SignInMethodNote />
+      <Loaded read={read}>{(summary) => (summary.total === 0 ? <FirstVisit /> : <Figures summary={summary} />)}</Loaded>
     </Page>
   );
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import type { Profile } from '../../contract/profiles.ts';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
@@ -11,7 +11,9 @@ import { ProfileActions } from './profiles.tsx';
 
 /** One profile: the sites that it is kept logged in to. */
 export default function ProfilePage({ id }: { id: string }): ReactNode {
-  return <Detail read={useRead<Profile>(`/profiles/${id}`)}>{(profile) => <ProfileDetail profile={profile} />}</Detail>;
+  return (
+    <Loaded read={useResource<Profile>(`/profiles/${id}`)}>{(profile) => <ProfileDetail profile={profile} />}</Loaded>
+  );
 }
 
 function ProfileDetail({ profile }: { profile: Profile }): ReactNode {

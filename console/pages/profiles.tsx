@@ -40,7 +40,7 @@ function CreateProfile(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name }) => call('POST', PATH, { name })}
     >
       <TextInput name="name" label={words.name} hint={words.nameHint} required />
@@ -57,7 +57,7 @@ export function ProfileActions({ profile, onRemoved }: { profile: Profile; onRem
       <FormButton
         label={words.rename}
         done={words.renamed}
-        rereads={[PATH, path]}
+        invalidates={[PATH, path]}
         onSubmit={({ name }) => call('PATCH', path, { name })}
       >
         <TextInput name="name" label={words.name} initial={profile.name ?? ''} required />

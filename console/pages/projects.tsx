@@ -46,7 +46,7 @@ function CreateProject(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PROJECTS]}
+      invalidates={[PROJECTS]}
       onSubmit={(values) => call<Project>('POST', PROJECTS, values)}
     >
       <TextInput name="name" label={words.name} required />
@@ -73,7 +73,7 @@ function ProjectActions({
         label={words.rename}
         title={`${words.rename}: ${name}`}
         done={words.renamed}
-        rereads={[PROJECTS]}
+        invalidates={[PROJECTS]}
         onSubmit={(values) => call('PATCH', path, values)}
       >
         <TextInput name="name" label={words.name} initial={name} required />

@@ -3,11 +3,11 @@ import type { CredentialProvider } from '../../contract/credential-providers.ts'
 import { call, CallError } from '../calls/call.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
-import { tellDone } from '../parts/toasts.tsx';
+import { toastSuccess } from '../parts/toasts.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { providerWords as words } from '../words/providers.ts';
 
@@ -47,14 +47,14 @@ function AddProvider(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={({ name, provider_type: type, token, address, region }) =>
         call('POST', PATH, {
           name,
           provider_type: type,
           token,
-          ...given('address', address),
-          ...given('region', region),
+          ...optionalField('address', address),
+          ...optionalField('region', region),
         })
       }
     >
@@ -87,7 +87,7 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
       `${path}/test`,
     );
     if (!success) throw new CallError(0, { code: 'not_reached', message: error ?? words.notReached });
-    tellDone(`${words.reached}: ${vaults.map(({ name }) => name).join(', ')}`);
+    toastSuccess(`${words.reached}: ${vaults.map(({ name }) => name).join(', ')}`);
   };
   return (
     <div className="actions">
@@ -101,7 +101,7 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
         kind="quiet"
         label={words.newToken}
         done={words.saved}
-        rereads={[PATH]}
+        invalidates={[PATH]}
         onSubmit={({ token }) => call('PATCH', path, { token })}
       >
         <TextInput

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
@@ -39,17 +39,17 @@ function AddProxy(): ReactNode {
       kind="primary"
       label={words.add}
       done={words.added}
-      rereads={['/proxies']}
+      invalidates={['/proxies']}
       onSubmit={(values) =>
         call<Proxy>('POST', '/proxies', {
           type: 'custom',
           protocol: values['protocol'],
-          ...given('name', values['name']),
+          ...optionalField('name', values['name']),
           config: {
             host: values['config.host'],
             port: Number(values['config.port']),
-            ...given('username', values['config.username']),
-            ...given('password', values['config.password']),
+            ...optionalField('username', values['config.username']),
+            ...optionalField('password', values['config.password']),
           },
         })
       }

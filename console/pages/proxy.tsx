@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -13,13 +13,13 @@ import { proxyAddress, ProxyState } from './proxies.tsx';
 
 /** One proxy: where it is, whether it works, and what can be done with it. */
 export default function ProxyPage({ id }: { id: string }): ReactNode {
-  return <Detail read={useRead<Proxy>(`/proxies/${id}`)}>{(proxy) => <ProxyDetail proxy={proxy} />}</Detail>;
+  return <Loaded read={useResource<Proxy>(`/proxies/${id}`)}>{(proxy) => <ProxyDetail proxy={proxy} />}</Loaded>;
 }
 
 function ProxyDetail({ proxy }: { proxy: Proxy }): ReactNode {
   const path = `/proxies/${proxy.id}`;
-  const rereads = [path, '/proxies'];
-  const perform = useAction(rereads);
+  const invalidates = [path, '/proxies'];
+  const perform = useAction(invalidates);
   return (
     <Page
       title={proxy.name ?? proxy.config.host}
@@ -33,7 +33,7 @@ function ProxyDetail({ proxy }: { proxy: Proxy }): ReactNode {
           <FormButton
             label={words.rename}
             done={words.renamed}
-            rereads={rereads}
+            invalidates={invalidates}
             onSubmit={({ name }) => call('PATCH', path, { name })}
           >
             <TextInput name="name" label={words.name} initial={proxy.name ?? ''} required />

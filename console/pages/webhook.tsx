@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Webhook, WebhookDelivery } from '../../contract/webhooks.ts';
 import { call } from '../calls/call.ts';
 import { ActionButton, useAction } from '../parts/action.tsx';
-import { Detail, Facts, useRead } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -17,7 +17,9 @@ const REFRESH_MS = 5000;
 
 /** One webhook: whether it works, and what it was sent. */
 export default function WebhookPage({ id }: { id: string }): ReactNode {
-  return <Detail read={useRead<Webhook>(`/webhooks/${id}`)}>{(webhook) => <WebhookDetail webhook={webhook} />}</Detail>;
+  return (
+    <Loaded read={useResource<Webhook>(`/webhooks/${id}`)}>{(webhook) => <WebhookDetail webhook={webhook} />}</Loaded>
+  );
 }
 
 function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
@@ -37,7 +39,7 @@ function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
           <FormButton
             label={words.rotate}
             done={words.rotated}
-            rereads={[path]}
+            invalidates={[path]}
             onSubmit={async () => (await call<{ secret: string }>('POST', `${path}/rotate_secret`)).secret}
           >
             <p>{words.rotateText}</p>

@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Webhook, WebhookWithSecret } from '../../contract/webhooks.ts';
 import type { z } from 'zod';
 import { call } from '../calls/call.ts';
-import { FormButton, given } from '../parts/form-button.tsx';
+import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
@@ -38,9 +38,9 @@ function CreateWebhook(): ReactNode {
       kind="primary"
       label={words.create}
       done={words.created}
-      rereads={[PATH]}
+      invalidates={[PATH]}
       onSubmit={async ({ url, description }) => {
-        const body = { url, ...given('description', description) };
+        const body = { url, ...optionalField('description', description) };
         return (await call<z.infer<typeof WebhookWithSecret>>('POST', PATH, body)).secret;
       }}
     >

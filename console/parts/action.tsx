@@ -1,24 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
-import { tellDone, tellFailed } from './toasts.tsx';
+import { useCanAct } from './roles.tsx';
+import { toastSuccess, toastError } from './toasts.tsx';
 
 /**
- * Does something over the API, and then tells `done`. Reads of `rereads` (paths) are made again, however it ended: a refusal may have
+ * Does something over the API, and then tells `done`. Reads of `invalidates` (paths) are made again, however it ended: a refusal may have
  * changed what they show. Rejects when it fails; whoever calls it tells that (`ActionButton`, `ConfirmButton`).
  */
 export function useAction(
-  rereads: readonly string[],
+  invalidates: readonly string[],
 ): (done: string | null, work: () => Promise<unknown>) => Promise<void> {
   const client = useQueryClient();
   return async (done, work) => {
     try {
       await work();
     } finally {
-      await Promise.all(rereads.map((path) => client.invalidateQueries({ queryKey: [path] })));
+      await Promise.all(invalidates.map((path) => client.invalidateQueries({ queryKey: [path] })));
     }
-    if (done !== null) tellDone(done);
+    if (done !== null) toastSuccess(done);
   };
 }
 
@@ -32,19 +32,19 @@ export function ActionButton({
   kind?: 'plain' | 'primary' | 'quiet';
   onAct: () => Promise<unknown>;
 }): ReactNode {
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [isPending, setPending] = useState(false);
   const act = async (): Promise<void> => {
     setPending(true);
     try {
       await onAct();
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     } finally {
       setPending(false);
     }
   };
-  if (!mayAct) return null;
+  if (!canAct) return null;
   return (
     <Button kind={kind} isPending={isPending} onPress={() => void act()}>
       {label}

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { call, onConfirmationRequired } from '../calls/call.ts';
-import { askProvider, takeConfirmed } from '../calls/session.ts';
+import { confirmWithProvider, consumeConfirmation } from '../calls/session.ts';
 import { confirmByPasskey } from '../calls/passkeys.ts';
 import type { Session } from '../calls/session.ts';
 import { inLanguage } from '../words/language.ts';
@@ -9,7 +9,7 @@ import { Button } from './button.tsx';
 import { DialogBox } from './dialog.tsx';
 import { Form, TextInput } from './form.tsx';
 import { PasskeyButton } from './passkeys.tsx';
-import { tellDone } from './toasts.tsx';
+import { toastSuccess } from './toasts.tsx';
 
 const words = inLanguage({
   en: {
@@ -46,7 +46,7 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
   const [settle, setSettle] = useState<((confirmed: boolean) => void) | null>(null);
   useEffect(() => {
     onConfirmationRequired(() => new Promise((resolve) => setSettle(() => resolve)));
-    if (takeConfirmed(session)) tellDone(words.confirmed);
+    if (consumeConfirmation(session)) toastSuccess(words.confirmed);
   }, [session]);
   const end = (confirmed: boolean): void => {
     settle?.(confirmed);
@@ -58,7 +58,7 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
       {session.has_password ? (
         <Form
           submit={words.confirm}
-          beside={<Button onPress={() => end(false)}>{words.cancel}</Button>}
+          secondary={<Button onPress={() => end(false)}>{words.cancel}</Button>}
           onSubmit={async ({ password, code }) => {
             await call('POST', '/session/confirm', { password, ...(code === '' ? {} : { code }) });
             end(true);
@@ -72,7 +72,9 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
           {session.has_oidc ? <p>{words.byProvider}</p> : session.passkeys > 0 ? null : <p>{words.byLink}</p>}
           <div className="actions">
             <Button onPress={() => end(false)}>{words.close}</Button>
-            {session.has_oidc ? <ActionButton kind="primary" label={words.toProvider} onAct={askProvider} /> : null}
+            {session.has_oidc ? (
+              <ActionButton kind="primary" label={words.toProvider} onAct={confirmWithProvider} />
+            ) : null}
           </div>
         </>
       )}

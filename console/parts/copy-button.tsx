@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
-import { tellDone, tellFailed } from './toasts.tsx';
+import { toastSuccess, toastError } from './toasts.tsx';
 
 /** A button that copies a text, and then tells `done`. */
 export function CopyButton({
@@ -16,10 +16,10 @@ export function CopyButton({
 }): ReactNode {
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
-    tellDone(done);
+    toastSuccess(done);
   };
   return (
-    <Button kind={kind} onPress={() => void copy().catch(tellFailed)}>
+    <Button kind={kind} onPress={() => void copy().catch(toastError)}>
       {label}
     </Button>
   );

@@ -4,7 +4,7 @@ import { call } from '../calls/call.ts';
 import { Failed, Loading } from './states.tsx';
 
 /** Reads one resource of the API by its path. */
-export function useRead<Resource>(path: string, refreshMs?: number): UseQueryResult<Resource> {
+export function useResource<Resource>(path: string, refreshMs?: number): UseQueryResult<Resource> {
   return useQuery({
     queryKey: [path],
     queryFn: () => call<Resource>('GET', path),
@@ -13,7 +13,7 @@ export function useRead<Resource>(path: string, refreshMs?: number): UseQueryRes
 }
 
 /** Shows what was read by `children`; loading and faults are shown in its place. */
-export function Detail<Resource>({
+export function Loaded<Resource>({
   read,
   children,
 }: {

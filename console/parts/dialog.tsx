@@ -2,8 +2,8 @@ import { type ReactNode, useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
-import { tellFailed } from './toasts.tsx';
+import { useCanAct } from './roles.tsx';
+import { toastError } from './toasts.tsx';
 
 const words = inLanguage({ en: { cancel: 'Cancel' }, de: { cancel: 'Abbrechen' } });
 
@@ -54,7 +54,7 @@ export function ConfirmButton({
   kind?: 'danger' | 'plain';
   onConfirm: () => Promise<unknown>;
 }): ReactNode {
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [isOpen, setOpen] = useState(false);
   const [isPending, setPending] = useState(false);
   const confirm = async (): Promise<void> => {
@@ -63,12 +63,12 @@ export function ConfirmButton({
       await onConfirm();
       setOpen(false);
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     } finally {
       setPending(false);
     }
   };
-  if (!mayAct) return null;
+  if (!canAct) return null;
   return (
     <>
       <Button kind={kind} onPress={() => setOpen(true)}>

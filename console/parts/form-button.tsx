@@ -4,14 +4,14 @@ import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
 import { DialogBox } from './dialog.tsx';
 import { Form, type FormValues } from './form.tsx';
-import { useMayAct } from './rights.tsx';
+import { useCanAct } from './roles.tsx';
 import { ShownOnce } from './shown-once.tsx';
-import { tellDone } from './toasts.tsx';
+import { toastSuccess } from './toasts.tsx';
 
 const words = inLanguage({ en: { cancel: 'Cancel' }, de: { cancel: 'Abbrechen' } });
 
 /**
- * A button, for who may act here, that opens a form over one operation in a dialog. When `onSubmit` resolves, reads of `rereads` (paths) are made again
+ * A button, for who may act here, that opens a form over one operation in a dialog. When `onSubmit` resolves, reads of `invalidates` (paths) are made again
  * and `done` is told; a text that it resolves to is a secret that is shown this once.
  */
 export function FormButton({
@@ -19,7 +19,7 @@ export function FormButton({
   kind = 'plain',
   title = label,
   done,
-  rereads,
+  invalidates,
   onSubmit,
   children,
 }: {
@@ -27,19 +27,19 @@ export function FormButton({
   kind?: 'plain' | 'primary' | 'quiet';
   title?: string;
   done: string;
-  rereads: readonly string[];
+  invalidates: readonly string[];
   onSubmit: (values: FormValues, files: Record<string, File>) => Promise<unknown>;
   children: ReactNode;
 }): ReactNode {
   const client = useQueryClient();
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [isOpen, setOpen] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
   const close = (): void => {
     setOpen(false);
     setSecret(null);
   };
-  if (!mayAct) return null;
+  if (!canAct) return null;
   return (
     <>
       <Button kind={kind} onPress={() => setOpen(true)}>
@@ -49,11 +49,11 @@ export function FormButton({
         {secret === null ? (
           <Form
             submit={label}
-            beside={<Button onPress={close}>{words.cancel}</Button>}
+            secondary={<Button onPress={close}>{words.cancel}</Button>}
             onSubmit={async (values, files) => {
               const made = await onSubmit(values, files);
-              await Promise.all(rereads.map((path) => client.invalidateQueries({ queryKey: [path] })));
-              tellDone(done);
+              await Promise.all(invalidates.map((path) => client.invalidateQueries({ queryKey: [path] })));
+              toastSuccess(done);
               if (typeof made === 'string') setSecret(made);
               else close();
             }}
@@ -69,6 +69,6 @@ export function FormButton({
 }
 
 /** A member of a body where something was entered, else nothing. */
-export function given(name: string, value: string | undefined): Record<string, string> {
+export function optionalField(name: string, value: string | undefined): Record<string, string> {
   return value === undefined || value === '' ? {} : { [name]: value };
 }

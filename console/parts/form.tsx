@@ -1,11 +1,11 @@
 import { createContext, type ReactNode, useContext, useId, useState } from 'react';
 import { FieldError, Form as AriaForm, Input, Label, Text, TextArea, TextField } from 'react-aria-components';
 import { CallError } from '../calls/call.ts';
-import { faultText } from '../words/faults.ts';
+import { fieldErrorText } from '../words/field-errors.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
-import { messageOf } from './states.tsx';
+import { useCanAct } from './roles.tsx';
+import { errorMessage } from './states.tsx';
 
 const words = inLanguage({
   en: { check: 'Check the marked fields' },
@@ -29,15 +29,15 @@ export function Form({
   submit,
   onSubmit,
   children,
-  beside,
+  secondary,
 }: {
   submit: string;
   onSubmit: (values: FormValues, files: Record<string, File>) => Promise<unknown>;
   children: ReactNode;
   /** Stands beside the button: a way out. */
-  beside?: ReactNode;
+  secondary?: ReactNode;
 }): ReactNode {
-  const mayAct = useMayAct();
+  const canAct = useCanAct();
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [isPending, setPending] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
@@ -62,11 +62,11 @@ export function Form({
       className="form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayAct && !isPending) void send(event.currentTarget);
+        if (canAct && !isPending) void send(event.currentTarget);
       }}
     >
       <Faults value={refusal?.faults ?? NONE}>
-        {mayAct ? (
+        {canAct ? (
           children
         ) : (
           <fieldset className="form-fields" disabled>
@@ -80,8 +80,8 @@ export function Form({
         </p>
       )}
       <div className="actions">
-        {beside}
-        {mayAct ? (
+        {secondary}
+        {canAct ? (
           <Button kind="primary" type="submit" isPending={isPending}>
             {submit}
           </Button>
@@ -102,16 +102,16 @@ const NONE: Refusal['faults'] = {};
 /** Faults in the person's language; those of fields that the form does not have are told by the field's path. */
 function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
   const said = error instanceof CallError ? Object.entries(error.fields) : [];
-  const faults = Object.fromEntries(said.map(([path, rule]) => [path, faultText(rule)]));
+  const faults = Object.fromEntries(said.map(([path, rule]) => [path, fieldErrorText(rule)]));
   const names = Array.from(form.elements, (element) => element.getAttribute('name') ?? '');
   const isPlaced = (path: string): boolean => names.some((name) => name === path || path.startsWith(`${name}.`));
   const others = Object.entries(faults).filter(([path]) => !isPlaced(path));
   if (others.length > 0) return { faults, text: others.map(([path, fault]) => `${path}: ${fault}`).join('. ') };
-  return { faults, text: said.length > 0 ? words.check : messageOf(error) };
+  return { faults, text: said.length > 0 ? words.check : errorMessage(error) };
 }
 
 /** What the last answer said of a field and of what it is made of (`name`, `name.0`), by path. */
-export function useFaults(name: string): Readonly<Record<string, string>> {
+export function useFieldErrors(name: string): Readonly<Record<string, string>> {
   const all = Object.entries(useContext(Faults));
   return Object.fromEntries(all.filter(([path]) => path === name || path.startsWith(`${name}.`)));
 }
@@ -243,7 +243,7 @@ export function SelectInput({
   onChange?: (value: string) => void;
 }): ReactNode {
   const id = useId();
-  const faults = Object.values(useFaults(name));
+  const faults = Object.values(useFieldErrors(name));
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>

@@ -7,8 +7,8 @@ import { ScopeSwitch, useProjectName } from '../scope/switch.tsx';
 import { changeLanguage, language } from '../words/language.ts';
 import { shellWords as words } from '../words/shell.ts';
 import { Button } from './button.tsx';
-import { isEnough } from './rights.tsx';
-import { tellFailed } from './toasts.tsx';
+import { isAtLeast } from './roles.tsx';
+import { toastError } from './toasts.tsx';
 
 /** What is around every page: the menu (beside it, or behind a button on a phone), who is signed in, the way out. */
 export function Frame({
@@ -29,7 +29,7 @@ export function Frame({
       // Loaded again, the page remembers nothing of who was here.
       window.location.assign('/console');
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     }
   };
   return (
@@ -61,7 +61,7 @@ export function Frame({
           <nav aria-label={words.navigation}>
             <ul>
               {PAGES.flatMap(({ path, nav, reads = 'viewer' }) =>
-                nav === undefined || !isEnough(session.role, reads) ? (
+                nav === undefined || !isAtLeast(session.role, reads) ? (
                   []
                 ) : (
                   <li key={path}>

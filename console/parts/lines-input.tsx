@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { fill, inLanguage } from '../words/language.ts';
-import { useFaults } from './form.tsx';
+import { useFieldErrors } from './form.tsx';
 
 const words = inLanguage({
   en: { entry: 'Entry {number}: {rule}' },
@@ -20,7 +20,7 @@ export function LinesInput({
   initial: readonly string[];
 }): ReactNode {
   const id = useId();
-  const faults = Object.entries(useFaults(name)).map(([path, rule]) => {
+  const faults = Object.entries(useFieldErrors(name)).map(([path, rule]) => {
     const index = Number(path.slice(name.length + 1));
     return path === name || !Number.isInteger(index) ? rule : fill(words.entry, { number: index + 1, rule });
   });

@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { callList, type Query } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { useMayAct } from './rights.tsx';
+import { useCanAct } from './roles.tsx';
 import { Empty, Failed, Loading } from './states.tsx';
 
 const words = inLanguage({
@@ -119,8 +119,8 @@ export function RowTable<Row extends { id: string }>({
   columns: readonly Column<Row>[];
   rows: readonly Row[];
 }): ReactNode {
-  const mayAct = useMayAct();
-  const columns = all.filter(({ acts = false }) => mayAct || !acts);
+  const canAct = useCanAct();
+  const columns = all.filter(({ acts = false }) => canAct || !acts);
   return (
     <div className="table-frame">
       <table className="table" aria-label={label}>

@@ -1,7 +1,7 @@
 import { type ReactNode, useContext, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import { inLanguage } from '../words/language.ts';
-import { RoleToAct, useMayAct } from './rights.tsx';
+import { RequiredRole, useCanAct } from './roles.tsx';
 
 const words = inLanguage({
   en: {
@@ -29,8 +29,8 @@ export function Page({
   actions?: ReactNode;
   children: ReactNode;
 }): ReactNode {
-  const role = useContext(RoleToAct);
-  const mayAct = useMayAct();
+  const role = useContext(RequiredRole);
+  const canAct = useCanAct();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · Holdfast`;
@@ -52,7 +52,7 @@ export function Page({
         </h1>
         {actions === undefined ? null : <div className="actions">{actions}</div>}
       </header>
-      {mayAct || role === 'viewer' ? null : <p className="note">{words[role]}</p>}
+      {canAct || role === 'viewer' ? null : <p className="note">{words[role]}</p>}
       {children}
     </>
   );

@@ -5,13 +5,13 @@ import { call } from '../calls/call.ts';
 import { addPasskey, canUsePasskeys } from '../calls/passkeys.ts';
 import { inLanguage } from '../words/language.ts';
 import { Button } from './button.tsx';
-import { Detail, useRead } from './detail.tsx';
+import { Loaded, useResource } from './detail.tsx';
 import { ConfirmButton } from './dialog.tsx';
 import { FormButton } from './form-button.tsx';
 import { TextInput } from './form.tsx';
 import { RowTable } from './list.tsx';
 import { Section } from './page.tsx';
-import { tellFailed } from './toasts.tsx';
+import { toastError } from './toasts.tsx';
 import { When } from './when.tsx';
 
 const PATH = '/session/account/passkeys';
@@ -64,7 +64,7 @@ export function Passkeys(): ReactNode {
           <FormButton
             label={words.add}
             done={words.added}
-            rereads={[PATH, '/session']}
+            invalidates={[PATH, '/session']}
             // Its answer is no secret to show.
             onSubmit={async ({ name = '' }) => void (await addPasskey(name))}
           >
@@ -74,7 +74,7 @@ export function Passkeys(): ReactNode {
       }
     >
       <p className="muted">{words.text}</p>
-      <Detail read={useRead<Passkey[]>(PATH)}>
+      <Loaded read={useResource<Passkey[]>(PATH)}>
         {(passkeys) =>
           passkeys.length === 0 ? null : (
             <RowTable
@@ -100,7 +100,7 @@ export function Passkeys(): ReactNode {
             />
           )
         }
-      </Detail>
+      </Loaded>
     </Section>
   );
 }
@@ -114,7 +114,7 @@ export function PasskeyButton({ prove }: { prove: () => Promise<unknown> }): Rea
     try {
       await prove();
     } catch (error) {
-      tellFailed(error);
+      toastError(error);
     } finally {
       setPending(false);
     }

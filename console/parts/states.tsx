@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CallError } from '../calls/call.ts';
 import { inLanguage } from '../words/language.ts';
-import { refusalText } from '../words/refusals.ts';
+import { errorText } from '../words/error-messages.ts';
 import { Button } from './button.tsx';
 
 const words = inLanguage({
@@ -34,13 +34,13 @@ export function Failed({ error, retry }: { error: unknown; retry: () => void }):
   return (
     <div className="empty" role="alert">
       <h2>{words.failed}</h2>
-      <p>{messageOf(error)}</p>
+      <p>{errorMessage(error)}</p>
       <Button onPress={retry}>{words.again}</Button>
     </div>
   );
 }
 
 /** What to tell of something that went wrong. */
-export function messageOf(error: unknown): string {
-  return error instanceof CallError ? refusalText(error.code, error.message) : words.failed;
+export function errorMessage(error: unknown): string {
+  return error instanceof CallError ? errorText(error.code, error.message) : words.failed;
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { inLanguage } from '../words/language.ts';
-import { messageOf } from './states.tsx';
+import { errorMessage } from './states.tsx';
 
 const words = inLanguage({ en: { close: 'Dismiss' }, de: { close: 'Schließen' } });
 
@@ -18,14 +18,14 @@ let lastId = 0;
 const listeners = new Set<() => void>();
 
 /** Tells that something was done; screen readers say it when they are free. */
-export function tellDone(text: string): void {
+export function toastSuccess(text: string): void {
   const id = add('good', text);
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
 /** Tells that something failed, until it is dismissed. */
-export function tellFailed(error: unknown): void {
-  add('bad', messageOf(error));
+export function toastError(error: unknown): void {
+  add('bad', errorMessage(error));
 }
 
 function add(kind: Toast['kind'], text: string): number {

@@ -5,7 +5,7 @@ import { overviewWords as words } from '../words/overview.ts';
 import { LinkButton } from './button.tsx';
 
 /** Asks whoever a one-time link has signed in for something that signs them in again; nothing for all others. */
-export function WayBackIn(): ReactNode {
+export function SignInMethodNote(): ReactNode {
   const session = useQuery(sessionQuery).data;
   if (session === undefined || session === null) return null;
   if (session.has_password || session.has_oidc || session.passkeys > 0) return null;

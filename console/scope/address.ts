@@ -11,25 +11,25 @@ export interface PageScope {
 const ADDRESS = /^\/console(?:\/o\/([\w-]+))?(?:\/p\/([\w-]+))?(\/.*)?$/;
 
 /** The scope that an address names, and its page below that (`/connections`; empty for the overview). */
-export function readAddress(pathname: string): PageScope & { page: string } {
+export function parseAddress(pathname: string): PageScope & { page: string } {
   const [, organizationId = null, projectId = null, page = ''] = ADDRESS.exec(pathname) ?? [];
   return { organizationId, projectId, page: page === '/' ? '' : page };
 }
 
 /** What addresses of a scope begin with. */
-export function baseOf({ organizationId, projectId }: PageScope): string {
+export function basePath({ organizationId, projectId }: PageScope): string {
   return `/console${organizationId === null ? '' : `/o/${organizationId}`}${projectId === null ? '' : `/p/${projectId}`}`;
 }
 
-const keptUnder = (organizationId: string): string => `holdfast-project-${organizationId}`;
+const storageKey = (organizationId: string): string => `holdfast-project-${organizationId}`;
 
 /** The project that was last chosen in an organization on this device; null for all. */
-export function chosenProject(organizationId: string): string | null {
-  return localStorage.getItem(keptUnder(organizationId));
+export function rememberedProject(organizationId: string): string | null {
+  return localStorage.getItem(storageKey(organizationId));
 }
 
 /** Has the console open in this project when its address names none. */
-export function chooseProject(organizationId: string, projectId: string | null): void {
-  if (projectId === null) localStorage.removeItem(keptUnder(organizationId));
-  else localStorage.setItem(keptUnder(organizationId), projectId);
+export function rememberProject(organizationId: string, projectId: string | null): void {
+  if (projectId === null) localStorage.removeItem(storageKey(organizationId));
+  else localStorage.setItem(storageKey(organizationId), projectId);
 }

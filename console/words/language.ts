@@ -1,7 +1,7 @@
 /** Languages of the console. */
 export type Language = 'en' | 'de';
 
-const KEPT_AS = 'holdfast-language';
+const STORAGE_KEY = 'holdfast-language';
 
 /** The language of this visit: what the person chose, else what the server made of the browser's wishes. */
 export const language: Language = chosenLanguage() ?? (document.documentElement.lang === 'de' ? 'de' : 'en');
@@ -9,12 +9,12 @@ document.documentElement.lang = language;
 
 /** Has the console speak another language from now on. It is loaded again for that. */
 export function changeLanguage(next: Language): void {
-  localStorage.setItem(KEPT_AS, next);
+  localStorage.setItem(STORAGE_KEY, next);
   location.reload();
 }
 
 function chosenLanguage(): Language | null {
-  const kept = localStorage.getItem(KEPT_AS);
+  const kept = localStorage.getItem(STORAGE_KEY);
   return kept === 'en' || kept === 'de' ? kept : null;
 }
 

@@ -58,7 +58,7 @@ test('the audit log tells its times to the second, and what was left out of it',
   await page.goto(`${visits.base}/console/audit-log`);
   const refused = page.getByRole('row', { name: /GET \/profiles/ });
   await refused.getByRole('cell', { name: /:25:07/ }).waitFor();
-  const told = page.getByRole('row', { name: /1,234 more requests that nobody was known for/ });
+  const told = page.getByRole('row', { name: /1,234 more unauthenticated requests/ });
   expect(await told.getByRole('cell').nth(3).textContent()).toBe('–');
   await finish();
 });

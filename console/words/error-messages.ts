@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../../contract/errors.ts';
-import { faultText } from './faults.ts';
+import { fieldErrorText } from './field-errors.ts';
 import { inLanguage, language } from './language.ts';
 
-/** Refusals in general, where the API's own words are of another language than the page; those of one field are `faults.ts`. */
+/** Refusals in general, where the API's own words are of another language than the page; those of one field are `field-errors.ts`. */
 type Refusals = Readonly<Record<ErrorCode, string>>;
 
 const DE: Refusals = {
@@ -56,9 +56,9 @@ const SENTENCES: readonly (readonly [pattern: RegExp, de: string])[] = [
 const texts = inLanguage<Readonly<Record<string, string | undefined>>>({ en: {}, de: DE });
 
 /** Why a call was refused, in the person's language; as the API says it where that is all there is. */
-export function refusalText(code: string, message: string): string {
+export function errorText(code: string, message: string): string {
   const [, field, rule] = code === 'invalid_input' ? (/^([\w.]+): (.+)$/s.exec(message) ?? []) : [];
-  if (field !== undefined && rule !== undefined) return `${field}: ${faultText(rule)}`;
+  if (field !== undefined && rule !== undefined) return `${field}: ${fieldErrorText(rule)}`;
   if (language === 'en') return message;
   return SENTENCES.find(([pattern]) => pattern.test(message))?.[1] ?? texts[code] ?? message;
 }

@@ -10,7 +10,7 @@ const FAILED = new Set(['FAILED', 'EXPIRED', 'NEEDS_AUTH']);
  * Events over time, a lane for each kind: a dot for what went well, a cross for what did not, so that no colour is needed to
  * tell them apart. The list below it says the same in words.
  */
-export function TimelinePicture({ events }: { events: readonly TimelineEvent[] }): ReactNode {
+export function TimelineChart({ events }: { events: readonly TimelineEvent[] }): ReactNode {
   const times = events.map(({ timestamp }) => Date.parse(timestamp));
   const first = Math.min(...times);
   const span = Math.max(...times) - first || 1;

@@ -108,7 +108,7 @@ const RULES: readonly (readonly [pattern: RegExp, en: string | null, de: string]
 ];
 
 /** What is wrong with a field, in the person's language; the API's own message if there is no translation. */
-export function faultText(rule: string): string {
+export function fieldErrorText(rule: string): string {
   for (const [pattern, en, de] of RULES) {
     const match = pattern.exec(rule);
     if (match === null) continue;

@@ -9,16 +9,16 @@ const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, owner: 2 
  * The role that what a page does takes. Buttons and forms that act are left out for whoever has less: the API would refuse them.
  * Outside pages (signing in, one's own session) nothing is left out.
  */
-export const RoleToAct = createContext<Role>('viewer');
+export const RequiredRole = createContext<Role>('viewer');
 
 /** Whether somebody of a role may do, or see, what takes another. */
-export function isEnough(role: Role, needed: Role): boolean {
+export function isAtLeast(role: Role, needed: Role): boolean {
   return RANK[role] >= RANK[needed];
 }
 
 /** Whether the person may do what the page does; false while it is not known who they are. */
-export function useMayAct(): boolean {
-  const needed = useContext(RoleToAct);
+export function useCanAct(): boolean {
+  const needed = useContext(RequiredRole);
   const role = useQuery(sessionQuery).data?.role ?? 'viewer';
-  return isEnough(role, needed);
+  return isAtLeast(role, needed);
 }

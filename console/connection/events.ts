@@ -4,7 +4,7 @@ import { useEffect } from 'react';
 import { callStream } from '../calls/call.ts';
 
 /** Reads a connection again with each state of the login that runs, as its event stream tells. A lost stream is left to polling. */
-export function useLive(path: string, isRunning: boolean): void {
+export function useConnectionEvents(path: string, isRunning: boolean): void {
   const client = useQueryClient();
   useEffect(() => {
     if (!isRunning) return undefined;

@@ -76,6 +76,6 @@ const DE: Failures = {
 const texts: Readonly<Record<string, string>> = inLanguage<Failures>({ en: EN, de: DE });
 
 /** Why a login failed, in words; the API's own message if the code is unknown. */
-export function failureText(code: string | undefined, message: string | undefined): string | null {
+export function loginFailureText(code: string | undefined, message: string | undefined): string | null {
   return (code === undefined ? undefined : texts[code]) ?? message ?? null;
 }

@@ -33,28 +33,28 @@ const RULES = [
   'is not a known property',
 ];
 
-let faultText: (rule: string) => string;
-let refusalText: (code: string, message: string) => string;
+let fieldErrorText: (rule: string) => string;
+let errorText: (code: string, message: string) => string;
 beforeAll(async () => {
   vi.stubGlobal('document', { documentElement: { lang: 'de' } });
   vi.stubGlobal('localStorage', { getItem: () => null });
-  ({ faultText } = await import('../../console/words/faults.ts'));
-  ({ refusalText } = await import('../../console/words/refusals.ts'));
+  ({ fieldErrorText } = await import('../../console/words/field-errors.ts'));
+  ({ errorText } = await import('../../console/words/error-messages.ts'));
 });
 afterAll(() => vi.unstubAllGlobals());
 
 /** What is said of the fields of a body that a schema refuses. */
 function saidOf(schema: z.ZodType, body: unknown): string[] {
-  return (schema.safeParse(body).error?.issues ?? []).map(({ message }) => faultText(message));
+  return (schema.safeParse(body).error?.issues ?? []).map(({ message }) => fieldErrorText(message));
 }
 
 test('whatever refuses something, it is said in German', () => {
-  const said = Object.keys(ERROR_CODES).map((code) => refusalText(code, 'Something went wrong'));
+  const said = Object.keys(ERROR_CODES).map((code) => errorText(code, 'Something went wrong'));
   expect(said.filter((text) => text.startsWith('Something'))).toEqual([]);
-  expect(refusalText('operation_failed', 'An organization keeps an owner; make somebody else one first')).toBe(
+  expect(errorText('operation_failed', 'An organization keeps an owner; make somebody else one first')).toBe(
     'Eine Organisation braucht jemanden mit der Rolle „verwaltet“. Gib diese Rolle zuerst jemand anderem',
   );
-  expect(refusalText('invalid_input', 'expires_at: must be a whole number')).toBe(
+  expect(errorText('invalid_input', 'expires_at: must be a whole number')).toBe(
     'expires_at: muss eine ganze Zahl sein',
   );
 });
@@ -75,17 +75,17 @@ test('what schemas say of fields is said in German', () => {
     'muss eine vollständige Adresse sein, etwa https://example.com/login, ohne Benutzer und Passwort',
   ]);
   expect(saidOf(ConnectionCreate, { domain: 'shop.example' })).toEqual(['fehlt']);
-  expect(faultText('10.0.0.1 is a private address; the operator can list it as an allowed host')).toMatch(
+  expect(fieldErrorText('10.0.0.1 is a private address; the operator can list it as an allowed host')).toMatch(
     /^10\.0\.0\.1 ist/,
   );
-  expect(faultText('a rule that nobody has put into words')).toBe('a rule that nobody has put into words');
+  expect(fieldErrorText('a rule that nobody has put into words')).toBe('a rule that nobody has put into words');
 });
 
 test('rules that forms meet have German words, and are still what the API says', async () => {
   const sources = (await Promise.all(['contract', 'api', 'http', 'store'].map(sourcesIn))).join('\n');
   for (const rule of RULES) {
     expect(sources).toContain(rule);
-    expect(faultText(rule), rule).not.toBe(rule);
+    expect(fieldErrorText(rule), rule).not.toBe(rule);
   }
 });
 

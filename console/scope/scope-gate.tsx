@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Router } from 'wouter';
-import { useProjectInCalls } from '../calls/call.ts';
+import { setCallProject } from '../calls/call.ts';
 import type { Session } from '../calls/session.ts';
 import { ActionButton } from '../parts/action.tsx';
 import { Button } from '../parts/button.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { scopeWords as words } from '../words/scope.ts';
 import { fill } from '../words/language.ts';
-import { baseOf, chosenProject, chooseProject, type PageScope, readAddress } from './address.ts';
-import { enterOrganization, useLeaveWithSession } from './organizations.ts';
+import { basePath, rememberedProject, rememberProject, type PageScope, parseAddress } from './address.ts';
+import { switchOrganization, useReloadOnOrganizationSwitch } from './organizations.ts';
 import { useProjects } from './projects.ts';
 
 interface Place extends PageScope {
@@ -21,18 +21,18 @@ interface Place extends PageScope {
  * The pages of the organization and project that the address names. One that is not there, or not for this person, is told in
  * their place. `children` are given what they are of.
  */
-export function Scoped({
+export function ScopeGate({
   session,
   children,
 }: {
   session: Session;
   children: (scope: PageScope) => ReactNode;
 }): ReactNode {
-  useLeaveWithSession(session.organization.id);
+  useReloadOnOrganizationSwitch(session.organization.id);
   const [place] = useState(() => arrive(session));
   if (place.organizationId !== null && place.organizationId !== session.organization.id)
-    return <Elsewhere session={session} place={place} organizationId={place.organizationId} />;
-  const pages = <Router base={baseOf(place)}>{children(place)}</Router>;
+    return <OtherOrganization session={session} place={place} organizationId={place.organizationId} />;
+  const pages = <Router base={basePath(place)}>{children(place)}</Router>;
   if (place.projectId === null) return pages;
   return (
     <InProject session={session} place={place} projectId={place.projectId}>
@@ -43,7 +43,7 @@ export function Scoped({
 
 /** Completes the address, and has calls go to its project. The same again changes nothing. */
 function arrive({ organization, organizations }: Session): Place {
-  const asked = readAddress(location.pathname);
+  const asked = parseAddress(location.pathname);
   if (asked.organizationId !== null && asked.organizationId !== organization.id)
     return { ...asked, isRemembered: false };
   // What stands in for a choice, does so at the door alone: an address of a page says itself what it is of.
@@ -51,11 +51,11 @@ function arrive({ organization, organizations }: Session): Place {
   const place = {
     page: asked.page,
     organizationId: organizations.length > 1 ? organization.id : null,
-    projectId: isRemembered ? chosenProject(organization.id) : asked.projectId,
+    projectId: isRemembered ? rememberedProject(organization.id) : asked.projectId,
     isRemembered,
   };
-  useProjectInCalls(place.projectId);
-  history.replaceState(history.state, '', baseOf(place) + place.page + location.search);
+  setCallProject(place.projectId);
+  history.replaceState(history.state, '', basePath(place) + place.page + location.search);
   return place;
 }
 
@@ -77,7 +77,7 @@ function InProject({
   const isForgotten = projects.isSuccess && !isThere && place.isRemembered;
   useEffect(() => {
     if (!isForgotten) return;
-    chooseProject(session.organization.id, null);
+    rememberProject(session.organization.id, null);
     location.replace('/console');
   }, [isForgotten, session.organization.id]);
   if (isThere) return children;
@@ -92,7 +92,7 @@ function InProject({
     >
       <Button
         kind="primary"
-        onPress={() => location.assign(baseOf({ ...place, projectId: null }) + (isArchived ? '/projects' : ''))}
+        onPress={() => location.assign(basePath({ ...place, projectId: null }) + (isArchived ? '/projects' : ''))}
       >
         {isArchived ? words.toProjects : words.allProjects}
       </Button>
@@ -102,7 +102,7 @@ function InProject({
             <ActionButton
               key={id}
               label={fill(words.lookIn, { organization: name })}
-              onAct={() => enterOrganization(id, baseOf({ organizationId: id, projectId }) + place.page)}
+              onAct={() => switchOrganization(id, basePath({ organizationId: id, projectId }) + place.page)}
             />
           ))}
     </Notice>
@@ -113,7 +113,7 @@ function InProject({
  * Stands before pages of another organization than the session's. It asks, for the session goes there with every tab, and a link
  * may come from anybody.
  */
-function Elsewhere({
+function OtherOrganization({
   session,
   place,
   organizationId,
@@ -133,7 +133,7 @@ function Elsewhere({
         <ActionButton
           kind="primary"
           label={fill(words.goOnIn, { organization: other.name })}
-          onAct={() => enterOrganization(other.id, baseOf(place) + place.page + location.search)}
+          onAct={() => switchOrganization(other.id, basePath(place) + place.page + location.search)}
         />
       )}
       <Button onPress={() => location.assign('/console')}>{fill(words.stayIn, { here })}</Button>
