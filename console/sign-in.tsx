@@ -8,6 +8,7 @@ import { signInByPasskey } from './calls/passkeys.ts';
 import { Form, TextInput } from './parts/form.tsx';
 import { PasskeyButton } from './parts/passkeys.tsx';
 import { Loading, errorMessage } from './parts/states.tsx';
+import { commonWords } from './words/common.ts';
 import { inLanguage } from './words/language.ts';
 
 const words = inLanguage({
@@ -15,7 +16,6 @@ const words = inLanguage({
     title: 'Sign in to Holdfast',
     signIn: 'Sign in',
     email: 'Email address',
-    password: 'Password',
     code: 'Code from your authenticator app',
     oidc: 'Sign in with your identity provider',
     or: 'Or use a link',
@@ -28,7 +28,6 @@ const words = inLanguage({
     title: 'Bei Holdfast anmelden',
     signIn: 'Anmelden',
     email: 'E-Mail-Adresse',
-    password: 'Passwort',
     code: 'Code aus deiner Authenticator-App',
     oidc: 'Über den Identitätsanbieter anmelden',
     or: 'Oder mit einem Link',
@@ -75,7 +74,13 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
         }}
       >
         <TextInput name="email" label={words.email} type="email" required autoComplete="username" />
-        <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+        <TextInput
+          name="password"
+          label={commonWords.password}
+          type="password"
+          required
+          autoComplete="current-password"
+        />
         <TextInput name="code" label={words.code} inputMode="numeric" required autoComplete="one-time-code" />
       </Form>
       <div className="or">

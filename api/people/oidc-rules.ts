@@ -1,5 +1,4 @@
-import type { Role } from '../../contract/people.ts';
-import { isAtLeast } from '../../contract/people.ts';
+import { isAtLeast, type Role } from '../../contract/people.ts';
 
 /** Whom an OpenID provider lets in, where and as what: everybody of a domain, or of a group. */
 export interface OidcRule {

@@ -9,6 +9,7 @@ import { Form, SelectInput, TextInput } from '../parts/form.tsx';
 import { optionalField } from '../parts/form-button.tsx';
 import { useCanAct } from '../parts/roles.tsx';
 import { toastSuccess } from '../parts/toasts.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionWords as words } from '../words/connections.ts';
 import { formatDuration } from '../words/format.ts';
 import { fill } from '../words/language.ts';
@@ -58,7 +59,7 @@ export function AddSite(): ReactNode {
       <DialogBox title={words.add} isOpen={isOpen} onClose={() => setOpen(false)}>
         <Form
           submit={words.add}
-          secondary={<Button onPress={() => setOpen(false)}>{words.cancel}</Button>}
+          secondary={<Button onPress={() => setOpen(false)}>{commonWords.cancel}</Button>}
           onSubmit={async (values) => {
             const { domain = '', profile_name: profile, login_url: loginUrl, health_check_interval: interval } = values;
             const made = await call<ManagedAuth>('POST', '/auth/connections', {

@@ -7,6 +7,7 @@ import { call } from '../calls/call.ts';
 import { Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
+import { commonWords } from '../words/common.ts';
 import { settingsWords as words } from '../words/connection-settings.ts';
 import { connectionWords } from '../words/connections.ts';
 import { credentialWords } from '../words/credentials.ts';
@@ -123,11 +124,11 @@ function NewCredential({ connection: { id, domain, profile_name: profile } }: { 
         await call('PATCH', path, { credential: { name } });
       }}
     >
-      <TextInput name="name" label={credentialWords.name} initial={`${domain} ${profile}`} required />
+      <TextInput name="name" label={commonWords.name} initial={`${domain} ${profile}`} required />
       <TextInput name="username" label={credentialWords.username} />
       <TextInput
         name="password"
-        label={credentialWords.password}
+        label={commonWords.password}
         hint={credentialWords.sealed}
         type="password"
         autoComplete="new-password"

@@ -6,6 +6,7 @@ import { Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { PROJECTS } from '../scope/projects.ts';
+import { commonWords } from '../words/common.ts';
 import { formatNumber } from '../words/format.ts';
 import { limitWords as words } from '../words/limits.ts';
 import { limitOf, LimitInput } from './limit-input.tsx';
@@ -18,7 +19,7 @@ export function ProjectLimitsTable(): ReactNode {
       path={PROJECTS}
       empty={{ title: words.projectTable, text: words.off }}
       columns={[
-        { label: words.name, cell: ({ name }) => name },
+        { label: commonWords.name, cell: ({ name }) => name },
         {
           label: words.sessions,
           cell: (project) => (
@@ -36,7 +37,7 @@ export function ProjectLimitsTable(): ReactNode {
           ),
         },
         {
-          label: words.actions,
+          label: commonWords.actions,
           acts: true,
           cell: (project) => (
             <LimitsOf project={project}>{(limits) => <ChangeLimits project={project} limits={limits} />}</LimitsOf>

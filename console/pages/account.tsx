@@ -8,13 +8,13 @@ import { Form, TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Passkeys } from '../parts/passkeys.tsx';
 import { toastSuccess } from '../parts/toasts.tsx';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
 
 const words = inLanguage({
   en: {
     title: 'Your account',
     who: 'Profile',
-    name: 'Name',
     email: 'Email address',
     save: 'Save',
     saved: 'Your account was saved.',
@@ -34,7 +34,6 @@ const words = inLanguage({
   de: {
     title: 'Dein Konto',
     who: 'Wer du bist',
-    name: 'Name',
     email: 'E-Mail-Adresse',
     save: 'Speichern',
     saved: 'Dein Konto ist gespeichert.',
@@ -83,7 +82,7 @@ function Account({ session }: { session: Session }): ReactNode {
             toastSuccess(words.saved);
           }}
         >
-          <TextInput name="name" label={words.name} initial={session.user.name ?? ''} autoComplete="name" />
+          <TextInput name="name" label={commonWords.name} initial={session.user.name ?? ''} autoComplete="name" />
           <TextInput name="email" label={words.email} type="email" initial={session.user.email} required />
         </Form>
       </Section>

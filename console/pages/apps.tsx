@@ -4,6 +4,7 @@ import type { AppVersion } from '../../contract/apps.ts';
 import { LinkButton } from '../parts/button.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 
 /** Versions of apps, newest first. */
@@ -13,7 +14,7 @@ export default function Apps(): ReactNode {
       <p className="lead">{words.appsText}</p>
       <SearchedTable<AppVersion>
         label={words.apps}
-        search={words.search}
+        search={commonWords.name}
         path="/apps"
         empty={{
           title: words.noApps,

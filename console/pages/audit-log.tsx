@@ -7,6 +7,7 @@ import { Filter, More, RowTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Badge } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { auditWords as words } from '../words/audit-log.ts';
 import { formatMoment, formatNumber } from '../words/format.ts';
 import { fill } from '../words/language.ts';
@@ -75,7 +76,7 @@ function Entries({ search, method, days }: { search: string; method: string; day
         label={words.title}
         rows={rows}
         columns={[
-          { label: words.when, cell: ({ timestamp }) => formatMoment(timestamp) },
+          { label: commonWords.when, cell: ({ timestamp }) => formatMoment(timestamp) },
           { label: words.who, cell: ({ email, user_id: user, auth_strategy: strategy }) => email || user || strategy },
           {
             label: words.what,

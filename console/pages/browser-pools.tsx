@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import type { BrowserPool } from '../../contract/browser-pools.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { formatDuration } from '../words/format.ts';
 import { fill, inLanguage } from '../words/language.ts';
 
@@ -15,13 +15,10 @@ const words = inLanguage({
   en: {
     title: 'Browser pools',
     text: 'Browsers with the same settings, kept running so that programs get one immediately.',
-    search: 'Name',
-    name: 'Name',
     nameHint: 'Used by programs to request a browser',
     ready: 'Ready',
     readyOf: '{ready} of {size}',
     inUse: 'In use',
-    kind: 'Type',
     headless: 'headless',
     window: 'with window',
     profile: 'Profile',
@@ -31,8 +28,6 @@ const words = inLanguage({
     startUrl: 'Start page',
     timeout: 'Idle timeout in seconds',
     timeoutHint: 'An unused browser returns to the pool after this time; empty for {default}',
-    made: 'Created',
-    actions: 'Actions',
     create: 'Create a pool',
     created: 'The pool is being filled.',
     headlessHint: 'Saves memory and time',
@@ -41,7 +36,6 @@ const words = inLanguage({
     flush: 'Replace',
     flushText: 'Idle browsers are closed and started again. Those in use are kept.',
     flushed: 'The browsers are being replaced.',
-    remove: 'Delete',
     removeText: 'Its browsers are closed.',
     removeUsedText: 'Its browsers are closed, including {used} in use: their programs are disconnected.',
     removed: 'The pool was deleted.',
@@ -49,13 +43,10 @@ const words = inLanguage({
   de: {
     title: 'Browser-Pools',
     text: 'Browser einer Art, die gestartet bereitstehen, damit Programme sofort einen bekommen.',
-    search: 'Name',
-    name: 'Name',
     nameHint: 'Unter dem Programme nach einem Browser fragen',
     ready: 'Bereit',
     readyOf: '{ready} von {size}',
     inUse: 'In Gebrauch',
-    kind: 'Art',
     headless: 'ohne Fenster',
     window: 'mit Fenster',
     profile: 'Profil',
@@ -65,8 +56,6 @@ const words = inLanguage({
     startUrl: 'Erste Seite',
     timeout: 'Leerlauf in Sekunden',
     timeoutHint: 'Ein Browser, den so lange niemand steuert, geht zurück; leer für {default}',
-    made: 'Erstellt',
-    actions: 'Aktionen',
     create: 'Pool erstellen',
     created: 'Der Pool wird gefüllt.',
     headlessHint: 'Spart Speicher und Zeit',
@@ -75,7 +64,6 @@ const words = inLanguage({
     flush: 'Ersetzen',
     flushText: 'Wartende Browser werden geschlossen und neu gestartet. Benutzte bleiben.',
     flushed: 'Die Browser werden ersetzt.',
-    remove: 'Löschen',
     removeText: 'Seine Browser werden geschlossen.',
     removeUsedText: 'Seine Browser werden geschlossen, auch die {used} in Gebrauch: Ihre Programme werden getrennt.',
     removed: 'Der Pool ist gelöscht.',
@@ -95,21 +83,21 @@ export default function BrowserPools(): ReactNode {
       <p className="lead">{words.text}</p>
       <SearchedTable<BrowserPool>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PATH}
         refreshMs={REFRESH_MS}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreatePool /> }}
         columns={[
-          { label: words.name, cell: ({ name, id }) => name ?? <code>{id}</code> },
+          { label: commonWords.name, cell: ({ name, id }) => name ?? <code>{id}</code> },
           { label: words.ready, cell: (pool) => <Ready pool={pool} /> },
           { label: words.inUse, cell: ({ acquired_count: used }) => used },
           {
-            label: words.kind,
+            label: commonWords.type,
             cell: ({ browser_pool_config: { headless } }) => (headless === true ? words.headless : words.window),
           },
           { label: words.profile, cell: ({ browser_pool_config: { profile } }) => profile?.name ?? profile?.id ?? '–' },
-          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (pool) => <PoolActions pool={pool} /> },
+          { label: commonWords.created, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: commonWords.actions, acts: true, cell: (pool) => <PoolActions pool={pool} /> },
         ]}
       />
     </Page>
@@ -139,8 +127,7 @@ function PoolActions({ pool: { id, name = id, acquired_count: used } }: { pool: 
         onConfirm={() => perform(words.flushed, () => call('POST', `${path}/flush`))}
       />
       <ConfirmButton
-        label={words.remove}
-        title={`${words.remove}: ${name}`}
+        title={`${commonWords.remove}: ${name}`}
         text={used === 0 ? words.removeText : fill(words.removeUsedText, { used })}
         onConfirm={() => perform(words.removed, () => call('DELETE', path, used === 0 ? undefined : { force: true }))}
       />
@@ -166,7 +153,7 @@ function CreatePool(): ReactNode {
         })
       }
     >
-      <TextInput name="name" label={words.name} hint={words.nameHint} />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} />
       <TextInput name="size" label={words.size} hint={words.sizeHint} inputMode="numeric" initial="1" required />
       <TextInput name="profile" label={words.profile} hint={words.profileHint} />
       <TextInput name="start_url" label={words.startUrl} type="url" />

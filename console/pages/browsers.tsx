@@ -8,6 +8,7 @@ import { SwitchInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { browserWords as words } from '../words/browsers.ts';
 
 const PATH = '/browsers';
@@ -27,11 +28,11 @@ export default function Browsers(): ReactNode {
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <OpenBrowser /> }}
         columns={[
           {
-            label: words.name,
+            label: commonWords.name,
             cell: ({ session_id: id, name }) => <Link href={`/browsers/${id}`}>{name ?? id}</Link>,
           },
           { label: words.profile, cell: ({ profile }) => profile?.name ?? '–' },
-          { label: words.kind, cell: (browser) => <BrowserKind browser={browser} /> },
+          { label: commonWords.type, cell: (browser) => <BrowserKind browser={browser} /> },
           { label: words.opened, cell: ({ created_at: at }) => <When at={at} /> },
         ]}
       />

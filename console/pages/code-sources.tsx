@@ -1,14 +1,13 @@
 import type { ReactNode } from 'react';
 import type { CodeSource } from '../../contract/code-sources.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { CopyButton } from '../parts/copy-button.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, CopyButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { codeSourceWords as words } from '../words/code-sources.ts';
 
 const PATH = '/code_sources';
@@ -29,7 +28,7 @@ export default function CodeSources(): ReactNode {
           { label: words.provider, cell: ({ type }) => words[type] },
           { label: words.url, cell: ({ url }) => <code>{url}</code> },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (source) => <SourceActions source={source} /> },
+          { label: commonWords.actions, acts: true, cell: (source) => <SourceActions source={source} /> },
         ]}
       />
     </Page>
@@ -64,7 +63,6 @@ function SourceActions({ source: { id, url } }: { source: CodeSource }): ReactNo
     <div className="actions">
       <CopyButton kind="quiet" text={url} label={words.copy} done={words.copied} />
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() => perform(words.removed, () => call('DELETE', `${PATH}/${id}`))}

@@ -9,13 +9,13 @@ import { LoginButton } from '../connection/start-login.tsx';
 import { ConnectionBadge, reauthText, isWaiting } from '../connection/state.tsx';
 import { Timeline } from '../connection/timeline.tsx';
 import { WhatToDo } from '../connection/what-to-do.tsx';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
 import { LinkButton } from '../parts/button.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
 import { toastSuccess } from '../parts/toasts.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
 import { fill } from '../words/language.ts';
 
@@ -86,7 +86,7 @@ function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNo
         }
       />
       <ActionButton
-        label={isPaused ? words.resume : words.pause}
+        label={isPaused ? commonWords.resume : commonWords.pause}
         onAct={() =>
           perform(isPaused ? words.resumed : words.pausedDone, () =>
             call('PATCH', path, { health_checks: isPaused, auto_reauth: isPaused }),

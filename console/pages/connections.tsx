@@ -6,6 +6,7 @@ import { ConnectionBadge, reauthText } from '../connection/state.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { connectionTables, connectionWords as words } from '../words/connections.ts';
 
 const REFRESH_MS = 15_000;
@@ -39,7 +40,7 @@ export default function Connections(): ReactNode {
       <div className="filters">
         <Filter label={words.search} value={get('query')} onChange={(value) => set('query', value)} />
         <Filter
-          label={words.filterState}
+          label={commonWords.state}
           value={get('state')}
           onChange={(value) => set('state', value)}
           options={[
@@ -75,7 +76,7 @@ export default function Connections(): ReactNode {
         columns={[
           { label: words.site, cell: ({ id, domain }) => <Link href={`/connections/${id}`}>{domain}</Link> },
           { label: words.profile, cell: ({ profile_name: name }) => name },
-          { label: words.state, cell: (connection) => <ConnectionBadge connection={connection} /> },
+          { label: commonWords.state, cell: (connection) => <ConnectionBadge connection={connection} /> },
           { label: words.outlook, cell: reauthText },
           { label: words.checked, cell: ({ last_auth_check_at: at }) => <When at={at} /> },
         ]}

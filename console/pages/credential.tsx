@@ -5,7 +5,7 @@ import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
+import { RemoveButton } from '../parts/actions.tsx';
 import { When } from '../parts/when.tsx';
 import { credentialWords as words } from '../words/credentials.ts';
 import { credentialSummary } from './credentials.tsx';

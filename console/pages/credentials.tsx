@@ -7,6 +7,7 @@ import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { credentialWords as words } from '../words/credentials.ts';
 
 const PATH = '/credentials';
@@ -22,7 +23,7 @@ export default function Credentials(): ReactNode {
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreateCredential /> }}
         columns={[
-          { label: words.name, cell: ({ id, name }) => <Link href={`/credentials/${id}`}>{name}</Link> },
+          { label: commonWords.name, cell: ({ id, name }) => <Link href={`/credentials/${id}`}>{name}</Link> },
           { label: words.domain, cell: ({ domain }) => domain },
           { label: words.holds, cell: credentialSummary },
           { label: words.changed, cell: ({ updated_at: at }) => <When at={at} /> },
@@ -51,12 +52,12 @@ function CreateCredential(): ReactNode {
         navigate(`/credentials/${made.id}`);
       }}
     >
-      <TextInput name="name" label={words.name} required />
+      <TextInput name="name" label={commonWords.name} required />
       <TextInput name="domain" label={words.domain} hint={words.domainHint} required />
       <TextInput name="username" label={words.username} />
       <TextInput
         name="password"
-        label={words.password}
+        label={commonWords.password}
         hint={words.sealed}
         type="password"
         autoComplete="new-password"

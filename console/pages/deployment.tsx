@@ -4,12 +4,12 @@ import type { Deployment } from '../../contract/apps.ts';
 import { Environment } from '../apps/environment.tsx';
 import { DeploymentState } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 import { sourceOf } from './deployments.tsx';
 
@@ -36,14 +36,19 @@ function DeploymentDetail({ deployment }: { deployment: Deployment }): ReactNode
       back={{ href: '/deployments', label: words.deployments }}
       actions={
         status === 'stopped' ? null : (
-          <ConfirmButton label={words.remove} title={words.removeTitle} text={words.removeText} onConfirm={remove} />
+          <ConfirmButton
+            label={commonWords.remove}
+            title={words.removeTitle}
+            text={words.removeText}
+            onConfirm={remove}
+          />
         )
       }
     >
       <Section title={words.facts} actions={<DeploymentState status={status} />}>
         <Facts
           facts={[
-            [words.id, <code key="id">{id}</code>],
+            [commonWords.id, <code key="id">{id}</code>],
             [words.reason, deployment.status_reason],
             [words.source, sourceOf(deployment)],
             [words.entrypoint, <code key="entrypoint">{deployment.entrypoint_rel_path}</code>],

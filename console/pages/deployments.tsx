@@ -6,6 +6,7 @@ import { DeploymentState } from '../apps/states.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 
 /** How often the list is read again, in milliseconds: builds go on. */
@@ -28,14 +29,14 @@ export default function Deployments(): ReactNode {
         empty={{ title: words.noDeployments, text: words.noDeploymentsText, action: <DeployButtons /> }}
         columns={[
           {
-            label: words.id,
+            label: commonWords.id,
             cell: ({ id }) => (
               <Link href={`/deployments/${id}`}>
                 <code>{id}</code>
               </Link>
             ),
           },
-          { label: words.status, cell: ({ status }) => <DeploymentState status={status} /> },
+          { label: commonWords.state, cell: ({ status }) => <DeploymentState status={status} /> },
           { label: words.source, cell: sourceOf },
           { label: words.entrypoint, cell: ({ entrypoint_rel_path: path }) => <code>{path}</code> },
           { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },

@@ -1,15 +1,14 @@
 import type { ReactNode } from 'react';
 import type { AuditExportDestination, AuditExportTest } from '../../contract/audit-export.ts';
 import { call, CallError } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { Facts } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
-import { Loaded, useResource } from '../parts/detail.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { auditWords as words } from '../words/audit-log.ts';
 
 const PATH = '/audit-logs/export/destinations';
@@ -77,11 +76,10 @@ function Destination({ destination }: { destination: AuditExportDestination }): 
         <div className="actions">
           <ActionButton label={words.test} onAct={() => perform(words.testGood, test)} />
           <ActionButton
-            label={isActive ? words.pause : words.resume}
+            label={isActive ? commonWords.pause : commonWords.resume}
             onAct={() => perform(words.changed, () => call('PATCH', path, { status: isActive ? 'paused' : 'active' }))}
           />
           <ConfirmButton
-            label={words.remove}
             title={words.removeTitle}
             text={words.removeText}
             onConfirm={() => perform(words.removed, () => call('DELETE', path))}
@@ -93,7 +91,7 @@ function Destination({ destination }: { destination: AuditExportDestination }): 
       <Facts
         facts={[
           [
-            words.status,
+            commonWords.state,
             <Badge key="s" tone={isActive ? 'good' : 'idle'}>
               {words[destination.status]}
             </Badge>,

@@ -3,12 +3,12 @@ import { Link } from 'wouter';
 import type { Invocation } from '../../contract/apps.ts';
 import { InvocationState, JsonText } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 import { durationOf } from './invocations.tsx';
 
@@ -41,7 +41,7 @@ function InvocationDetail({ invocation }: { invocation: Invocation }): ReactNode
       <Section title={words.facts} actions={<InvocationState status={status} />}>
         <Facts
           facts={[
-            [words.id, <code key="id">{id}</code>],
+            [commonWords.id, <code key="id">{id}</code>],
             [
               words.app,
               <Link key="app" href={`/apps/${encodeURIComponent(invocation.app_name)}`}>

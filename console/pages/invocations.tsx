@@ -6,6 +6,7 @@ import { LinkButton } from '../parts/button.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 import { formatDuration } from '../words/format.ts';
 
@@ -23,7 +24,7 @@ export default function Invocations(): ReactNode {
       <div className="filters">
         <Filter label={words.searchOrId} value={query} onChange={setQuery} />
         <Filter
-          label={words.status}
+          label={commonWords.state}
           value={status}
           onChange={setStatus}
           options={[{ value: '', label: words.anyState }, ...STATES.map((value) => ({ value, label: words[value] }))]}
@@ -49,7 +50,7 @@ export default function Invocations(): ReactNode {
             cell: ({ id, action_name: action }) => <Link href={`/invocations/${id}`}>{action}</Link>,
           },
           { label: words.app, cell: ({ app_name: app, version }) => `${app} ${version}` },
-          { label: words.status, cell: (invocation) => <InvocationState status={invocation.status} /> },
+          { label: commonWords.state, cell: (invocation) => <InvocationState status={invocation.status} /> },
           { label: words.begun, cell: ({ started_at: at }) => <When at={at} /> },
           { label: words.took, cell: durationOf },
         ]}

@@ -3,9 +3,8 @@ import type { Entitlements, OrganizationLimits } from '../../contract/organizati
 import { call } from '../calls/call.ts';
 import { limitOf, LimitInput } from '../limits/limit-input.tsx';
 import { ProjectLimitsTable } from '../limits/project-limits.tsx';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { PROJECTS } from '../scope/projects.ts';

@@ -6,6 +6,7 @@ import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { profileWords as words } from '../words/profiles.ts';
 import { ProfileActions } from './profiles.tsx';
 
@@ -27,9 +28,9 @@ function ProfileDetail({ profile }: { profile: Profile }): ReactNode {
       <Section title={words.facts}>
         <Facts
           facts={[
-            [words.id, <code key="id">{profile.id}</code>],
-            [words.used, <When key="used" at={profile.last_used_at} />],
-            [words.made, <When key="made" at={profile.created_at} />],
+            [commonWords.id, <code key="id">{profile.id}</code>],
+            [commonWords.lastUsed, <When key="used" at={profile.last_used_at} />],
+            [commonWords.created, <When key="made" at={profile.created_at} />],
           ]}
         />
       </Section>
@@ -45,7 +46,7 @@ function ProfileDetail({ profile }: { profile: Profile }): ReactNode {
             columns={[
               { label: words.site, cell: ({ id, domain }) => <Link href={`/connections/${id}`}>{domain}</Link> },
               {
-                label: words.status,
+                label: commonWords.state,
                 cell: ({ status }) => <Badge tone={status === 'AUTHENTICATED' ? 'good' : 'bad'}>{words[status]}</Badge>,
               },
               { label: words.checked, cell: ({ last_auth_check_at: at }) => <When at={at} /> },

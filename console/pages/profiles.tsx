@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Profile } from '../../contract/profiles.ts';
 import { call } from '../calls/call.ts';
-import { useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { profileWords as words } from '../words/profiles.ts';
 
 const PATH = '/profiles';
@@ -20,14 +20,14 @@ export default function Profiles(): ReactNode {
       <p className="lead">{words.text}</p>
       <SearchedTable<Profile>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <CreateProfile /> }}
         columns={[
-          { label: words.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
-          { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
-          { label: words.made, cell: ({ created_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (profile) => <ProfileActions profile={profile} /> },
+          { label: commonWords.name, cell: ({ id, name }) => <Link href={`/profiles/${id}`}>{name ?? id}</Link> },
+          { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
+          { label: commonWords.created, cell: ({ created_at: at }) => <When at={at} /> },
+          { label: commonWords.actions, acts: true, cell: (profile) => <ProfileActions profile={profile} /> },
         ]}
       />
     </Page>
@@ -43,7 +43,7 @@ function CreateProfile(): ReactNode {
       invalidates={[PATH]}
       onSubmit={({ name }) => call('POST', PATH, { name })}
     >
-      <TextInput name="name" label={words.name} hint={words.nameHint} required />
+      <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
     </FormButton>
   );
 }
@@ -55,15 +55,14 @@ export function ProfileActions({ profile, onRemoved }: { profile: Profile; onRem
   return (
     <div className="actions">
       <FormButton
-        label={words.rename}
+        label={commonWords.rename}
         done={words.renamed}
         invalidates={[PATH, path]}
         onSubmit={({ name }) => call('PATCH', path, { name })}
       >
-        <TextInput name="name" label={words.name} initial={profile.name ?? ''} required />
+        <TextInput name="name" label={commonWords.name} initial={profile.name ?? ''} required />
       </FormButton>
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() =>

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import type { Project } from '../../contract/projects.ts';
 import { call } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { PROJECTS, useProjects } from '../scope/projects.ts';
+import { commonWords } from '../words/common.ts';
 import { scopeWords as words } from '../words/scope.ts';
 
 /** The projects of the organization, archived ones too. Owners change them. */
@@ -19,18 +19,18 @@ export default function Projects(): ReactNode {
       <p className="lead">{words.text}</p>
       <SearchedTable<Project>
         label={words.title}
-        search={words.search}
+        search={commonWords.name}
         path={PROJECTS}
         empty={{ title: words.emptyTitle, text: words.emptyText }}
         columns={[
-          { label: words.name, cell: ({ name }) => name },
+          { label: commonWords.name, cell: ({ name }) => name },
           {
-            label: words.state,
+            label: commonWords.state,
             cell: ({ status }) => <Badge tone={status === 'active' ? 'good' : 'idle'}>{words[status]}</Badge>,
           },
           { label: words.since, cell: ({ created_at: at }) => <When at={at} /> },
           {
-            label: words.actions,
+            label: commonWords.actions,
             acts: true,
             cell: (project) => <ProjectActions project={project} isDefault={project.id === oldest} />,
           },
@@ -49,7 +49,7 @@ function CreateProject(): ReactNode {
       invalidates={[PROJECTS]}
       onSubmit={(values) => call<Project>('POST', PROJECTS, values)}
     >
-      <TextInput name="name" label={words.name} required />
+      <TextInput name="name" label={commonWords.name} required />
     </FormButton>
   );
 }
@@ -70,13 +70,13 @@ function ProjectActions({
     <div className="actions">
       <FormButton
         kind="quiet"
-        label={words.rename}
-        title={`${words.rename}: ${name}`}
+        label={commonWords.rename}
+        title={`${commonWords.rename}: ${name}`}
         done={words.renamed}
         invalidates={[PROJECTS]}
         onSubmit={(values) => call('PATCH', path, values)}
       >
-        <TextInput name="name" label={words.name} initial={name} required />
+        <TextInput name="name" label={commonWords.name} initial={name} required />
       </FormButton>
       {isDefault ? null : status === 'archived' ? (
         <ActionButton label={words.takeBack} onAct={() => setStatus('active', words.takenBack)} />
@@ -91,8 +91,7 @@ function ProjectActions({
       )}
       {isDefault ? null : (
         <ConfirmButton
-          label={words.remove}
-          title={`${words.remove}: ${name}`}
+          title={`${commonWords.remove}: ${name}`}
           text={words.removeText}
           onConfirm={() => perform(words.removed, () => call('DELETE', path))}
         />

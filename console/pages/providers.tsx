@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import type { CredentialProvider } from '../../contract/credential-providers.ts';
 import { call, CallError } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
-import { ConfirmButton } from '../parts/dialog.tsx';
+import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { toastSuccess } from '../parts/toasts.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { providerWords as words } from '../words/providers.ts';
 
 const PATH = '/org/credential_providers';
@@ -24,17 +24,17 @@ export default function Providers(): ReactNode {
         path={PATH}
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <AddProvider /> }}
         columns={[
-          { label: words.name, cell: ({ name }) => name },
-          { label: words.type, cell: ({ provider_type: type }) => words[type] },
+          { label: commonWords.name, cell: ({ name }) => name },
+          { label: commonWords.type, cell: ({ provider_type: type }) => words[type] },
           { label: words.address, cell: ({ address, region }) => address ?? region ?? '–' },
           {
-            label: words.status,
+            label: commonWords.state,
             cell: ({ enabled }) => (
               <Badge tone={enabled ? 'good' : 'idle'}>{enabled ? words.enabled : words.disabled}</Badge>
             ),
           },
           { label: words.changed, cell: ({ updated_at: at }) => <When at={at} /> },
-          { label: words.actions, acts: true, cell: (provider) => <ProviderActions provider={provider} /> },
+          { label: commonWords.actions, acts: true, cell: (provider) => <ProviderActions provider={provider} /> },
         ]}
       />
     </Page>
@@ -58,10 +58,10 @@ function AddProvider(): ReactNode {
         })
       }
     >
-      <TextInput name="name" label={words.name} required />
+      <TextInput name="name" label={commonWords.name} required />
       <SelectInput
         name="provider_type"
-        label={words.type}
+        label={commonWords.type}
         options={TYPES.map((value) => ({ value, label: words[value] }))}
       />
       <TextInput name="address" label={words.address} hint={words.addressHint} type="url" />
@@ -114,7 +114,6 @@ function ProviderActions({ provider }: { provider: CredentialProvider }): ReactN
         />
       </FormButton>
       <ConfirmButton
-        label={words.remove}
         title={words.removeTitle}
         text={words.removeText}
         onConfirm={() => perform(words.removed, () => call('DELETE', path))}

@@ -7,6 +7,7 @@ import { SelectInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { proxyWords as words } from '../words/proxies.ts';
 
 /** The proxies of the caller's own. */
@@ -21,11 +22,11 @@ export default function Proxies(): ReactNode {
         empty={{ title: words.emptyTitle, text: words.emptyText, action: <AddProxy /> }}
         columns={[
           {
-            label: words.name,
+            label: commonWords.name,
             cell: ({ id, name, config }) => <Link href={`/proxies/${id}`}>{name ?? config.host}</Link>,
           },
           { label: words.address, cell: proxyAddress },
-          { label: words.status, cell: ({ status }) => <ProxyState status={status} /> },
+          { label: commonWords.state, cell: ({ status }) => <ProxyState status={status} /> },
           { label: words.checked, cell: ({ last_checked: at }) => <When at={at} /> },
         ]}
       />
@@ -54,7 +55,7 @@ function AddProxy(): ReactNode {
         })
       }
     >
-      <TextInput name="name" label={words.name} />
+      <TextInput name="name" label={commonWords.name} />
       <SelectInput
         name="protocol"
         label={words.protocol}
@@ -65,7 +66,7 @@ function AddProxy(): ReactNode {
       <TextInput name="config.username" label={words.username} />
       <TextInput
         name="config.password"
-        label={words.password}
+        label={commonWords.password}
         hint={words.passwordHint}
         type="password"
         autoComplete="new-password"

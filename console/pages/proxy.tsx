@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
 import { When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { proxyWords as words } from '../words/proxies.ts';
 import { proxyAddress, ProxyState } from './proxies.tsx';
 
@@ -31,23 +31,23 @@ function ProxyDetail({ proxy }: { proxy: Proxy }): ReactNode {
             onAct={() => perform(words.checkedDone, () => call('POST', `${path}/check`))}
           />
           <FormButton
-            label={words.rename}
+            label={commonWords.rename}
             done={words.renamed}
             invalidates={invalidates}
             onSubmit={({ name }) => call('PATCH', path, { name })}
           >
-            <TextInput name="name" label={words.name} initial={proxy.name ?? ''} required />
+            <TextInput name="name" label={commonWords.name} initial={proxy.name ?? ''} required />
           </FormButton>
           <RemoveButton path={path} list="/proxies" words={words} />
         </>
       }
     >
-      <Section title={words.status} actions={<ProxyState status={proxy.status} />}>
+      <Section title={commonWords.state} actions={<ProxyState status={proxy.status} />}>
         <Facts
           facts={[
             [words.address, proxyAddress(proxy)],
             [words.username, proxy.config.username],
-            [words.password, proxy.config.has_password ? words.hasPassword : null],
+            [commonWords.password, proxy.config.has_password ? words.hasPassword : null],
             [words.bypass, proxy.bypass_hosts?.join(', ')],
             [words.checked, <When key="checked" at={proxy.last_checked} />],
           ]}

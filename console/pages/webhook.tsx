@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 import type { Webhook, WebhookDelivery } from '../../contract/webhooks.ts';
 import { call } from '../calls/call.ts';
-import { ActionButton, useAction } from '../parts/action.tsx';
+import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
 import { Loaded, Facts, useResource } from '../parts/detail.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { webhookWords as words } from '../words/webhooks.ts';
 import { WebhookState } from './webhooks.tsx';
 
@@ -35,7 +35,10 @@ function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
       actions={
         <>
           <ActionButton label={words.test} onAct={() => perform(words.tested, () => call('POST', `${path}/test`))} />
-          <ActionButton label={isActive ? words.pause : words.resume} onAct={() => perform(words.changed, turn)} />
+          <ActionButton
+            label={isActive ? commonWords.pause : commonWords.resume}
+            onAct={() => perform(words.changed, turn)}
+          />
           <FormButton
             label={words.rotate}
             done={words.rotated}
@@ -48,7 +51,7 @@ function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
         </>
       }
     >
-      <Section title={words.status} actions={<WebhookState webhook={webhook} />}>
+      <Section title={commonWords.state} actions={<WebhookState webhook={webhook} />}>
         <Facts
           facts={[
             [words.description, webhook.description],
@@ -69,12 +72,12 @@ function WebhookDetail({ webhook }: { webhook: Webhook }): ReactNode {
           empty={{ title: words.noDeliveries, text: words.noDeliveriesText }}
           columns={[
             { label: words.event, cell: ({ event_type: type }) => type },
-            { label: words.status, cell: ({ status }) => <Badge tone={TONES[status]}>{words[status]}</Badge> },
+            { label: commonWords.state, cell: ({ status }) => <Badge tone={TONES[status]}>{words[status]}</Badge> },
             { label: words.answer, cell: ({ last_status_code: code, last_error: error }) => code ?? error ?? '–' },
             { label: words.attempts, cell: ({ attempts }) => attempts },
-            { label: words.when, cell: ({ created_at: at }) => <When at={at} /> },
+            { label: commonWords.when, cell: ({ created_at: at }) => <When at={at} /> },
             {
-              label: words.actions,
+              label: commonWords.actions,
               acts: true,
               cell: ({ id }) => (
                 <ActionButton

@@ -8,6 +8,7 @@ import { TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
+import { commonWords } from '../words/common.ts';
 import { webhookWords as words } from '../words/webhooks.ts';
 
 const PATH = '/webhooks';
@@ -24,7 +25,7 @@ export default function Webhooks(): ReactNode {
         columns={[
           { label: words.url, cell: ({ id, url }) => <Link href={`/webhooks/${id}`}>{url}</Link> },
           { label: words.description, cell: ({ description }) => description },
-          { label: words.status, cell: (webhook) => <WebhookState webhook={webhook} /> },
+          { label: commonWords.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
           { label: words.lastSuccess, cell: ({ last_success_at: at }) => <When at={at} /> },
         ]}
       />

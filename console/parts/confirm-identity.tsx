@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { call, onConfirmationRequired } from '../calls/call.ts';
-import { confirmWithProvider, consumeConfirmation } from '../calls/session.ts';
+import { confirmWithProvider, consumeConfirmation, type Session } from '../calls/session.ts';
 import { confirmByPasskey } from '../calls/passkeys.ts';
-import type { Session } from '../calls/session.ts';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
-import { ActionButton } from './action.tsx';
+import { ActionButton } from './actions.tsx';
 import { Button } from './button.tsx';
 import { DialogBox } from './dialog.tsx';
 import { Form, TextInput } from './form.tsx';
@@ -15,7 +15,6 @@ const words = inLanguage({
   en: {
     title: 'Confirm that it’s you',
     text: 'The next step shows or replaces a secret.',
-    password: 'Password',
     code: 'Code from your authenticator app',
     byLink: 'Sign out, open a new sign-in link (`npm run sign-in` prints one), and try again within 15 minutes.',
     byProvider: 'Your identity provider asks you to sign in and sends you back here. Then try again.',
@@ -23,12 +22,10 @@ const words = inLanguage({
     confirmed: 'Identity confirmed. You can now repeat what you were doing.',
     close: 'Close',
     confirm: 'Confirm',
-    cancel: 'Cancel',
   },
   de: {
     title: 'Bestätige, dass du es bist',
     text: 'Was jetzt kommt, zeigt oder ersetzt ein Geheimnis.',
-    password: 'Passwort',
     code: 'Code aus deiner Authenticator-App',
     byLink:
       'Melde dich ab, öffne einen neuen Anmeldelink (`npm run sign-in` zeigt einen) und wiederhole es innerhalb einer Viertelstunde.',
@@ -37,7 +34,6 @@ const words = inLanguage({
     confirmed: 'Du hast bestätigt, dass du es bist. Tu jetzt, was du tun wolltest.',
     close: 'Schließen',
     confirm: 'Bestätigen',
-    cancel: 'Abbrechen',
   },
 });
 
@@ -58,13 +54,19 @@ export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
       {session.has_password ? (
         <Form
           submit={words.confirm}
-          secondary={<Button onPress={() => end(false)}>{words.cancel}</Button>}
+          secondary={<Button onPress={() => end(false)}>{commonWords.cancel}</Button>}
           onSubmit={async ({ password, code }) => {
             await call('POST', '/session/confirm', { password, ...(code === '' ? {} : { code }) });
             end(true);
           }}
         >
-          <TextInput name="password" label={words.password} type="password" required autoComplete="current-password" />
+          <TextInput
+            name="password"
+            label={commonWords.password}
+            type="password"
+            required
+            autoComplete="current-password"
+          />
           <TextInput name="code" label={words.code} inputMode="numeric" autoComplete="one-time-code" />
         </Form>
       ) : (

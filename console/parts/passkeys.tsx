@@ -1,17 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { Passkey } from '../../contract/people.ts';
 import { call } from '../calls/call.ts';
 import { addPasskey, canUsePasskeys } from '../calls/passkeys.ts';
+import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
-import { Button } from './button.tsx';
 import { Loaded, useResource } from './detail.tsx';
-import { ConfirmButton } from './dialog.tsx';
+import { ActionButton, ConfirmButton } from './actions.tsx';
 import { FormButton } from './form-button.tsx';
 import { TextInput } from './form.tsx';
 import { RowTable } from './list.tsx';
 import { Section } from './page.tsx';
-import { toastError } from './toasts.tsx';
 import { When } from './when.tsx';
 
 const PATH = '/session/account/passkeys';
@@ -21,13 +20,9 @@ const words = inLanguage({
     title: 'Passkeys',
     text: 'A passkey on this device or a security key signs you in without a password or code.',
     add: 'Add a passkey',
-    name: 'Name',
     nameHint: 'To recognize it later, such as the name of this device',
     added: 'The passkey was added.',
     created: 'Added',
-    used: 'Last used',
-    actions: 'Actions',
-    remove: 'Delete',
     removeTitle: 'Delete this passkey?',
     removeText: 'It can no longer be used to sign in. Remove it from the device as well.',
     useIt: 'Use a passkey',
@@ -36,13 +31,9 @@ const words = inLanguage({
     title: 'Passkeys',
     text: 'Ein Passkey dieses Geräts oder eines Sicherheitsschlüssels meldet dich ohne Passwort und Code an.',
     add: 'Passkey hinzufügen',
-    name: 'Name',
     nameHint: 'Woran du ihn wiedererkennst, etwa der Name dieses Geräts',
     added: 'Der Passkey ist hinzugefügt.',
     created: 'Hinzugefügt',
-    used: 'Zuletzt benutzt',
-    actions: 'Aktionen',
-    remove: 'Löschen',
     removeTitle: 'Diesen Passkey löschen?',
     removeText: 'Er meldet niemanden mehr an. Entferne ihn auch vom Gerät.',
     useIt: 'Passkey benutzen',
@@ -68,7 +59,7 @@ export function Passkeys(): ReactNode {
             // Its answer is no secret to show.
             onSubmit={async ({ name = '' }) => void (await addPasskey(name))}
           >
-            <TextInput name="name" label={words.name} hint={words.nameHint} required />
+            <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
           </FormButton>
         ) : null
       }
@@ -81,19 +72,14 @@ export function Passkeys(): ReactNode {
               label={words.title}
               rows={passkeys}
               columns={[
-                { label: words.name, cell: ({ name }) => name },
+                { label: commonWords.name, cell: ({ name }) => name },
                 { label: words.created, cell: ({ created_at: at }) => <When at={at} /> },
-                { label: words.used, cell: ({ last_used_at: at }) => <When at={at} /> },
+                { label: commonWords.lastUsed, cell: ({ last_used_at: at }) => <When at={at} /> },
                 {
-                  label: words.actions,
+                  label: commonWords.actions,
                   acts: true,
                   cell: ({ id }) => (
-                    <ConfirmButton
-                      label={words.remove}
-                      title={words.removeTitle}
-                      text={words.removeText}
-                      onConfirm={() => remove(id)}
-                    />
+                    <ConfirmButton title={words.removeTitle} text={words.removeText} onConfirm={() => remove(id)} />
                   ),
                 },
               ]}
@@ -105,23 +91,7 @@ export function Passkeys(): ReactNode {
   );
 }
 
-/** A button that has a passkey prove who one is: `prove` asks for it. Nothing where the browser knows none. */
+/** A button that authenticates with a passkey by `prove`. Hidden if the browser has no passkeys. */
 export function PasskeyButton({ prove }: { prove: () => Promise<unknown> }): ReactNode {
-  const [isPending, setPending] = useState(false);
-  if (!canUsePasskeys) return null;
-  const ask = async (): Promise<void> => {
-    setPending(true);
-    try {
-      await prove();
-    } catch (error) {
-      toastError(error);
-    } finally {
-      setPending(false);
-    }
-  };
-  return (
-    <Button isPending={isPending} onPress={() => void ask()}>
-      {words.useIt}
-    </Button>
-  );
+  return canUsePasskeys ? <ActionButton label={words.useIt} onAct={prove} /> : null;
 }

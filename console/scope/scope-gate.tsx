@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Router } from 'wouter';
 import { setCallProject } from '../calls/call.ts';
 import type { Session } from '../calls/session.ts';
-import { ActionButton } from '../parts/action.tsx';
+import { ActionButton } from '../parts/actions.tsx';
 import { Button } from '../parts/button.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { scopeWords as words } from '../words/scope.ts';

@@ -9,7 +9,6 @@ export const codeSourceWords = inLanguage({
     provider: 'Provider',
     url: 'Webhook address',
     since: 'Added',
-    actions: 'Actions',
     add: 'Add a provider',
     added: 'The provider was added. Configure the listed address there.',
     emptyTitle: 'No code sources yet',
@@ -21,7 +20,6 @@ export const codeSourceWords = inLanguage({
     secretHint: 'Twilio: the auth token; Mailgun: the webhook signing key. Stored encrypted and never shown again.',
     copy: 'Copy the address',
     copied: 'The address was copied.',
-    remove: 'Delete',
     removeTitle: 'Delete this provider?',
     removeText:
       'What it posts from now on is rejected. To change the secret, delete it and add it again; the address changes too.',
@@ -34,7 +32,6 @@ export const codeSourceWords = inLanguage({
     provider: 'Anbieter',
     url: 'Adresse, an die er schickt',
     since: 'Hinzugefügt',
-    actions: 'Aktionen',
     add: 'Anbieter hinzufügen',
     added: 'Der Anbieter ist hinzugefügt. Gib ihm die Adresse aus der Liste.',
     emptyTitle: 'Noch keine Code-Quellen',
@@ -47,7 +44,6 @@ export const codeSourceWords = inLanguage({
       'Twilio: das Auth-Token; Mailgun: der Webhook-Signaturschlüssel. Es wird versiegelt; niemand bekommt es wieder zu sehen.',
     copy: 'Adresse kopieren',
     copied: 'Die Adresse ist kopiert.',
-    remove: 'Löschen',
     removeTitle: 'Diesen Anbieter löschen?',
     removeText:
       'Was er danach schickt, wird abgelehnt. Für ein anderes Geheimnis lösche ihn und füge ihn mit seiner neuen Adresse wieder hinzu.',

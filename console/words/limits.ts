@@ -40,10 +40,8 @@ export const limitWords = inLanguage({
     asOrganization: 'organization’s limit',
     emptyDefault: 'Empty: the organization’s limit',
     projectTable: 'Projects',
-    name: 'Name',
     sessions: 'Concurrent browsers',
     invocations: 'Concurrent invocations',
-    actions: 'Actions',
     off: 'Projects are off: only the organization’s limits apply.',
   },
   de: {
@@ -84,10 +82,8 @@ export const limitWords = inLanguage({
     asOrganization: 'wie bei der Organisation',
     emptyDefault: 'Leer: wie bei der Organisation',
     projectTable: 'Projekte',
-    name: 'Name',
     sessions: 'Browser zugleich',
     invocations: 'Aufrufe zugleich',
-    actions: 'Aktionen',
     off: 'Projekte sind aus: Es gelten allein die Grenzen der Organisation.',
   },
 });

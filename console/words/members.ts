@@ -5,11 +5,9 @@ export const memberWords = inLanguage({
   en: {
     title: 'Members',
     text: 'Who can sign in to this console for the organization, and what they can do.',
-    name: 'Name',
     email: 'Email',
     role: 'Role',
     since: 'Member since',
-    actions: 'Actions',
     viewer: 'viewer',
     operator: 'operator',
     owner: 'owner',
@@ -35,11 +33,9 @@ export const memberWords = inLanguage({
   de: {
     title: 'Mitglieder',
     text: 'Wer sich für die Organisation an dieser Konsole anmelden darf, und was diese Menschen dürfen.',
-    name: 'Name',
     email: 'E-Mail',
     role: 'Rolle',
     since: 'Mitglied seit',
-    actions: 'Aktionen',
     viewer: 'liest',
     operator: 'arbeitet',
     owner: 'verwaltet',

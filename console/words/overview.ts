@@ -25,8 +25,8 @@ export const overviewWords = inLanguage({
     firstTitle: 'Keep your first site logged in',
     firstText:
       'Add a site and log in to it once, or send the login link to the account’s owner. From then on, Holdfast checks the session and logs in again automatically.',
-    practise: 'Try it on the practice site',
-    practiseText: 'A demo site of this installation with test users; nothing on it is real.',
+    tryDemo: 'Try it on the practice site',
+    demoText: 'A demo site of this installation with test users; nothing on it is real.',
     or: 'or add a site of your own',
     wayInText: 'You signed in with a one-time link. Set a password or a passkey now so that you can sign in again.',
     wayIn: 'Set a password or a passkey',
@@ -54,8 +54,8 @@ export const overviewWords = inLanguage({
     firstTitle: 'Halte die erste Website angemeldet',
     firstText:
       'Füge eine Website hinzu und melde dich dort einmal an, oder schicke den Link der Anmeldung der Person, der das Konto gehört. Danach prüft Holdfast die Sitzung und meldet sich selbst wieder an.',
-    practise: 'An der Übungs-Website ausprobieren',
-    practiseText: 'Eine Website dieser Installation mit Testnutzern: nichts davon ist echt.',
+    tryDemo: 'An der Übungs-Website ausprobieren',
+    demoText: 'Eine Website dieser Installation mit Testnutzern: nichts davon ist echt.',
     or: 'oder füge eine eigene Website hinzu',
     wayInText:
       'Ein Link hat dich angemeldet, der einmal gilt. Setze jetzt ein Passwort oder einen Passkey, damit du wiederkommen kannst.',
