@@ -2,10 +2,12 @@ import type { ReactNode } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
+import { RemoveButton } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { commonWords } from '../words/common.ts';
 import { credentialWords as words } from '../words/credentials.ts';
@@ -69,7 +71,7 @@ function CreateCredential(): ReactNode {
 }
 
 /** What a credential holds, in words. */
-export function credentialSummary(credential: Credential): string {
+function credentialSummary(credential: Credential): string {
   const parts = [
     credential.has_values ? words.hasValues : null,
     credential.has_totp_secret ? words.hasTotp : null,
@@ -77,4 +79,65 @@ export function credentialSummary(credential: Credential): string {
     credential.sso_provider === null ? null : `${words.by} ${credential.sso_provider}`,
   ].filter((part) => part !== null);
   return parts.length === 0 ? words.nothing : parts.join(', ');
+}
+
+/** One credential: what it holds by name, and new values for it. */
+export function CredentialPage({ id }: { id: string }): ReactNode {
+  const read = useResource<Credential>(`/credentials/${id}`);
+  return <Loaded read={read}>{(credential) => <CredentialDetail credential={credential} />}</Loaded>;
+}
+
+function CredentialDetail({ credential }: { credential: Credential }): ReactNode {
+  const path = `/credentials/${credential.id}`;
+  const change = (body: object): Promise<void> => call('PATCH', path, body);
+  const invalidates = [path, '/credentials'];
+  return (
+    <Page
+      title={credential.name}
+      back={{ href: '/credentials', label: words.title }}
+      actions={<RemoveButton path={path} list="/credentials" words={words} />}
+    >
+      <Section
+        title={words.holds}
+        actions={
+          <div className="actions">
+            <FormButton
+              label={words.setValue}
+              done={words.saved}
+              invalidates={invalidates}
+              onSubmit={({ key = '', value = '' }) => change({ values: { [key]: value } })}
+            >
+              <TextInput name="key" label={words.valueName} hint={words.valueNameHint} initial="password" required />
+              <TextInput
+                name="value"
+                label={words.value}
+                hint={words.sealed}
+                type="password"
+                autoComplete="new-password"
+                required
+              />
+            </FormButton>
+            <FormButton
+              label={words.setTotp}
+              done={words.saved}
+              invalidates={invalidates}
+              onSubmit={({ totp_secret: totp }) => change({ totp_secret: totp })}
+            >
+              <TextInput name="totp_secret" label={words.totp} hint={words.totpClear} type="password" />
+            </FormButton>
+          </div>
+        }
+      >
+        <Facts
+          facts={[
+            [words.domain, credential.domain],
+            [words.holds, credentialSummary(credential)],
+            [words.values, credential.value_keys?.join(', ')],
+            [words.passkeys, credential.passkeys?.map(({ rp_id: site }) => site).join(', ')],
+            [words.changed, <When key="changed" at={credential.updated_at} />],
+          ]}
+        />
+      </Section>
+    </Page>
+  );
 }

@@ -1,13 +1,18 @@
 import { type ReactNode, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import type { Deployment } from '../../contract/apps.ts';
 import { DeployButtons } from '../apps/deploy.tsx';
+import { Environment } from '../apps/environment.tsx';
 import { DeploymentState } from '../apps/states.tsx';
+import { call } from '../calls/call.ts';
+import { ConfirmButton, useAction } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
-import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
+import { commonWords } from '../words/common.ts';
 
 /** How often the list is read again, in milliseconds: builds go on. */
 const REFRESH_MS = 10_000;
@@ -47,12 +52,63 @@ export default function Deployments(): ReactNode {
 }
 
 /** Where a program came from. */
-export function sourceOf({
-  source_type: type,
-  source_url: url,
-  source_ref: ref,
-  source_path: path,
-}: Deployment): string {
+function sourceOf({ source_type: type, source_url: url, source_ref: ref, source_path: path }: Deployment): string {
   if (type === 'file' || url === undefined) return words.sourceFile;
   return [`${url.replace('https://', '')}@${ref ?? ''}`, ...(path === undefined ? [] : [path])].join(' · ');
+}
+
+/** One deployment: how far it is, what its build says, and the environment that its programs get. */
+export function DeploymentPage({ id }: { id: string }): ReactNode {
+  const read = useResource<Deployment>(`/deployments/${id}`);
+  return <Loaded read={read}>{(deployment) => <DeploymentDetail deployment={deployment} />}</Loaded>;
+}
+
+function DeploymentDetail({ deployment }: { deployment: Deployment }): ReactNode {
+  const { id, status } = deployment;
+  const path = `/deployments/${id}`;
+  const [, navigate] = useLocation();
+  const perform = useAction(['/deployments', '/apps', path]);
+  const remove = (): Promise<void> =>
+    perform(words.removed, async () => {
+      await call('DELETE', path);
+      navigate('/deployments');
+    });
+  const isOver = status === 'running' || status === 'failed' || status === 'stopped';
+  return (
+    <Page
+      title={words.deployment}
+      back={{ href: '/deployments', label: words.deployments }}
+      actions={
+        status === 'stopped' ? null : (
+          <ConfirmButton
+            label={commonWords.remove}
+            title={words.removeTitle}
+            text={words.removeText}
+            onConfirm={remove}
+          />
+        )
+      }
+    >
+      <Section title={words.facts} actions={<DeploymentState status={status} />}>
+        <Facts
+          facts={[
+            [commonWords.id, <code key="id">{id}</code>],
+            [words.reason, deployment.status_reason],
+            [words.source, sourceOf(deployment)],
+            [words.entrypoint, <code key="entrypoint">{deployment.entrypoint_rel_path}</code>],
+            [words.made, <When key="made" at={deployment.created_at} />],
+            [words.changed, <When key="changed" at={deployment.updated_at} />],
+            [words.checksum, <code key="checksum">{deployment.source_checksum}</code>],
+          ]}
+        />
+      </Section>
+      <EventLog
+        title={words.log}
+        stream={`${path}/events`}
+        resource={path}
+        empty={isOver ? words.noMoreLog : words.noLog}
+      />
+      <Environment variables={deployment.env_vars} />
+    </Page>
+  );
 }

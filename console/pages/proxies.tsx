@@ -2,10 +2,12 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
+import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
+import { Facts, Loaded, useResource } from '../parts/detail.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, Section } from '../parts/page.tsx';
 import { Badge, When } from '../parts/when.tsx';
 import { commonWords } from '../words/common.ts';
 import { proxyWords as words } from '../words/proxies.ts';
@@ -76,12 +78,58 @@ function AddProxy(): ReactNode {
 }
 
 /** Where a proxy is. */
-export function proxyAddress({ protocol, config }: Proxy): string {
+function proxyAddress({ protocol, config }: Proxy): string {
   return `${protocol}://${config.host}:${config.port}`;
 }
 
 /** What its last check found. */
-export function ProxyState({ status }: Pick<Proxy, 'status'>): ReactNode {
+function ProxyState({ status }: Pick<Proxy, 'status'>): ReactNode {
   if (status === undefined) return <Badge tone="idle">{words.unchecked}</Badge>;
   return <Badge tone={status === 'available' ? 'good' : 'bad'}>{words[status]}</Badge>;
+}
+
+/** One proxy: where it is, whether it works, and what can be done with it. */
+export function ProxyPage({ id }: { id: string }): ReactNode {
+  return <Loaded read={useResource<Proxy>(`/proxies/${id}`)}>{(proxy) => <ProxyDetail proxy={proxy} />}</Loaded>;
+}
+
+function ProxyDetail({ proxy }: { proxy: Proxy }): ReactNode {
+  const path = `/proxies/${proxy.id}`;
+  const invalidates = [path, '/proxies'];
+  const perform = useAction(invalidates);
+  return (
+    <Page
+      title={proxy.name ?? proxy.config.host}
+      back={{ href: '/proxies', label: words.title }}
+      actions={
+        <>
+          <ActionButton
+            label={words.check}
+            onAct={() => perform(words.checkedDone, () => call('POST', `${path}/check`))}
+          />
+          <FormButton
+            label={commonWords.rename}
+            done={words.renamed}
+            invalidates={invalidates}
+            onSubmit={({ name }) => call('PATCH', path, { name })}
+          >
+            <TextInput name="name" label={commonWords.name} initial={proxy.name ?? ''} required />
+          </FormButton>
+          <RemoveButton path={path} list="/proxies" words={words} />
+        </>
+      }
+    >
+      <Section title={commonWords.state} actions={<ProxyState status={proxy.status} />}>
+        <Facts
+          facts={[
+            [words.address, proxyAddress(proxy)],
+            [words.username, proxy.config.username],
+            [commonWords.password, proxy.config.has_password ? words.hasPassword : null],
+            [words.bypass, proxy.bypass_hosts?.join(', ')],
+            [words.checked, <When key="checked" at={proxy.last_checked} />],
+          ]}
+        />
+      </Section>
+    </Page>
+  );
 }
