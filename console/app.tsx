@@ -15,7 +15,7 @@ import { ScopeGate } from './scope/scope-gate.tsx';
 import { SignIn } from './sign-in.tsx';
 import { shellWords as words } from './words/shell.ts';
 
-/** The console: the page of the address for whom is signed in, else the sign-in. `codes` are those of the link that was opened. */
+/** The console: the page at the current address, or the sign-in. `codes` are those of the opened link. */
 export function App({ codes }: { codes: LinkCodes }): ReactNode {
   return (
     <>
@@ -25,7 +25,7 @@ export function App({ codes }: { codes: LinkCodes }): ReactNode {
   );
 }
 
-/** The page of a program that has sent somebody here to sign in; no other address is gone to. */
+/** The consent page that sent someone here to sign in. Any other `return_to` is ignored: it could lead anywhere. */
 function returnPath(): string | null {
   const path = new URLSearchParams(location.search).get('return_to') ?? '';
   return /^\/oauth\/[\w/-]+$/.test(path) ? path : null;
@@ -50,11 +50,11 @@ function Gate({ codes }: { codes: LinkCodes }): ReactNode {
           <Frame session={person} scope={scope}>
             <Suspense fallback={<Loading />}>
               <Switch>
-                {PAGES.map(({ path, acts = 'operator', reads = 'viewer', page: PageOf }) => (
+                {PAGES.map(({ path, editRole = 'operator', viewRole = 'viewer', page: PageOf }) => (
                   <Route key={path} path={path}>
                     {({ id }: { id?: string }) =>
-                      isAtLeast(person.role, reads) ? (
-                        <RequiredRole value={acts}>
+                      isAtLeast(person.role, viewRole) ? (
+                        <RequiredRole value={editRole}>
                           <PageOf key={id ?? ''} id={id ?? ''} />
                         </RequiredRole>
                       ) : (

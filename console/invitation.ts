@@ -11,8 +11,8 @@ const words = inLanguage({
 });
 
 /**
- * Accepts the invitation of the link that was opened. Who has an account must be signed in to it first: the invitation waits
- * until they are.
+ * Accepts the invitation of the opened link. Someone who has an account must sign in to it first; the invitation is kept until
+ * they have.
  */
 export function useInvitation(code: string | null, session: Session | null | undefined): void {
   const client = useQueryClient();
@@ -24,7 +24,7 @@ export function useInvitation(code: string | null, session: Session | null | und
       try {
         await call('POST', '/session/invitation', { code: open });
         setOpen(null);
-        // The address may name the organization of before.
+        // The address may still name the previous organization.
         history.replaceState(null, '', '/console');
         await client.resetQueries();
         toastSuccess(words.accepted);

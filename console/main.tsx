@@ -10,7 +10,7 @@ import { parseAddress } from './scope/address.ts';
 import { language } from './words/language.ts';
 
 const codes = consumeLinkCodes();
-/** A refusal stays one; what had no answer, or failed on the way, is asked for again. */
+/** Only calls that got no response or failed on the server are retried. */
 const isTransient = (error: unknown): boolean =>
   error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
 const client = new QueryClient({
@@ -19,7 +19,7 @@ const client = new QueryClient({
   },
 });
 
-// Fetched while it is asked who they are. Where it does not come, opening it says so.
+// Prefetch while the session is loading. If it fails, opening the page shows the error.
 if (parseAddress(location.pathname).page === '') fetchOverview().catch(() => undefined);
 
 const place = document.getElementById('console');

@@ -40,7 +40,7 @@ const words = inLanguage({
 
 const readMethods = (): Promise<z.infer<typeof SignInMethods>> => call('GET', '/session/methods');
 
-/** Signs a person in: by the link that was opened, at once; else by password and authenticator, or a link that is pasted. */
+/** Sign-in page: signs in with the opened link, else asks for a password, passkey, identity provider or pasted link. */
 export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
   const client = useQueryClient();
   const [linkError, setLinkError] = useState<unknown>(null);
@@ -49,7 +49,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
   const tried = useRef(false);
   useEffect(() => {
     document.title = `${words.title} · Holdfast`;
-    // A code is good once, and an effect may run twice.
+    // Codes are single-use, and effects may run twice.
     if (linkCode === null || tried.current) return;
     tried.current = true;
     signInByLink(linkCode)

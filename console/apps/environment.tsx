@@ -7,7 +7,7 @@ import { Section } from '../parts/page.tsx';
 import { commonWords } from '../words/common.ts';
 import { appWords as words } from '../words/apps.ts';
 
-/** The environment of a program: every name, and to whom the API tells them the values, once they ask for them. */
+/** The environment variables of a program. Values are hidden until operators and owners ask to see them. */
 export function Environment({ variables }: { variables: Readonly<Record<string, string>> }): ReactNode {
   const session = useQuery(sessionQuery);
   const [isShown, setShown] = useState(false);

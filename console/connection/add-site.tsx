@@ -16,13 +16,13 @@ import { fill } from '../words/language.ts';
 
 const INTERVALS = [300, 1200, 3600, 21_600, 86_400];
 
-/** How often a session is checked, in words; the interval is in seconds. */
+/** A check interval in words; `seconds` in seconds. */
 export function intervalText(seconds: number): string {
   if (seconds === 3600) return words.everyHour;
   return seconds === 86_400 ? words.everyDay : fill(words.every, { time: formatDuration(seconds) });
 }
 
-/** Intervals of health checks to choose from; the API refuses those that the plan does not allow. */
+/** Check intervals to choose from. The API rejects those the plan does not allow. */
 export function intervalOptions(current?: number | null): { value: string; label: string }[] {
   const known = current === undefined || current === null || INTERVALS.includes(current) ? [] : [current];
   return [...INTERVALS, ...known].map((seconds) => ({
@@ -32,8 +32,8 @@ export function intervalOptions(current?: number | null): { value: string; label
 }
 
 /**
- * The site that was entered, and its login page where an address was pasted whole, as it stands in a browser. What is neither a name
- * nor an address is left to the API to refuse.
+ * Splits what was entered into the site and its login page, if a full address was pasted. Invalid input is left to the API to
+ * reject.
  */
 function siteOf(entered: string): { domain: string; login_url?: string } {
   const text = entered.trim();
@@ -44,7 +44,7 @@ function siteOf(entered: string): { domain: string; login_url?: string } {
   return pathname === '/' && search === '' ? { domain: host } : { domain: host, login_url: href };
 }
 
-/** The button, for who may act here, that adds a site, and leads to it. */
+/** Button to add a site; navigates to its page. Hidden from people who may not act here. */
 export function AddSite(): ReactNode {
   const client = useQueryClient();
   const [, navigate] = useLocation();

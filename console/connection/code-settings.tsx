@@ -8,7 +8,7 @@ import { isOn, SettingsSection } from './settings.tsx';
 
 const CHANNELS = ['sms', 'email', 'call'] as const;
 
-/** How one-time codes of a connection come to Holdfast by themselves. */
+/** How one-time codes for a connection reach Holdfast. */
 export function CodeSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   const { codes } = connection;
   return (
@@ -42,7 +42,7 @@ export function CodeSettings({ connection }: { connection: ManagedAuth }): React
   );
 }
 
-/** Null, which clears them, where no way is left. */
+/** Null (clears the setting) if nothing is entered. */
 function codesOf(values: FormValues): Codes | null {
   const api = CHANNELS.filter((channel) => isOn(values, `codes.api.${channel}`));
   const codes: Codes = {

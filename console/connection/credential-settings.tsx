@@ -4,7 +4,7 @@ import type { CredentialReference, ManagedAuth } from '../../contract/connection
 import type { CredentialProvider } from '../../contract/credential-providers.ts';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
-import { Loaded, useResource } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { commonWords } from '../words/common.ts';
@@ -18,7 +18,7 @@ const STORED = 'stored:';
 const PROVIDER = 'provider:';
 const PAGE = '?limit=100';
 
-/** What a connection logs in with: a credential that is stored, one of a password store, or none. No value is ever shown. */
+/** Which credential a connection uses: a stored one, one from a password store, or none. Values are never shown. */
 export function CredentialSettings({ connection }: { connection: ManagedAuth }): ReactNode {
   const stored = useResource<Credential[]>(`/credentials${PAGE}`);
   const providers = useResource<CredentialProvider[]>(`/org/credential_providers${PAGE}`);
@@ -40,12 +40,12 @@ export function CredentialSettings({ connection }: { connection: ManagedAuth }):
         </div>
       }
     >
-      <Loaded read={stored}>
+      <Loaded query={stored}>
         {(credentials) => (
-          <Loaded read={providers}>
+          <Loaded query={providers}>
             {(stores) => (
               <Choice
-                // One that was just made is among them, and chosen.
+                // Reselects a credential that was just created.
                 key={chosenOf(connection.credential)}
                 reference={connection.credential}
                 credentials={credentials}
@@ -75,7 +75,7 @@ function Choice({
     ...credentials.map(({ name }) => ({ value: STORED + name, label: fill(words.credentialStored, { name }) })),
     ...stores.map(({ name }) => ({ value: PROVIDER + name, label: fill(words.credentialProvider, { name }) })),
   ];
-  // What it is set to stays a choice when no list has it any more.
+  // Keep the current setting selectable even if it no longer exists.
   if (!options.some(({ value }) => value === initial))
     options.push({ value: initial, label: reference?.name ?? reference?.provider ?? '' });
   return (
@@ -105,7 +105,7 @@ function referenceOf(chosen: string, path: string): CredentialReference | null {
   return { provider: chosen.slice(PROVIDER.length), ...(path === '' ? { auto: true } : { path }) };
 }
 
-/** Stores what is entered, sealed, and has the connection log in with it. */
+/** Creates a credential and assigns it to the connection. */
 function NewCredential({ connection: { id, domain, profile_name: profile } }: { connection: ManagedAuth }): ReactNode {
   const path = `/auth/connections/${id}`;
   return (

@@ -7,8 +7,8 @@ const LANES = ['login', 'reauth', 'health_check'] as const;
 const FAILED = new Set(['FAILED', 'EXPIRED', 'NEEDS_AUTH']);
 
 /**
- * Events over time, a lane for each kind: a dot for what went well, a cross for what did not, so that no colour is needed to
- * tell them apart. The list below it says the same in words.
+ * Events over time, one lane per type: dots for successes and crosses for failures, so that color is not needed to tell them
+ * apart. The list below has the same information.
  */
 export function TimelineChart({ events }: { events: readonly TimelineEvent[] }): ReactNode {
   const times = events.map(({ timestamp }) => Date.parse(timestamp));

@@ -3,7 +3,7 @@ import encodeQR from 'qr';
 import { type ReactNode, useState } from 'react';
 import { call } from '../calls/call.ts';
 import { type Session, sessionQuery } from '../calls/session.ts';
-import { Loaded, useResource } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { Form, TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Passkeys } from '../parts/passkeys.tsx';
@@ -52,17 +52,17 @@ const words = inLanguage({
   },
 });
 
-/** What `POST /session/account/password` answers: the secret of a new authenticator, and the address for its QR code. */
+/** Response of `POST /session/account/password`: the new authenticator's secret and the address for its QR code. */
 interface Enrolment {
   totp_secret: string;
   totp_url: string;
 }
 
-/** The account of whoever is signed in: name, address, and by what they sign in. */
+/** The signed-in person's account: name, address and sign-in methods. */
 export default function AccountPage(): ReactNode {
   return (
     <Page title={words.title}>
-      <Loaded read={useResource<Session>('/session')}>{(session) => <Account session={session} />}</Loaded>
+      <Loaded query={useResource<Session>('/session')}>{(session) => <Account session={session} />}</Loaded>
     </Page>
   );
 }
@@ -130,7 +130,7 @@ function Account({ session }: { session: Session }): ReactNode {
   );
 }
 
-/** A QR code, dark on light in either scheme: cameras want it so. */
+/** A QR code, always dark on light: cameras need that. */
 function QrCode({ text }: { text: string }): ReactNode {
   const rows = encodeQR(text, 'raw', { border: 2 });
   const path = rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');

@@ -6,7 +6,7 @@ import { RunAction } from '../apps/run-action.tsx';
 import { JsonText } from '../apps/states.tsx';
 import { withQuery } from '../calls/call.ts';
 import { LinkButton } from '../parts/button.tsx';
-import { Loaded, useResource } from '../parts/detail.tsx';
+import { Loaded, useResource } from '../parts/resource.tsx';
 import { SearchedTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -52,16 +52,16 @@ export default function Apps(): ReactNode {
   );
 }
 
-/** How many versions of an app are shown; older ones are found among the deployments. */
+/** Number of versions shown; older ones are listed under deployments. */
 const VERSIONS = 20;
 
-/** One app by its name: its versions, what their actions take and answer, and the way to run them. */
+/** One app: its versions with their actions, schemas and environment. */
 export function AppPage({ id }: { id: string }): ReactNode {
   const name = decodedOnce(id);
-  const read = useResource<AppVersion[]>(withQuery('/apps', { app_name: name, limit: VERSIONS }));
+  const query = useResource<AppVersion[]>(withQuery('/apps', { app_name: name, limit: VERSIONS }));
   return (
     <Page title={name} back={{ href: '/apps', label: words.apps }}>
-      <Loaded read={read}>
+      <Loaded query={query}>
         {(versions) =>
           versions.length === 0 ? (
             <Empty
@@ -117,7 +117,7 @@ function Schema({ label, schema }: { label: string; schema: AppAction['input_sch
   );
 }
 
-/** Names stand encoded in addresses, and the router may have decoded them. */
+/** Names are URL-encoded in addresses; the router may have decoded them already. */
 function decodedOnce(part: string): string {
   try {
     return decodeURIComponent(part);

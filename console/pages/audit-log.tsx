@@ -14,11 +14,11 @@ import { fill } from '../words/language.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const SPANS = [1, 7, 30];
-/** Status of a row that tells how many requests of strangers were left out of the log in a minute; `route` begins with the number. */
+/** Status of a row that counts unauthenticated requests left out of the log within a minute; `route` starts with the count. */
 const UNANSWERED = 0;
 const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'];
 
-/** Who called what, and what was answered. */
+/** API calls with caller and result. */
 export default function AuditLog(): ReactNode {
   const [search, setSearch] = useState('');
   const [method, setMethod] = useState('');
@@ -50,7 +50,7 @@ export default function AuditLog(): ReactNode {
 }
 
 function Entries({ search, method, days }: { search: string; method: string; days: number }): ReactNode {
-  // The span stays as it was when the page was opened, or else its pages would not fit together.
+  // Fix the end of the period when the page opens, so that its pages line up.
   const [end] = useState(() => Date.now() + DAY_MS / 24);
   const list = useInfiniteQuery({
     queryKey: ['/audit-logs', search, method, days],

@@ -71,12 +71,12 @@ const words = inLanguage({
 });
 
 const PATH = '/browser_pools';
-/** How often the list is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
-/** The idle time of a pool that names none, in seconds (contract/browser-pools.ts). */
+/** Default idle timeout in seconds (contract/browser-pools.ts). */
 const DEFAULT_TIMEOUT_S = 600;
 
-/** Browsers that are kept ready, and how many are. */
+/** Pools of browsers, with how many are ready. */
 export default function BrowserPools(): ReactNode {
   return (
     <Page title={words.title} actions={<CreatePool />}>
@@ -104,7 +104,7 @@ export default function BrowserPools(): ReactNode {
   );
 }
 
-/** How many of a pool's browsers wait; a pool is full when those in use make up the rest. */
+/** Ready browsers of a pool; it is full if the rest are in use. */
 function Ready({
   pool: { available_count: ready, acquired_count: used, browser_pool_config: config },
 }: {

@@ -8,7 +8,7 @@ import type { TelemetryEnvelope } from '../../contract/telemetry-events.ts';
 import { call, withQuery } from '../calls/call.ts';
 import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
 import { Button } from '../parts/button.tsx';
-import { Loaded, Facts, useResource } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/resource.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable, RowTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -18,13 +18,13 @@ import { browserWords as words } from '../words/browsers.ts';
 import { formatNumber, formatTime } from '../words/format.ts';
 import { BrowserKind } from './browsers.tsx';
 
-/** How often what happens in a browser is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 
 /** One browser: its live view, its recordings, files, logs and telemetry. */
 export default function BrowserPage({ id }: { id: string }): ReactNode {
-  const read = useResource<Browser>(`/browsers/${id}`);
-  return <Loaded read={read}>{(browser) => <BrowserDetail browser={browser} />}</Loaded>;
+  const query = useResource<Browser>(`/browsers/${id}`);
+  return <Loaded query={query}>{(browser) => <BrowserDetail browser={browser} />}</Loaded>;
 }
 
 function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
@@ -95,12 +95,12 @@ function BrowserDetail({ browser }: { browser: Browser }): ReactNode {
 }
 
 function Recordings({ path }: { path: string }): ReactNode {
-  const read = useResource<Replay[]>(path, REFRESH_MS);
+  const query = useResource<Replay[]>(path, REFRESH_MS);
   const perform = useAction([path]);
   const post = (operation: string): Promise<void> => perform(null, () => call('POST', operation));
   return (
     <Section title={words.recordings} actions={<ActionButton label={words.record} onAct={() => post(path)} />}>
-      <Loaded read={read}>
+      <Loaded query={query}>
         {(replays) =>
           replays.length === 0 ? (
             <p>{words.noRecordings}</p>
@@ -132,7 +132,7 @@ function Recordings({ path }: { path: string }): ReactNode {
 
 function Files({ path }: { path: string }): ReactNode {
   const [folder, setFolder] = useState('/');
-  const read = useResource<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
+  const query = useResource<FileInfo[]>(withQuery(`${path}/fs/list_files`, { path: folder }));
   return (
     <Section
       title={`${words.files}: ${folder}`}
@@ -142,7 +142,7 @@ function Files({ path }: { path: string }): ReactNode {
         )
       }
     >
-      <Loaded read={read}>
+      <Loaded query={query}>
         {(files) =>
           files.length === 0 ? (
             <p>{words.noFiles}</p>
@@ -175,7 +175,7 @@ function Files({ path }: { path: string }): ReactNode {
   );
 }
 
-/** What writes a log of its own in a browser's session. */
+/** Processes of a browser session that write their own log. */
 const WRITERS: readonly { value: SupervisedPart; label: string }[] = [
   { value: 'service', label: words.logOfService },
   { value: 'chromium', label: words.logOfChromium },

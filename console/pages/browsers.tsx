@@ -12,7 +12,7 @@ import { commonWords } from '../words/common.ts';
 import { browserWords as words } from '../words/browsers.ts';
 
 const PATH = '/browsers';
-/** How often the list is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 
 /** Browsers that are open now. */
@@ -66,7 +66,7 @@ function OpenBrowser(): ReactNode {
   );
 }
 
-/** What a browser is for, and whether it has a window. */
+/** Whether a browser runs a login or check, or is headless. */
 export function BrowserKind({ browser }: { browser: Browser }): ReactNode {
   if (browser.managed_auth === true) return <Badge tone="wait">{words.login}</Badge>;
   return <Badge tone="idle">{browser.headless ? words.headless : words.window}</Badge>;

@@ -13,7 +13,7 @@ import { codeSourceWords as words } from '../words/code-sources.ts';
 const PATH = '/code_sources';
 const TYPES = (['twilio', 'mailgun'] as const).map((value) => ({ value, label: words[value] }));
 
-/** Providers that pass on texts and mails, for the codes in them. */
+/** Providers that forward texts and emails with one-time codes. */
 export default function CodeSources(): ReactNode {
   return (
     <Page title={words.title} actions={<AddSource />}>

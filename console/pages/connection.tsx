@@ -4,14 +4,13 @@ import type { ManagedAuth } from '../../contract/connections.ts';
 import { call } from '../calls/call.ts';
 import { workflowUrl } from '../calls/settings.ts';
 import { intervalText } from '../connection/add-site.tsx';
-import { useConnectionEvents } from '../connection/events.ts';
+import { useConnectionEvents } from '../calls/events.ts';
 import { LoginButton } from '../connection/start-login.tsx';
-import { ConnectionBadge, reauthText, isWaiting } from '../connection/state.tsx';
+import { ConnectionBadge, isWaiting, reauthText, WhatToDo } from '../connection/status.tsx';
 import { Timeline } from '../connection/timeline.tsx';
-import { WhatToDo } from '../connection/what-to-do.tsx';
 import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
 import { LinkButton } from '../parts/button.tsx';
-import { Loaded, Facts, useResource } from '../parts/detail.tsx';
+import { Loaded, Facts, useResource } from '../parts/resource.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { toastSuccess } from '../parts/toasts.tsx';
 import { When } from '../parts/when.tsx';
@@ -21,12 +20,12 @@ import { fill } from '../words/language.ts';
 
 const REFRESH_MS = 15_000;
 
-/** One connection: how it is, what happened, and what can be done. Live while a login runs. */
+/** One connection: status, history and actions. Live while a login runs. */
 export default function ConnectionPage({ id }: { id: string }): ReactNode {
   const path = `/auth/connections/${id}`;
-  const read = useResource<ManagedAuth>(path, REFRESH_MS);
-  useConnectionEvents(path, read.data?.flow_status === 'IN_PROGRESS');
-  return <Loaded read={read}>{(connection) => <ConnectionDetail connection={connection} />}</Loaded>;
+  const query = useResource<ManagedAuth>(path, REFRESH_MS);
+  useConnectionEvents(path, query.data?.flow_status === 'IN_PROGRESS');
+  return <Loaded query={query}>{(connection) => <ConnectionDetail connection={connection} />}</Loaded>;
 }
 
 function ConnectionDetail({ connection }: { connection: ManagedAuth }): ReactNode {
@@ -99,7 +98,7 @@ function ConnectionActions({ connection }: { connection: ManagedAuth }): ReactNo
   );
 }
 
-/** How it is, in a sentence. */
+/** The status in a sentence. */
 function sentence(connection: ManagedAuth): string {
   const { flow_status: status, flow_step: step, external_action_message: message } = connection;
   if (status === 'IN_PROGRESS' && step !== null && step !== undefined) {
@@ -109,7 +108,7 @@ function sentence(connection: ManagedAuth): string {
   return capitalize(connection.status === 'AUTHENTICATED' ? words.loggedIn : reauthText(connection));
 }
 
-/** What a check has found. One that takes long is answered with the connection as it was before. */
+/** Result of a check. A slow check returns the connection as it was before. */
 function checkResultText({ last_auth_check_at: before }: ManagedAuth, found: ManagedAuth): string {
   if (found.last_auth_check_at === before) return words.checkGoesOn;
   if (found.status === 'AUTHENTICATED') return words.checkedIn;

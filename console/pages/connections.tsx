@@ -2,7 +2,7 @@ import { type ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import type { ManagedAuth } from '../../contract/connections.ts';
 import { AddSite } from '../connection/add-site.tsx';
-import { ConnectionBadge, reauthText } from '../connection/state.tsx';
+import { ConnectionBadge, reauthText } from '../connection/status.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
@@ -11,7 +11,7 @@ import { connectionTables, connectionWords as words } from '../words/connections
 
 const REFRESH_MS = 15_000;
 
-/** States to choose from, each a query of the list. */
+/** Status filters and their list queries. */
 const STATES: Record<string, Record<string, string>> = {
   in: { status: 'AUTHENTICATED' },
   itself: { status: 'NEEDS_AUTH', can_reauth: 'true' },
@@ -19,7 +19,7 @@ const STATES: Record<string, Record<string, string>> = {
   waiting: { waiting: 'true' },
 };
 
-/** Every connection; the filters stand in the address, so that a number of the overview leads to its list. */
+/** All connections. Filters are part of the address, so that numbers of the overview can link to them. */
 export default function Connections(): ReactNode {
   const [search, setSearch] = useSearchParams();
   const get = (name: string): string => search.get(name) ?? '';

@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import type { Credential } from '../../contract/credentials.ts';
 import { call } from '../calls/call.ts';
 import { RemoveButton } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
@@ -14,7 +14,7 @@ import { credentialWords as words } from '../words/credentials.ts';
 
 const PATH = '/credentials';
 
-/** What Holdfast logs in with by itself. Nothing that is entered here is shown again. */
+/** Stored credentials. Their values are never shown again. */
 export default function Credentials(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateCredential />}>
@@ -70,7 +70,7 @@ function CreateCredential(): ReactNode {
   );
 }
 
-/** What a credential holds, in words. */
+/** What a credential contains, in words. */
 function credentialSummary(credential: Credential): string {
   const parts = [
     credential.has_values ? words.hasValues : null,
@@ -81,10 +81,10 @@ function credentialSummary(credential: Credential): string {
   return parts.length === 0 ? words.nothing : parts.join(', ');
 }
 
-/** One credential: what it holds by name, and new values for it. */
+/** One credential: names of its values, and inputs for new ones. */
 export function CredentialPage({ id }: { id: string }): ReactNode {
-  const read = useResource<Credential>(`/credentials/${id}`);
-  return <Loaded read={read}>{(credential) => <CredentialDetail credential={credential} />}</Loaded>;
+  const query = useResource<Credential>(`/credentials/${id}`);
+  return <Loaded query={query}>{(credential) => <CredentialDetail credential={credential} />}</Loaded>;
 }
 
 function CredentialDetail({ credential }: { credential: Credential }): ReactNode {

@@ -6,7 +6,7 @@ import { Environment } from '../apps/environment.tsx';
 import { DeploymentState } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
 import { ConfirmButton, useAction } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -14,10 +14,10 @@ import { When } from '../parts/when.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { commonWords } from '../words/common.ts';
 
-/** How often the list is read again, in milliseconds: builds go on. */
+/** Refetch interval in milliseconds, to follow builds. */
 const REFRESH_MS = 10_000;
 
-/** Programs as they were deployed, newest first. */
+/** Deployed programs, newest first. */
 export default function Deployments(): ReactNode {
   const [query, setQuery] = useState('');
   return (
@@ -51,16 +51,16 @@ export default function Deployments(): ReactNode {
   );
 }
 
-/** Where a program came from. */
+/** Source of a deployment. */
 function sourceOf({ source_type: type, source_url: url, source_ref: ref, source_path: path }: Deployment): string {
   if (type === 'file' || url === undefined) return words.sourceFile;
   return [`${url.replace('https://', '')}@${ref ?? ''}`, ...(path === undefined ? [] : [path])].join(' · ');
 }
 
-/** One deployment: how far it is, what its build says, and the environment that its programs get. */
+/** One deployment: status, build log and environment. */
 export function DeploymentPage({ id }: { id: string }): ReactNode {
-  const read = useResource<Deployment>(`/deployments/${id}`);
-  return <Loaded read={read}>{(deployment) => <DeploymentDetail deployment={deployment} />}</Loaded>;
+  const query = useResource<Deployment>(`/deployments/${id}`);
+  return <Loaded query={query}>{(deployment) => <DeploymentDetail deployment={deployment} />}</Loaded>;
 }
 
 function DeploymentDetail({ deployment }: { deployment: Deployment }): ReactNode {

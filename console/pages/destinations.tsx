@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { AuditExportDestination, AuditExportTest } from '../../contract/audit-export.ts';
 import { call, CallError } from '../calls/call.ts';
 import { ActionButton, ConfirmButton, useAction } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -13,13 +13,13 @@ import { auditWords as words } from '../words/audit-log.ts';
 
 const PATH = '/audit-logs/export/destinations';
 
-/** Buckets that the audit log is delivered to. */
+/** Export destinations of the audit log. */
 export default function Destinations(): ReactNode {
-  const read = useResource<AuditExportDestination[]>(PATH);
+  const query = useResource<AuditExportDestination[]>(PATH);
   return (
     <Page title={words.destinations} back={{ href: '/audit-log', label: words.title }} actions={<AddDestination />}>
       <p className="lead">{words.destinationsText}</p>
-      <Loaded read={read}>
+      <Loaded query={query}>
         {(destinations) =>
           destinations.length === 0 ? (
             <Empty title={words.noDestinations} text={words.noDestinationsText} action={<AddDestination />} />

@@ -53,7 +53,7 @@ const words = inLanguage({
 
 const PATH = '/extensions';
 
-/** Extensions that are kept for browsers. */
+/** Uploaded browser extensions. */
 export default function Extensions(): ReactNode {
   const perform = useAction([PATH]);
   return (

@@ -5,7 +5,7 @@ import { InvocationState, JsonText } from '../apps/states.tsx';
 import { call } from '../calls/call.ts';
 import { ConfirmButton, useAction } from '../parts/actions.tsx';
 import { LinkButton } from '../parts/button.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { EventLog } from '../parts/event-log.tsx';
 import { Filter, ListTable } from '../parts/list.tsx';
 import { Page, Section } from '../parts/page.tsx';
@@ -14,11 +14,11 @@ import { appWords as words } from '../words/apps.ts';
 import { commonWords } from '../words/common.ts';
 import { formatDuration } from '../words/format.ts';
 
-/** How often the list is read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 const STATES = ['queued', 'running', 'succeeded', 'failed'] as const;
 
-/** Actions that run or have run, newest first. */
+/** Running and finished actions, newest first. */
 export default function Invocations(): ReactNode {
   const [query, setQuery] = useState('');
   const [status, setStatus] = useState('');
@@ -63,15 +63,15 @@ export default function Invocations(): ReactNode {
   );
 }
 
-/** How long an invocation took; a line while it runs. */
+/** Duration of an invocation; a dash while it runs. */
 function durationOf({ started_at: start, finished_at: end }: Invocation): string {
   return end === null ? '–' : formatDuration((Date.parse(end) - Date.parse(start)) / 1000);
 }
 
-/** One invocation: what it was given, what it says, what it answered; and the way to end it. */
+/** One invocation: payload, output and log, with a button to stop it. */
 export function InvocationPage({ id }: { id: string }): ReactNode {
-  const read = useResource<Invocation>(`/invocations/${id}`);
-  return <Loaded read={read}>{(invocation) => <InvocationDetail invocation={invocation} />}</Loaded>;
+  const query = useResource<Invocation>(`/invocations/${id}`);
+  return <Loaded query={query}>{(invocation) => <InvocationDetail invocation={invocation} />}</Loaded>;
 }
 
 function InvocationDetail({ invocation }: { invocation: Invocation }): ReactNode {

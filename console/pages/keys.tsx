@@ -12,7 +12,7 @@ import { keyWords as words } from '../words/keys.ts';
 
 const PATH = '/org/api_keys';
 
-/** The keys by which programs call the API. */
+/** API keys. */
 export default function Keys(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateKey />}>

@@ -14,7 +14,7 @@ const MEMBERS = '/org/members';
 const INVITATIONS = '/org/invitations';
 const ROLES = (['viewer', 'operator', 'owner'] as const).map((value) => ({ value, label: words[`${value}Role`] }));
 
-/** Who belongs to the organization, and who is invited. */
+/** Members and pending invitations. */
 export default function Members(): ReactNode {
   const perform = useAction([MEMBERS, INVITATIONS]);
   return (

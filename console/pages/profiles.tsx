@@ -4,7 +4,7 @@ import type { ManagedAuth } from '../../contract/connections.ts';
 import type { Profile } from '../../contract/profiles.ts';
 import { call } from '../calls/call.ts';
 import { ConfirmButton, useAction } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { ListTable, SearchedTable } from '../parts/list.tsx';
@@ -15,7 +15,7 @@ import { profileWords as words } from '../words/profiles.ts';
 
 const PATH = '/profiles';
 
-/** Browser profiles: whose logins are kept, and when a browser last used them. */
+/** Browser profiles and when they were last used. */
 export default function Profiles(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateProfile />}>
@@ -50,7 +50,7 @@ function CreateProfile(): ReactNode {
   );
 }
 
-/** What can be done with a profile. `onRemoved` leads away from what is gone. */
+/** Actions on a profile. `onRemoved` is called after deletion, to leave the profile's page. */
 function ProfileActions({ profile, onRemoved }: { profile: Profile; onRemoved?: () => void }): ReactNode {
   const path = `${PATH}/${profile.id}`;
   const perform = useAction([PATH]);
@@ -78,10 +78,10 @@ function ProfileActions({ profile, onRemoved }: { profile: Profile; onRemoved?: 
   );
 }
 
-/** One profile: the sites that it is kept logged in to. */
+/** One profile and the sites it is logged in to. */
 export function ProfilePage({ id }: { id: string }): ReactNode {
   return (
-    <Loaded read={useResource<Profile>(`/profiles/${id}`)}>{(profile) => <ProfileDetail profile={profile} />}</Loaded>
+    <Loaded query={useResource<Profile>(`/profiles/${id}`)}>{(profile) => <ProfileDetail profile={profile} />}</Loaded>
   );
 }
 

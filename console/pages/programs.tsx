@@ -44,7 +44,7 @@ const words = inLanguage({
 
 const PATH = '/oauth/grants';
 
-/** The programs that act for people, and the way to stop them. */
+/** Programs authorized to act for people, which can be revoked. */
 export default function Programs(): ReactNode {
   const perform = useAction([PATH]);
   return (

@@ -11,7 +11,7 @@ import { PROJECTS, useProjects } from '../scope/projects.ts';
 import { commonWords } from '../words/common.ts';
 import { scopeWords as words } from '../words/scope.ts';
 
-/** The projects of the organization, archived ones too. Owners change them. */
+/** The organization's projects, including archived ones. Owners can change them. */
 export default function Projects(): ReactNode {
   const oldest = useProjects().data?.[0]?.id;
   return (
@@ -54,7 +54,7 @@ function CreateProject(): ReactNode {
   );
 }
 
-/** The default project is renamed alone: it can neither be archived nor deleted. */
+/** The default project can be renamed, but neither archived nor deleted. */
 function ProjectActions({
   project: { id, name, status },
   isDefault,

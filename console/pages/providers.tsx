@@ -14,7 +14,7 @@ import { providerWords as words } from '../words/providers.ts';
 const PATH = '/org/credential_providers';
 const TYPES = ['onepassword', 'vault', 'bitwarden', 'aws_secrets_manager'] as const;
 
-/** Secret stores outside of Holdfast that logins take credentials from. */
+/** External secret stores that logins read credentials from. */
 export default function Providers(): ReactNode {
   return (
     <Page title={words.title} actions={<AddProvider />}>

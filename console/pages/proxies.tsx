@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { Proxy } from '../../contract/proxies.ts';
 import { call } from '../calls/call.ts';
 import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { SelectInput, TextInput } from '../parts/form.tsx';
 import { SearchedTable } from '../parts/list.tsx';
@@ -12,7 +12,7 @@ import { Badge, When } from '../parts/when.tsx';
 import { commonWords } from '../words/common.ts';
 import { proxyWords as words } from '../words/proxies.ts';
 
-/** The proxies of the caller's own. */
+/** The caller's own proxies. */
 export default function Proxies(): ReactNode {
   return (
     <Page title={words.title} actions={<AddProxy />}>
@@ -77,20 +77,20 @@ function AddProxy(): ReactNode {
   );
 }
 
-/** Where a proxy is. */
+/** Address of a proxy. */
 function proxyAddress({ protocol, config }: Proxy): string {
   return `${protocol}://${config.host}:${config.port}`;
 }
 
-/** What its last check found. */
+/** Result of the last check. */
 function ProxyState({ status }: Pick<Proxy, 'status'>): ReactNode {
   if (status === undefined) return <Badge tone="idle">{words.unchecked}</Badge>;
   return <Badge tone={status === 'available' ? 'good' : 'bad'}>{words[status]}</Badge>;
 }
 
-/** One proxy: where it is, whether it works, and what can be done with it. */
+/** One proxy: address, status and actions. */
 export function ProxyPage({ id }: { id: string }): ReactNode {
-  return <Loaded read={useResource<Proxy>(`/proxies/${id}`)}>{(proxy) => <ProxyDetail proxy={proxy} />}</Loaded>;
+  return <Loaded query={useResource<Proxy>(`/proxies/${id}`)}>{(proxy) => <ProxyDetail proxy={proxy} />}</Loaded>;
 }
 
 function ProxyDetail({ proxy }: { proxy: Proxy }): ReactNode {

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Webhook, WebhookDelivery, WebhookWithSecret } from '../../contract/webhooks.ts';
 import { call } from '../calls/call.ts';
 import { ActionButton, RemoveButton, useAction } from '../parts/actions.tsx';
-import { Facts, Loaded, useResource } from '../parts/detail.tsx';
+import { Facts, Loaded, useResource } from '../parts/resource.tsx';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
 import { TextInput } from '../parts/form.tsx';
 import { ListTable } from '../parts/list.tsx';
@@ -15,7 +15,7 @@ import { webhookWords as words } from '../words/webhooks.ts';
 
 const PATH = '/webhooks';
 
-/** Where events of connections are posted to. */
+/** Webhooks that receive connection events. */
 export default function Webhooks(): ReactNode {
   return (
     <Page title={words.title} actions={<CreateWebhook />}>
@@ -53,7 +53,7 @@ function CreateWebhook(): ReactNode {
   );
 }
 
-/** Whether events are sent, and why not. */
+/** Whether events are sent, or why they are paused. */
 function WebhookState({ webhook }: { webhook: Webhook }): ReactNode {
   if (webhook.status === 'active') return <Badge tone="good">{words.active}</Badge>;
   const reason = webhook.paused_reason ?? 'requested';
@@ -61,13 +61,13 @@ function WebhookState({ webhook }: { webhook: Webhook }): ReactNode {
 }
 
 const TONES = { delivered: 'good', failed: 'bad', pending: 'wait' } as const;
-/** How often deliveries are read again, in milliseconds. */
+/** Refetch interval in milliseconds. */
 const REFRESH_MS = 5000;
 
-/** One webhook: whether it works, and what it was sent. */
+/** One webhook and its deliveries. */
 export function WebhookPage({ id }: { id: string }): ReactNode {
   return (
-    <Loaded read={useResource<Webhook>(`/webhooks/${id}`)}>{(webhook) => <WebhookDetail webhook={webhook} />}</Loaded>
+    <Loaded query={useResource<Webhook>(`/webhooks/${id}`)}>{(webhook) => <WebhookDetail webhook={webhook} />}</Loaded>
   );
 }
 

@@ -37,7 +37,7 @@ const words = inLanguage({
   },
 });
 
-/** Asks a person to show again that it is them, whenever a call is refused for want of it; the call is then sent again. */
+/** Dialog to confirm one's identity, shown whenever a call requires that; the call is then repeated. */
 export function ConfirmIdentity({ session }: { session: Session }): ReactNode {
   const [settle, setSettle] = useState<((confirmed: boolean) => void) | null>(null);
   useEffect(() => {

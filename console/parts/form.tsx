@@ -12,18 +12,18 @@ const words = inLanguage({
   de: { check: 'Prüfe die markierten Felder' },
 });
 
-/** What a form holds, by the names of its fields: text, and `on` for switches that are on. */
+/** Form values by field name: text, or `on` for switches that are on. */
 export type FormValues = Record<string, string>;
 
 /**
- * What the last answer said of each field. It stays until the next one: were it to go as the field loses the focus, the button
- * below would move away from under the pointer that is about to press it.
+ * Field errors of the last response. They stay until the next one: if they disappeared on blur, the submit button would move away
+ * from under the pointer.
  */
 const Faults = createContext<Readonly<Record<string, string>>>({});
 
 /**
- * A form over one operation. `onSubmit` calls it with what was entered; when it rejects, each fault of the answer stands at
- * the field whose `name` it tells of (`config.host`), any other above the button. Who may not act here reads it alone.
+ * A form for one operation. If `onSubmit` rejects, each error is shown at the field whose `name` it names (`config.host`), any
+ * other above the button. Read-only for people who may not act here.
  */
 export function Form({
   submit,
@@ -34,7 +34,7 @@ export function Form({
   submit: string;
   onSubmit: (values: FormValues, files: Record<string, File>) => Promise<unknown>;
   children: ReactNode;
-  /** Stands beside the button: a way out. */
+  /** Next to the submit button, such as Cancel. */
   secondary?: ReactNode;
 }): ReactNode {
   const canAct = useCanAct();
@@ -91,7 +91,7 @@ export function Form({
   );
 }
 
-/** How a form was refused: what stands at its fields, and what above its button. */
+/** The errors of a rejected form: at its fields, and above its button. */
 interface Refusal {
   faults: Readonly<Record<string, string>>;
   text: string;
@@ -99,7 +99,7 @@ interface Refusal {
 
 const NONE: Refusal['faults'] = {};
 
-/** Faults in the person's language; those of fields that the form does not have are told by the field's path. */
+/** Errors in the person's language. Errors of fields that the form does not have are shown with the field's path. */
 function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
   const said = error instanceof CallError ? Object.entries(error.fields) : [];
   const faults = Object.fromEntries(said.map(([path, rule]) => [path, fieldErrorText(rule)]));
@@ -110,21 +110,21 @@ function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
   return { faults, text: said.length > 0 ? words.check : errorMessage(error) };
 }
 
-/** What the last answer said of a field and of what it is made of (`name`, `name.0`), by path. */
+/** Errors of a field and its elements (`name`, `name.0`), by path. */
 export function useFieldErrors(name: string): Readonly<Record<string, string>> {
   const all = Object.entries(useContext(Faults));
   return Object.fromEntries(all.filter(([path]) => path === name || path.startsWith(`${name}.`)));
 }
 
 interface FieldProps {
-  /** The path of the field in the operation's body. */
+  /** Path of the field in the request body. */
   name: string;
   label: string;
   hint?: string;
   required?: boolean;
 }
 
-/** A line of text. `type="password"` for secrets, which no answer brings back. */
+/** A text input. Use `type="password"` for secrets, which the API never returns. */
 export function TextInput({
   name,
   label,
@@ -165,7 +165,7 @@ export function TextInput({
   );
 }
 
-/** Several lines of text. */
+/** A multi-line text input. */
 export function AreaInput({
   name,
   label,
@@ -197,7 +197,7 @@ export function AreaInput({
   );
 }
 
-/** A file of the person's own; among the files of {@link Form}, missing when none was chosen. */
+/** A file input. Passed in `files` of {@link Form}; missing if no file was chosen. */
 export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
   const fault = useContext(Faults)[name];
   const id = useId();
@@ -229,7 +229,7 @@ export function FileInput({ name, label, hint, accept }: FieldProps & { accept: 
   );
 }
 
-/** One of a few: the browser's own list, which every phone has a good picker for. */
+/** A native select, for which every phone has a good picker. */
 export function SelectInput({
   name,
   label,
@@ -272,7 +272,7 @@ export function SelectInput({
   );
 }
 
-/** On or off; in {@link FormValues} it is `on` or missing. */
+/** A switch: `on` or missing in {@link FormValues}. */
 export function SwitchInput({
   name,
   label,

@@ -7,7 +7,7 @@ const words = inLanguage({
   de: { entry: 'Eintrag {number}: {rule}' },
 });
 
-/** A list of short texts, one on each line; {@link linesOf} reads it. Faults of single entries (`name.2`) stand below it. */
+/** A list of short texts, one per line; {@link linesOf} parses it. Errors of entries (`name.2`) are shown below. */
 export function LinesInput({
   name,
   label,
@@ -53,7 +53,7 @@ export function LinesInput({
   );
 }
 
-/** What was entered, without empty lines. */
+/** The non-empty lines. */
 export function linesOf(text: string | undefined): string[] {
   return (text ?? '')
     .split(/[\n,]/)

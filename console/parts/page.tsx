@@ -15,8 +15,8 @@ const words = inLanguage({
 });
 
 /**
- * The frame of a page: its heading, which takes the focus when the page is opened, and what can be done beside it. Whoever may do
- * nothing here is told so.
+ * A page with its heading, which takes the focus when the page opens, and its actions. Tells people who may not act here that the
+ * page is read-only.
  */
 export function Page({
   title,
@@ -58,7 +58,7 @@ export function Page({
   );
 }
 
-/** A part of a page with a heading of its own. */
+/** A section of a page with its own heading. */
 export function Section({
   title,
   actions,

@@ -5,7 +5,7 @@ import { call } from '../calls/call.ts';
 import { addPasskey, canUsePasskeys } from '../calls/passkeys.ts';
 import { commonWords } from '../words/common.ts';
 import { inLanguage } from '../words/language.ts';
-import { Loaded, useResource } from './detail.tsx';
+import { Loaded, useResource } from './resource.tsx';
 import { ActionButton, ConfirmButton } from './actions.tsx';
 import { FormButton } from './form-button.tsx';
 import { TextInput } from './form.tsx';
@@ -40,7 +40,7 @@ const words = inLanguage({
   },
 });
 
-/** The passkeys of whoever is signed in. */
+/** The signed-in person's passkeys. */
 export function Passkeys(): ReactNode {
   const client = useQueryClient();
   const remove = async (id: string): Promise<void> => {
@@ -56,7 +56,7 @@ export function Passkeys(): ReactNode {
             label={words.add}
             done={words.added}
             invalidates={[PATH, '/session']}
-            // Its answer is no secret to show.
+            // The response is not a secret to show.
             onSubmit={async ({ name = '' }) => void (await addPasskey(name))}
           >
             <TextInput name="name" label={commonWords.name} hint={words.nameHint} required />
@@ -65,7 +65,7 @@ export function Passkeys(): ReactNode {
       }
     >
       <p className="muted">{words.text}</p>
-      <Loaded read={useResource<Passkey[]>(PATH)}>
+      <Loaded query={useResource<Passkey[]>(PATH)}>
         {(passkeys) =>
           passkeys.length === 0 ? null : (
             <RowTable

@@ -6,17 +6,17 @@ import { sessionQuery } from '../calls/session.ts';
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, owner: 2 };
 
 /**
- * The role that what a page does takes. Buttons and forms that act are left out for whoever has less: the API would refuse them.
- * Outside pages (signing in, one's own session) nothing is left out.
+ * Role required to act on a page. Buttons and forms are hidden from people with a lower role, whose calls the API would reject.
+ * Outside pages (sign-in, own session) nothing is hidden.
  */
 export const RequiredRole = createContext<Role>('viewer');
 
-/** Whether somebody of a role may do, or see, what takes another. */
+/** True if a role includes the required one. */
 export function isAtLeast(role: Role, needed: Role): boolean {
   return RANK[role] >= RANK[needed];
 }
 
-/** Whether the person may do what the page does; false while it is not known who they are. */
+/** True if the person may act on this page; false until the session is known. */
 export function useCanAct(): boolean {
   const needed = useContext(RequiredRole);
   const role = useQuery(sessionQuery).data?.role ?? 'viewer';

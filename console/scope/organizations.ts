@@ -3,7 +3,7 @@ import { call } from '../calls/call.ts';
 
 const STORAGE_KEY = 'holdfast-organization';
 
-/** Goes on in another organization of the person, at an address of the console. Rejects with `CallError`. */
+/** Switches the session to another organization and opens an address. Rejects with `CallError`. */
 export async function switchOrganization(id: string, address: string): Promise<void> {
   await call('POST', '/session/organization', { id });
   localStorage.setItem(STORAGE_KEY, id);
@@ -11,8 +11,8 @@ export async function switchOrganization(id: string, address: string): Promise<v
 }
 
 /**
- * Leaves a page whose session has gone to another organization in another tab: what is entered here would be done there, for
- * all tabs have one session.
+ * Leaves the page if another tab switches organizations: tabs share one session, so input here would go to the other
+ * organization.
  */
 export function useReloadOnOrganizationSwitch(organizationId: string): void {
   useEffect(() => {

@@ -13,14 +13,11 @@ import { useProjects } from './projects.ts';
 
 interface Place extends PageScope {
   page: string;
-  /** True when the address named no project, and the last choice stands in for it. */
+  /** True if the remembered project is used because the address names none. */
   isRemembered: boolean;
 }
 
-/**
- * The pages of the organization and project that the address names. One that is not there, or not for this person, is told in
- * their place. `children` are given what they are of.
- */
+/** Renders pages in the organization and project of the address, or a notice if those do not exist or are not accessible. */
 export function ScopeGate({
   session,
   children,
@@ -41,12 +38,12 @@ export function ScopeGate({
   );
 }
 
-/** Completes the address, and has calls go to its project. The same again changes nothing. */
+/** Completes the address and scopes calls to its project. Idempotent. */
 function arrive({ organization, organizations }: Session): Place {
   const asked = parseAddress(location.pathname);
   if (asked.organizationId !== null && asked.organizationId !== organization.id)
     return { ...asked, isRemembered: false };
-  // What stands in for a choice, does so at the door alone: an address of a page says itself what it is of.
+  // The remembered project applies only to the bare console address: page addresses state their own scope.
   const isRemembered = asked.projectId === null && asked.organizationId === null && asked.page === '';
   const place = {
     page: asked.page,
@@ -59,7 +56,7 @@ function arrive({ organization, organizations }: Session): Place {
   return place;
 }
 
-/** Holds pages back until it is known that their project is there. */
+/** Renders pages once their project is known to exist. */
 function InProject({
   session,
   place,
@@ -110,8 +107,8 @@ function InProject({
 }
 
 /**
- * Stands before pages of another organization than the session's. It asks, for the session goes there with every tab, and a link
- * may come from anybody.
+ * Shown for addresses of another organization than the session's. Switching needs a confirmation: it affects every tab, and the
+ * link may come from anyone.
  */
 function OtherOrganization({
   session,

@@ -8,16 +8,13 @@ import { basePath, rememberProject, type PageScope } from './address.ts';
 import { switchOrganization } from './organizations.ts';
 import { useProjects } from './projects.ts';
 
-/** The name of the project that is looked at; null for all, and while it is not known. */
+/** Name of the selected project; null for all projects, and until it is known. */
 export function useProjectName({ projectId }: PageScope): string | null {
   const projects = useProjects();
   return projects.data?.find(({ id }) => id === projectId)?.name ?? null;
 }
 
-/**
- * Chooses the organization and the project that the pages are of: a button that opens a list of links. Nothing where there is
- * one of each.
- */
+/** Menu to switch organization and project. Hidden if there is only one of each. */
 export function ScopeSwitch({ session, scope }: { session: Session; scope: PageScope }): ReactNode {
   const [isOpen, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -35,7 +32,7 @@ export function ScopeSwitch({ session, scope }: { session: Session; scope: PageS
     setOpen(false);
     button.current?.focus();
   };
-  // A list is there in every project; what is one of its rows is of the project that it is in.
+  // List pages exist in every project; a detail page's resource belongs to one project, so switch to its list.
   const list = `/${page.split('/')[1] ?? ''}`;
   const addressIn = (projectId: string | null): string =>
     basePath({ ...scope, projectId }) + (list === '/' ? '' : list);

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about programs of one's own: apps, deployments, invocations. */
+/** Texts about apps, deployments and invocations. */
 export const appWords = inLanguage({
   en: {
     apps: 'Apps',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about the audit log and where it is exported to. */
+/** Texts about the audit log and its export. */
 export const auditWords = inLanguage({
   en: {
     title: 'Audit log',

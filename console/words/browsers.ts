@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about browsers. */
+/** Texts about browsers. */
 export const browserWords = inLanguage({
   en: {
     title: 'Browsers',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about who passes on the messages that hold one-time codes. */
+/** Texts about providers that forward one-time codes. */
 export const codeSourceWords = inLanguage({
   en: {
     title: 'Code sources',

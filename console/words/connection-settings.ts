@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the settings of a connection. */
+/** Texts about a connection's settings. */
 export const settingsWords = inLanguage({
   en: {
     title: 'Settings for {domain}',

@@ -68,7 +68,7 @@ const DE_TABLES: Tables = {
 /** The API's enum values in words. */
 export const connectionTables: Tables = inLanguage<Tables>({ en: EN_TABLES, de: DE_TABLES });
 
-/** Words of the pages about connections. */
+/** Texts about connections. */
 export const connectionWords = inLanguage({
   en: {
     title: 'Connections',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about credentials. */
+/** Texts about credentials. */
 export const credentialWords = inLanguage({
   en: {
     title: 'Credentials',

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts';
 import { fieldErrorText } from './field-errors.ts';
 import { inLanguage, language } from './language.ts';
 
-/** Refusals in general, where the API's own words are of another language than the page; those of one field are `field-errors.ts`. */
+/** German texts for error codes: the API's messages are English. Errors of one field are in `field-errors.ts`. */
 type Refusals = Readonly<Record<ErrorCode, string>>;
 
 const DE: Refusals = {
@@ -38,7 +38,7 @@ const DE: Refusals = {
   capacity_exhausted: 'Gerade lässt sich kein weiterer Browser öffnen. Versuche es gleich noch einmal',
 };
 
-/** What the API says where the code alone says too little, and the same in German. */
+/** API messages that need more than the text for their code. */
 const SENTENCES: readonly (readonly [pattern: RegExp, de: string])[] = [
   [
     /^An organization keeps an owner;/,
@@ -55,7 +55,7 @@ const SENTENCES: readonly (readonly [pattern: RegExp, de: string])[] = [
 
 const texts = inLanguage<Readonly<Record<string, string | undefined>>>({ en: {}, de: DE });
 
-/** Why a call was refused, in the person's language; as the API says it where that is all there is. */
+/** An error message in the person's language; the API's own message if there is no translation. */
 export function errorText(code: string, message: string): string {
   const [, field, rule] = code === 'invalid_input' ? (/^([\w.]+): (.+)$/s.exec(message) ?? []) : [];
   if (field !== undefined && rule !== undefined) return `${field}: ${fieldErrorText(rule)}`;

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about API keys. */
+/** Texts about API keys. */
 export const keyWords = inLanguage({
   en: {
     title: 'API keys',

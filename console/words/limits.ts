@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about what the organization and its projects may have. */
+/** Texts about limits and the plan. */
 export const limitWords = inLanguage({
   en: {
     title: 'Limits',

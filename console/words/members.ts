@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about members. */
+/** Texts about members. */
 export const memberWords = inLanguage({
   en: {
     title: 'Members',

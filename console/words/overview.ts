@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the overview. */
+/** Texts of the overview. */
 export const overviewWords = inLanguage({
   en: {
     title: 'Overview',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about profiles. */
+/** Texts about profiles. */
 export const profileWords = inLanguage({
   en: {
     title: 'Profiles',

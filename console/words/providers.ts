@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the page about credential providers. */
+/** Texts about credential providers. */
 export const providerWords = inLanguage({
   en: {
     title: 'Credential providers',

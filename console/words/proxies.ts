@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about proxies. */
+/** Texts about proxies. */
 export const proxyWords = inLanguage({
   en: {
     title: 'Proxies',

@@ -1,6 +1,6 @@
 import { inLanguage } from './language.ts';
 
-/** Words of the pages about webhooks. */
+/** Texts about webhooks. */
 export const webhookWords = inLanguage({
   en: {
     title: 'Webhooks',

@@ -1,14 +1,33 @@
 import type { ReactNode } from 'react';
 import type { ManagedAuth } from '../../contract/connections.ts';
+import { Badge } from '../parts/when.tsx';
 import { useCanAct } from '../parts/roles.tsx';
-import { connectionWords } from '../words/connections.ts';
+import { connectionTables, connectionWords } from '../words/connections.ts';
 import { loginFailureText } from '../words/login-failures.ts';
-import { isWaiting } from './state.tsx';
 import { advice, whatToDoWords as words } from '../words/what-to-do.ts';
 
+/** Login status of a connection. */
+export function ConnectionBadge({ connection }: { connection: ManagedAuth }): ReactNode {
+  if (isWaiting(connection)) return <Badge tone="wait">{connectionWords.waiting}</Badge>;
+  if (connection.flow_status === 'IN_PROGRESS') return <Badge tone="wait">{connectionWords.loggingIn}</Badge>;
+  if (connection.status === 'AUTHENTICATED') return <Badge tone="good">{connectionWords.loggedIn}</Badge>;
+  return <Badge tone={connection.can_reauth === true ? 'wait' : 'bad'}>{connectionWords.loggedOut}</Badge>;
+}
+
+/** True while its login waits for a person. */
+export function isWaiting({ flow_status: status, flow_step: step }: ManagedAuth): boolean {
+  return status === 'IN_PROGRESS' && (step === 'AWAITING_INPUT' || step === 'AWAITING_EXTERNAL_ACTION');
+}
+
+/** Whether it logs in again automatically, and why not. */
+export function reauthText({ can_reauth_reason: reason, auto_reauth: auto, can_reauth: can }: ManagedAuth): string {
+  if (auto === false && can === true) return connectionWords.paused;
+  return reason === undefined ? '' : connectionTables.reasons[reason];
+}
+
 /**
- * Why a connection needs a person, as far as its last login tells, and what they do about it, or whom they ask
- * where their role cannot. Nothing where nobody is needed.
+ * Why a connection needs a person and what to do about it, or whom to ask if the role does not allow it. Empty if nobody is
+ * needed.
  */
 export function WhatToDo({ connection }: { connection: ManagedAuth }): ReactNode {
   const { status, flow_status: flow, can_reauth: can, can_reauth_reason: reason } = connection;
@@ -26,7 +45,7 @@ export function WhatToDo({ connection }: { connection: ManagedAuth }): ReactNode
   );
 }
 
-/** Why the last login failed, and what the site said to it. */
+/** Why the last login failed, and the site's error message. */
 function Failure({ connection }: { connection: ManagedAuth }): ReactNode {
   const { flow_status: status, error_code: code, error_message: message, website_error: said } = connection;
   const failure = loginFailureText(code ?? undefined, message ?? undefined);

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { call } from '../calls/call.ts';
 import { Failed, Loading } from './states.tsx';
 
-/** Reads one resource of the API by its path. */
+/** Fetches one API resource by its path. */
 export function useResource<Resource>(path: string, refreshMs?: number): UseQueryResult<Resource> {
   return useQuery({
     queryKey: [path],
@@ -12,20 +12,20 @@ export function useResource<Resource>(path: string, refreshMs?: number): UseQuer
   });
 }
 
-/** Shows what was read by `children`; loading and faults are shown in its place. */
+/** Renders a query's data with `children`; until then, its loading or error state. */
 export function Loaded<Resource>({
-  read,
+  query,
   children,
 }: {
-  read: UseQueryResult<Resource>;
+  query: UseQueryResult<Resource>;
   children: (resource: Resource) => ReactNode;
 }): ReactNode {
-  if (read.isPending) return <Loading />;
-  if (read.isError) return <Failed error={read.error} retry={() => void read.refetch()} />;
-  return children(read.data);
+  if (query.isPending) return <Loading />;
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return children(query.data);
 }
 
-/** What is known of something, name by name. What is null is left out. */
+/** A list of labeled values. Empty values are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [label: string, value: ReactNode])[] }): ReactNode {
   return (
     <dl className="facts">
