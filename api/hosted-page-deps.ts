@@ -9,7 +9,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { exchangeCode } from './auth-connections/login.ts';
 import { recordedStates } from './auth-connections/recorded-states.ts';
 import { submitAnswer } from './auth-connections/submit.ts';
-import type { HandAction, HostedPageDeps, HostedSession, HostedState } from './hosted/deps.ts';
+import type { InputAction, HostedPageDeps, HostedSession, HostedState } from './hosted/deps.ts';
 import type { ApiParts } from './parts.ts';
 
 /** Gives the hosted page its view of the API: the same rules, the same store, one person's flow. */
@@ -58,10 +58,10 @@ export function createHostedPageDeps(parts: ApiParts): HostedPageDeps {
       if (row === null) throw new HoldfastError('not_found', 'Connection not found; ask for a new link');
       await submitAnswer(parts, row, body);
     },
-    async pictures(session, signal) {
+    async screencast(session, signal) {
       return await openScreencast(parts.browserService, await pageOf(session), signal);
     },
-    async act(session, actions) {
+    async sendInput(session, actions) {
       const page = await pageOf(session);
       for (const part of inOrder(actions)) {
         if (part.pick === null) await batch(parts.browserService, page, { actions: part.actions });
@@ -86,7 +86,7 @@ type ComputerInput = z.input<typeof ComputerAction>;
  * What one call does, in its order: a choice fits what has the keyboard before the press that follows it, so no action of a
  * hand goes before a choice that was made first.
  */
-function inOrder(actions: readonly HandAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
+function inOrder(actions: readonly InputAction[]): ({ pick: string } | { pick: null; actions: ComputerInput[] })[] {
   const parts: ReturnType<typeof inOrder> = [];
   for (const action of actions) {
     const last = parts.at(-1);
@@ -98,7 +98,7 @@ function inOrder(actions: readonly HandAction[]): ({ pick: string } | { pick: nu
 }
 
 /** What a hand did, as actions of the computer endpoints. */
-function computerActions(action: Exclude<HandAction, { do: 'pick' }>): ComputerInput[] {
+function computerActions(action: Exclude<InputAction, { do: 'pick' }>): ComputerInput[] {
   const pause: ComputerInput[] =
     action.after_ms === 0 ? [] : [{ type: 'sleep', sleep: { duration_ms: action.after_ms } }];
   switch (action.do) {

@@ -1,6 +1,6 @@
 import type { Words } from './words-en.ts';
 
-/** What the page says, in German. */
+/** German texts. */
 export const DE: Words = {
   title: 'Anmelden · Holdfast',
   errorTitle: 'Fehler: {title}',

@@ -1,4 +1,4 @@
-/** What the page says, in English. `{…}` is filled in; the other languages have the same keys. */
+/** English texts. `{…}` are placeholders; the other languages have the same keys. */
 export const EN = {
   title: 'Sign in · Holdfast',
   errorTitle: 'Error: {title}',
@@ -158,5 +158,5 @@ export const EN = {
 } as const;
 
 type Widen<Value> = Value extends string ? string : { [Key in keyof Value]: Widen<Value[Key]> };
-/** The shape of a language's words. */
+/** The shape of a language's texts. */
 export type Words = Widen<typeof EN>;

@@ -2,8 +2,8 @@ import { emphasize, h } from '../dom.ts';
 import { icon } from '../icons.ts';
 import { words } from '../words.ts';
 
-/** The site's own words, shown as its words: a quotation, never part of what Holdfast says. */
-export function siteWords(domain: string, text: string, id?: string): HTMLElement {
+/** Text from the site, shown as a quotation and never as part of what Holdfast says. */
+export function siteQuote(domain: string, text: string, id?: string): HTMLElement {
   return h(
     'div',
     { class: 'notice notice-error', id },
@@ -17,7 +17,7 @@ export function siteWords(domain: string, text: string, id?: string): HTMLElemen
   );
 }
 
-/** What happens with the values: one click away on every screen that asks for any. */
+/** What happens to the entered values, one click away on every screen that asks for any. */
 export function safety(domain: string, savesCredentials: boolean): HTMLElement {
   return h(
     'details',

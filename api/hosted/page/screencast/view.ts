@@ -2,16 +2,16 @@ import type { ScreencastFrame } from '../../../../contract/screencast.ts';
 import { h } from '../dom.ts';
 import { words } from '../words.ts';
 
-/** The picture on the screen, which may be larger than the part of it that is shown. */
+/** The canvas of a screencast, which can be zoomed to be larger than its visible part. */
 export interface View {
   stage: HTMLElement;
   canvas: HTMLCanvasElement;
   draw(frame: ScreencastFrame): Promise<void>;
-  /** The page's point under a point of the screen, in its CSS pixels. */
+  /** Maps a point of the screen to the page, in CSS pixels. */
   toPage(clientX: number, clientY: number): { x: number; y: number };
-  /** Moves what is shown by pixels of the screen; answers what was left to move, in CSS pixels of the page. */
+  /** Pans by screen pixels; returns the rest that could not be panned, in CSS pixels of the page. */
   pan(x: number, y: number): { x: number; y: number };
-  /** Shows it larger, or all of it again; answers whether it is larger now. */
+  /** Toggles the zoom; returns whether it is on. */
   enlarge(): boolean;
 }
 
@@ -21,16 +21,16 @@ export function createView(): View {
   const stage = h('div', { class: 'picture-stage' }, pane);
   const context = canvas.getContext('2d', { alpha: false });
   const page = { width: 1, height: 1 };
-  let begun = 0;
+  let received = 0;
   let drawn = 0;
   return {
     stage,
     canvas,
     async draw({ width, height, jpeg }) {
-      const number = (begun += 1);
+      const number = (received += 1);
       const bytes = Uint8Array.from(atob(jpeg), (each) => each.charCodeAt(0));
       const picture = await createImageBitmap(new Blob([bytes], { type: 'image/jpeg' }));
-      // Pictures are decoded side by side: an older one that comes late is not shown any more.
+      // Frames are decoded concurrently: drop those that were overtaken.
       if (number > drawn) {
         drawn = number;
         Object.assign(page, { width, height });

@@ -5,7 +5,7 @@ import type { Send } from './sender.ts';
 
 type Picked = Extract<FocusedControl, { kind: 'list' | 'picker' }>;
 
-/** Lists and dates of the site's page, whose own pickers are in no picture, as a control of this one. */
+/** Replacement control for lists and dates of the site's page, whose native pickers are not part of the screencast. */
 export interface Picker {
   element: HTMLElement;
   show(focus: FocusedControl): void;
@@ -26,7 +26,7 @@ export function createPicker(send: Send): Picker {
       }
       const value = focus.kind === 'list' ? String(focus.chosen) : focus.value;
       const same = JSON.stringify({ ...focus, chosen: 0, value: '' });
-      // Somebody may be choosing in it: only another one takes its place.
+      // The person may be choosing: replace it only for a different control.
       if (shown !== same || control === null) {
         shown = same;
         control = controlOf(focus);
