@@ -38,7 +38,7 @@ test('every setting is changed in its part, and a fault stands at its field', as
   expect(await axeComplaints(page)).toEqual([]);
 
   const checks = part('Checks and logins');
-  await checks.getByLabel('Check the session', { exact: true }).selectOption('86400');
+  await checks.getByLabel('Check interval', { exact: true }).selectOption('86400');
   await checks.getByRole('switch', { name: 'Log in again automatically' }).press('Space');
   await checks.getByRole('switch', { name: 'Record logins on video' }).press('Space');
   await save('Checks and logins');

@@ -34,7 +34,7 @@ test('a proxy is added, checked, renamed and deleted; faults stand at their fiel
   await page.getByRole('dialog').getByRole('button', { name: 'Add a proxy' }).click();
   await page.getByRole('link', { name: 'Office' }).click();
   await page.getByRole('button', { name: 'Check now' }).click();
-  await page.getByText('works', { exact: true }).waitFor();
+  await page.getByText('available', { exact: true }).waitFor();
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'proxy');
   await page.getByRole('button', { name: 'Delete' }).click();
@@ -122,8 +122,8 @@ test('the first visit leads to a login, and the overview counts what came of it'
   await failed.getByText('took 30 sec, 18 sec of that waiting for an answer').waitFor();
   expect(await failed.locator('.step-times li').allTextContents()).toEqual([
     'finding the form 6 sec',
-    'waiting for a confirmation elsewhere 18 sec',
-    'entering 6 sec (it ended here)',
+    'waiting for confirmation 18 sec',
+    'submitting 6 sec (ended here)',
   ]);
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'connection');

@@ -70,7 +70,7 @@ test('a profile, a credential and a webhook are made, changed and deleted', asyn
 
   await page.getByRole('link', { name: 'Webhooks' }).click();
   await page.getByRole('button', { name: 'Add a webhook' }).first().click();
-  await dialog.getByLabel('Address').fill('https://hooks.example/holdfast');
+  await dialog.getByLabel('URL').fill('https://hooks.example/holdfast');
   await dialog.getByRole('button', { name: 'Add a webhook' }).click();
   expect(await page.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
   await page.getByRole('button', { name: 'I have stored it' }).click();

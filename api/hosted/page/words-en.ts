@@ -147,7 +147,7 @@ export const EN = {
     account_choice_required: '{domain} asks which account to use.',
     customer_input_required: '{domain} asks for something only you can answer.',
     totp_code_rejected: '{domain} did not accept the code from the authenticator app.',
-    session_not_persistent: 'The sign-in to {domain} worked, but {domain} forgets it as soon as the browser is closed.',
+    session_not_persistent: 'The sign-in to {domain} worked, but it is forgotten as soon as the browser is closed.',
     account_mismatch: 'You signed in to a different account at {domain} than before. Nothing was changed.',
     credential_provider_unavailable: 'This connection’s password store is not responding.',
     credential_provider_refused: 'This connection’s password store denied access.',
