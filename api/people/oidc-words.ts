@@ -1,21 +1,21 @@
 import type { Language } from '../hosted/shell.ts';
-import type { OidcRefusal } from './oidc-refusals.ts';
+import type { OidcErrorReason } from './oidc-errors.ts';
 
 /** What an error page says: what happened, and what to do next. */
-export interface RefusalWords {
+export interface ErrorPageWords {
   title: string;
   happened: string;
   next: string;
 }
 
 /** OIDC refusals, and errors that can occur on any route. */
-export type RefusalKind = OidcRefusal | 'too_often' | 'fault';
+export type OidcErrorKind = OidcErrorReason | 'too_often' | 'fault';
 
 interface OidcWords {
   again: string;
   toSignIn: string;
   toConsole: string;
-  refusals: Readonly<Record<RefusalKind, RefusalWords>>;
+  refusals: Readonly<Record<OidcErrorKind, ErrorPageWords>>;
 }
 
 /** Texts of the identity provider's error pages. */

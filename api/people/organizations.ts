@@ -4,20 +4,20 @@ import { refusals } from '../answer-schemas.ts';
 import type { ApiServer } from '../context.ts';
 import type { ApiParts } from '../parts.ts';
 import { consoleTokenOf } from './console-cookie.ts';
-import { beginSession, consoleCallerOf, currentSession, presentSession } from './session-answers.ts';
+import { beginSession, consoleCallerOf, currentSession, presentSession } from './console-session.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 const tags = ['session'];
 
-/** Coming into an organization: by an invitation, or from another one. */
+/** Joining an organization by invitation, and switching between organizations. */
 export function registerOrganizations(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   acceptInvitation(app, parts, limits);
   switchOrganization(app, parts);
 }
 
 /**
- * `POST /session/invitation`: accepts an invitation and signs in. Who has an account must be signed in to it: else whoever
- * invites an address could come in as the person who has it.
+ * `POST /session/invitation`: accepts an invitation and signs in. If the address has an account, the caller must be signed in to
+ * it: otherwise the inviter could sign in as that person.
  */
 function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits): void {
   const { store, settings } = parts;
@@ -54,7 +54,7 @@ function acceptInvitation(app: ApiServer, parts: ApiParts, limits: SignInLimits)
   });
 }
 
-/** `POST /session/organization`: goes on in another organization of the person. */
+/** `POST /session/organization`: switches the session to another organization of the person. */
 function switchOrganization(app: ApiServer, parts: ApiParts): void {
   app.route({
     method: 'POST',

@@ -3,17 +3,17 @@ import { CONFIRMED_FOR_MS, isAtLeast, type Role } from '../../contract/people.ts
 import { HoldfastError } from '../../contract/errors.ts';
 import type { UserCaller } from '../caller.ts';
 
-/** Paths whose writes are for owners: what decides who reaches the organization and how far. */
+/** Paths that only owners may write: they control who can access the organization. */
 const OWNED = ['/org/', '/projects', '/audit-logs/export/'];
-/** Paths whose answers let the reader into browsers that are logged in. */
+/** Paths whose responses give access to logged-in browsers. */
 const OPENING = ['/browsers', '/browser_pools'];
 
-/** What of a route decides which people may use it. */
+/** Route settings that determine who may use it. */
 type RouteRules = Pick<FastifyContextConfig, 'role' | 'needsConfirmation' | 'answersSecret'>;
 
 /**
- * Holds a person to their role: what a route says, else reading for all and everything more for operators. Where a secret is
- * shown or replaced they must have proved lately who they are.
+ * Enforces a person's role: the route's own, else reads for everyone and writes for operators. Routes that show or replace a secret
+ * require a recent confirmation of identity.
  * @throws HoldfastError `forbidden`, `confirmation_required`
  */
 export function requireRole(

@@ -18,11 +18,8 @@ function chosenLanguage(): Language | null {
   return kept === 'en' || kept === 'de' ? kept : null;
 }
 
-type Widen<Value> = Value extends string ? string : { readonly [Key in keyof Value]: Widen<Value[Key]> };
-
 /** The texts in the language of this visit. The types require the same keys in both languages. */
-export function inLanguage<const English>(words: { en: English; de: Widen<English> }): Widen<English>;
-export function inLanguage<Table>(words: { en: Table; de: Table }): Table {
+export function inLanguage<Table>(words: { en: Table; de: NoInfer<Table> }): Table {
   return words[language];
 }
 

@@ -155,8 +155,7 @@ export const EN = {
     credential_item_not_found: 'The password store has no entry for {domain}.',
     credential_item_ambiguous: 'The password store has several entries for {domain}.',
   },
-} as const;
+};
 
-type Widen<Value> = Value extends string ? string : { [Key in keyof Value]: Widen<Value[Key]> };
 /** The shape of a language's texts. */
-export type Words = Widen<typeof EN>;
+export type Words = typeof EN;

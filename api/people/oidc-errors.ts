@@ -1,7 +1,7 @@
 import { HoldfastError, type ErrorCode } from '../../contract/errors.ts';
 
 /** Why a round trip through the OpenID provider failed; the key is sent as `inner_error.code`. */
-const OIDC_REFUSALS = {
+const OIDC_ERRORS = {
   oidc_not_configured: [
     'not_found',
     'This installation has no OpenID provider; its operator sets HOLDFAST_OIDC_ISSUER',
@@ -24,20 +24,20 @@ const OIDC_REFUSALS = {
   oidc_session_over: ['gone', 'The session to confirm has ended; sign in again'],
 } as const satisfies Record<string, readonly [ErrorCode, string]>;
 
-export type OidcRefusal = keyof typeof OIDC_REFUSALS;
+export type OidcErrorReason = keyof typeof OIDC_ERRORS;
 
 /** The error for a reason. */
-export function oidcRefusal(reason: OidcRefusal): HoldfastError {
-  const [code, message] = OIDC_REFUSALS[reason];
+export function oidcError(reason: OidcErrorReason): HoldfastError {
+  const [code, message] = OIDC_ERRORS[reason];
   return new HoldfastError(code, message, { innerError: { code: reason, message } });
 }
 
 /** The OIDC reason an error carries; null for errors that any route may throw. */
-export function reasonOf({ innerError }: HoldfastError): OidcRefusal | null {
+export function reasonOf({ innerError }: HoldfastError): OidcErrorReason | null {
   const code = innerError?.code ?? '';
   return isReason(code) ? code : null;
 }
 
-function isReason(code: string): code is OidcRefusal {
-  return Object.hasOwn(OIDC_REFUSALS, code);
+function isReason(code: string): code is OidcErrorReason {
+  return Object.hasOwn(OIDC_ERRORS, code);
 }

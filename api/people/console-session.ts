@@ -5,19 +5,19 @@ import type { UserSessionRecord } from '../../store/queries/user-sessions.ts';
 import { callerOfSession } from '../authentication.ts';
 import { callerOf, type UserCaller } from '../caller.ts';
 import type { ApiParts } from '../parts.ts';
-import { consoleTokenOf, keepConsoleToken } from './console-cookie.ts';
+import { consoleTokenOf, setConsoleCookie } from './console-cookie.ts';
 
-/** A person in the console, in their session. */
+/** A person signed in to the console. */
 export type ConsoleCaller = UserCaller & { session: NonNullable<UserCaller['session']> };
 
-/** The caller of a route that the console alone may use. Throws `forbidden` for API keys and clients. */
+/** The caller of a console-only route. Throws `forbidden` for API keys and OAuth clients. */
 export function consoleCallerOf(request: FastifyRequest): ConsoleCaller {
   const caller = callerOf(request);
   if (caller.kind === 'user' && caller.session !== null) return { ...caller, session: caller.session };
   throw new HoldfastError('forbidden', 'Only people signed in to the console can do this; sign in there');
 }
 
-/** What `GET /session` says of a session. */
+/** The response of `GET /session`. */
 export async function presentSession({ store, settings }: ApiParts, session: UserSessionRecord): Promise<Session> {
   const [user, organizations, passkeys] = await Promise.all([
     store.users.find(session.user.id),
@@ -41,7 +41,7 @@ export async function presentSession({ store, settings }: ApiParts, session: Use
   };
 }
 
-/** The session of the caller as it is now. */
+/** The caller's current session. Throws `unauthorized` if it has ended. */
 export async function currentSession(parts: ApiParts, request: FastifyRequest): Promise<UserSessionRecord> {
   const token = consoleTokenOf(request, parts.settings.publicUrl);
   const session = token === null ? null : await parts.store.userSessions.authenticate(token);
@@ -50,8 +50,8 @@ export async function currentSession(parts: ApiParts, request: FastifyRequest): 
 }
 
 /**
- * Signs somebody in who has proved who they are: in the organization that is asked for, else their first one. Throws
- * `forbidden` for who belongs to none.
+ * Signs in an authenticated person: in the given organization if they belong to it, else in their first one. Throws `forbidden`
+ * if they belong to none.
  */
 export async function beginSession(
   parts: ApiParts,
@@ -69,8 +69,8 @@ export async function beginSession(
     );
   }
   const { token, session } = await parts.store.userSessions.begin(userId, organization.id);
-  // For the row of the audit log, which tells who has signed in.
+  // For the audit log.
   request.caller = await callerOfSession(parts, session, {});
-  keepConsoleToken(reply, parts.settings.publicUrl, token);
+  setConsoleCookie(reply, parts.settings.publicUrl, token);
   return presentSession(parts, session);
 }
