@@ -27,7 +27,7 @@ afterAll(async () => {
   await browsers.stop();
 });
 
-test('a browser is opened, its files, log and telemetry are read, and it is closed, on a phone in German, too', async () => {
+test('a browser is opened, its files, log and telemetry are read, and it is closed, also on a phone in German', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/browsers`);
   await page.getByRole('heading', { name: 'No browser is open' }).waitFor();

@@ -23,7 +23,7 @@ afterAll(() => visits.close());
 
 const read = async (): Promise<ManagedAuth> => (await fixture().call('GET', path)).json<ManagedAuth>();
 
-test('every setting is changed in its part, and a fault stands at its field', async () => {
+test('every setting can be changed, and errors are shown at their fields', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(address);
   await page.getByRole('link', { name: 'Settings', exact: true }).click();
@@ -34,7 +34,7 @@ test('every setting is changed in its part, and a fault stands at its field', as
     await page.getByText('The settings were saved.').last().waitFor();
     await page.getByRole('button', { name: 'Dismiss' }).first().click();
   };
-  await part('Its browser').getByLabel('Proxy').waitFor();
+  await part('Browser').getByLabel('Proxy').waitFor();
   expect(await axeComplaints(page)).toEqual([]);
 
   const checks = part('Checks and logins');
@@ -44,7 +44,7 @@ test('every setting is changed in its part, and a fault stands at its field', as
   await save('Checks and logins');
   expect(await read()).toMatchObject({ health_check_interval: 86_400, auto_reauth: false, record_session: true });
 
-  const site = part('The site');
+  const site = part('Site');
   await site.getByLabel('Address of the login page').fill('https://127.0.0.1/login');
   await site.getByRole('button', { name: 'Save' }).click();
   await site
@@ -60,20 +60,20 @@ test('every setting is changed in its part, and a fault stands at its field', as
   expect(await axeComplaints(page)).toEqual([]);
   await visits.shot(page, 'settings-fault');
   await domains.fill('accounts.example.com\n\nlogin.example.com');
-  await save('The site');
+  await save('Site');
   expect(await read()).toMatchObject({
     login_url: 'https://shop.example/login',
     allowed_domains: ['accounts.example.com', 'login.example.com'],
   });
 
-  const browser = part('Its browser');
+  const browser = part('Browser');
   await browser.getByLabel('Proxy').selectOption({ label: 'Office' });
   await browser.getByRole('switch', { name: /telemetry/ }).press('Space');
-  await save('Its browser');
+  await save('Browser');
   const chosen = await read();
   expect(chosen.browser).toMatchObject({ proxy: { id: chosen.proxy_id }, telemetry: { enabled: true } });
   await browser.getByLabel('Proxy').selectOption('');
-  await save('Its browser');
+  await save('Browser');
   expect((await read()).proxy_id).toBeUndefined();
 
   const codes = part('Automatic one-time codes');
@@ -99,7 +99,7 @@ test('every setting is changed in its part, and a fault stands at its field', as
   await finish();
 });
 
-test('a credential is entered, attached, replaced and detached; its values are shown nowhere', async () => {
+test('a credential is created, attached, changed and detached; its values are never shown', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${address}/settings`);
   const part = page.getByRole('group', { name: 'Credentials' });

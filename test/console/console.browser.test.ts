@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('a proxy is added, checked, renamed and deleted; faults stand at their fields', async () => {
+test('a proxy is added, checked, renamed and deleted; errors are shown at their fields', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
   await page.getByRole('link', { name: 'Proxies' }).click();
@@ -43,7 +43,7 @@ test('a proxy is added, checked, renamed and deleted; faults stand at their fiel
   await finish();
 });
 
-test('the first visit leads to a login, and the overview counts what came of it', async () => {
+test('the first visit leads to a login, and the overview counts its result', async () => {
   const { connections, call } = fixture();
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
@@ -144,7 +144,7 @@ test('the first visit leads to a login, and the overview counts what came of it'
   await finish();
 });
 
-test('a phone in the dark, in German, has all of it', async () => {
+test('everything works on a phone in dark mode and German', async () => {
   await fixture().call('POST', '/proxies', { type: 'custom', name: 'Home', config: { host: 'h.example', port: 1 } });
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await page.goto(`${visits.base}/console`);
@@ -164,7 +164,7 @@ test('a phone in the dark, in German, has all of it', async () => {
   await finish();
 });
 
-test('a link signs in once, and its code leaves the address at once', async () => {
+test('a link signs in once, and its code leaves the address immediately', async () => {
   const { store } = fixture();
   const { page, context, finish } = await visits.begin(DESKTOP);
   const code = await makeSignInCode(store, DEFAULT_ORGANIZATION_ID, 'ann@example.com');
@@ -200,7 +200,7 @@ test('a link signs in once, and its code leaves the address at once', async () =
   await finish();
 });
 
-test('the first view is less than 200 kB, compressed, and is kept by browsers', async () => {
+test('the first view is less than 200 kB, compressed, and cached by browsers', async () => {
   const assets = await loadConsoleAssets();
   const { page, finish } = await visits.begin(DESKTOP);
   const fetched = new Set<string>();

@@ -48,7 +48,7 @@ function saidOf(schema: z.ZodType, body: unknown): string[] {
   return (schema.safeParse(body).error?.issues ?? []).map(({ message }) => fieldErrorText(message));
 }
 
-test('whatever refuses something, it is said in German', () => {
+test('every error code has a German text', () => {
   const said = Object.keys(ERROR_CODES).map((code) => errorText(code, 'Something went wrong'));
   expect(said.filter((text) => text.startsWith('Something'))).toEqual([]);
   expect(errorText('operation_failed', 'An organization keeps an owner; make somebody else one first')).toBe(
@@ -59,7 +59,7 @@ test('whatever refuses something, it is said in German', () => {
   );
 });
 
-test('what schemas say of fields is said in German', () => {
+test('schema errors of fields are translated to German', () => {
   expect(saidOf(CodeSourceCreate, { type: 'pigeon', secret: 'short' })).toEqual([
     'ist keiner der Werte, die hier möglich sind',
     'muss 8 Zeichen oder mehr haben',
@@ -81,7 +81,7 @@ test('what schemas say of fields is said in German', () => {
   expect(fieldErrorText('a rule that nobody has put into words')).toBe('a rule that nobody has put into words');
 });
 
-test('rules that forms meet have German words, and are still what the API says', async () => {
+test("rules of form fields have German texts and still match the API's messages", async () => {
   const sources = (await Promise.all(['contract', 'api', 'http', 'store'].map(sourcesIn))).join('\n');
   for (const rule of RULES) {
     expect(sources).toContain(rule);

@@ -13,7 +13,7 @@ afterAll(() => visits.close());
 
 const read = async (path: string): Promise<unknown> => (await fixture().call('GET', path)).json();
 
-test('limits are set, refused and taken away, of the organization and of a project, and projects are turned off', async () => {
+test('limits of the organization and of a project are set, rejected and removed, and projects are turned off', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   // Those of the organization are set while one project is looked at, too.
   await page.goto(`${visits.base}/console/p/prj_default/limits`);
@@ -57,7 +57,7 @@ test('limits are set, refused and taken away, of the organization and of a proje
   await finish();
 });
 
-test('who is no owner sees limits and changes none, within one project, too, on a phone in German', async () => {
+test('only owners can change limits, also within one project, on a phone in German', async () => {
   const { store } = fixture();
   const { page, context, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   const [project] = (await fixture().call('GET', '/org/projects')).json<{ id: string }[]>();
@@ -75,7 +75,7 @@ test('who is no owner sees limits and changes none, within one project, too, on 
   await finish();
 });
 
-test('a code source is added, its address copied, and deleted, on a phone in the dark and in German', async () => {
+test('a code source is added, copied and deleted on a phone in dark mode and German', async () => {
   const { page, context, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(`${visits.base}/console/code-sources`);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('beside a long name on a phone the headings of a row stay readable', async () => {
+test('row labels stay readable next to a long name on a phone', async () => {
   await fixture().call('POST', '/auth/connections', {
     profile_name: 'Straßenbahn/Über Land und Söhne, mit einem Namen, der breiter als ein Telefon ist',
     domain: 'shop.example',
@@ -27,7 +27,7 @@ test('beside a long name on a phone the headings of a row stay readable', async 
   await finish();
 });
 
-test('an address that no page has says so in a heading, and leads back', async () => {
+test('an unknown address shows a "not found" page with a link back', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/nowhere`);
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor();
@@ -37,7 +37,7 @@ test('an address that no page has says so in a heading, and leads back', async (
   await finish();
 });
 
-test('the audit log tells its times to the second, and what was left out of it', async () => {
+test('the audit log shows times to the second, and how many requests were left out', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   const row = {
     timestamp: '2026-11-23T15:25:07.000Z',

@@ -59,7 +59,7 @@ async function idAt(page: Page, kind: string): Promise<string> {
   return page.url().split('/').at(-1) ?? '';
 }
 
-test('a program is deployed from an archive, followed while it is built, and its action run and ended', async () => {
+test('a program is deployed from an archive, its build followed, and its action run and stopped', async () => {
   const { store } = fixture();
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/apps`);
@@ -160,7 +160,7 @@ test('a program is deployed from an archive, followed while it is built, and its
   await finish();
 });
 
-test('invocations and apps are there on a phone in the dark, in German', async () => {
+test('invocations and apps work on a phone in dark mode and German', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await page.goto(`${visits.base}/console/invocations`);
   await page.getByLabel('Zustand').selectOption('succeeded');
@@ -216,7 +216,7 @@ test('an extension is uploaded, downloaded and deleted', async () => {
   await finish();
 });
 
-test('a pool is made, is ready, is replaced and deleted', async () => {
+test('a pool is created, becomes ready, is replaced and deleted', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/browser-pools`);
   await page.getByRole('heading', { name: 'No pools yet' }).waitFor();

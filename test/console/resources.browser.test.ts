@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('a key is shown once, and is refused when it is revoked', async () => {
+test('a key is shown once and rejected after it is revoked', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/keys`);
   await page.getByRole('button', { name: 'Create a key' }).first().click();
@@ -33,7 +33,7 @@ test('a key is shown once, and is refused when it is revoked', async () => {
   await finish();
 });
 
-test('a profile, a credential and a webhook are made, changed and deleted', async () => {
+test('a profile, a credential and a webhook are created, changed and deleted', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/profiles`);
   await page.getByRole('button', { name: 'Create a profile' }).first().click();
@@ -82,7 +82,7 @@ test('a profile, a credential and a webhook are made, changed and deleted', asyn
   await finish();
 });
 
-test('what was done is found in the audit log, on a phone in the dark and in German', async () => {
+test('actions appear in the audit log on a phone in dark mode and German', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, colorScheme: 'dark', locale: 'de' });
   await fixture().call('POST', '/profiles', { name: 'for the log' });
   await page.goto(`${visits.base}/console/audit-log`);
@@ -97,7 +97,7 @@ test('what was done is found in the audit log, on a phone in the dark and in Ger
   await finish();
 });
 
-test('who is let in stands in the console: people, and programs that act for them', async () => {
+test('the console lists members, and programs that act for them', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console/members`);
   await page.getByRole('button', { name: 'Invite someone' }).click();

@@ -35,7 +35,7 @@ async function offered(page: Page, path: string): Promise<string[]> {
   return page.locator('main').getByRole('button').allTextContents();
 }
 
-test('who may only read is offered nothing that would be refused, and told why', async () => {
+test('a viewer is offered nothing the API would reject, and told why', async () => {
   const visit = await visits.begin(DESKTOP);
   const { page, finish } = visit;
   await lookAs('viewer', visit);
@@ -69,7 +69,7 @@ test('who may only read is offered nothing that would be refused, and told why',
   await finish();
 });
 
-test('an operator is offered what operators may do, and nothing of owners', async () => {
+test("an operator is offered operators' actions and none of owners'", async () => {
   const visit = await visits.begin(DESKTOP);
   const { page, finish } = visit;
   await lookAs('operator', visit);
@@ -81,7 +81,7 @@ test('an operator is offered what operators may do, and nothing of owners', asyn
   await finish();
 });
 
-test('who may only read is led to no page that is refused, and told whom to ask', async () => {
+test('a viewer is linked to no forbidden page, and told whom to ask', async () => {
   const visit = await visits.begin({ ...PHONE, locale: 'de' });
   const { page, finish } = visit;
   await lookAs('viewer', visit);
@@ -107,7 +107,7 @@ test('who may only read is led to no page that is refused, and told whom to ask'
   await finish();
 });
 
-test('the default project is offered no end, which would be refused', async () => {
+test('the default project cannot be archived or deleted', async () => {
   const { page, finish } = await visits.begin({ ...PHONE, locale: 'de' });
   await fixture().call('POST', '/org/projects', { name: 'Second' });
   await page.goto(`${visits.base}/console/projects`);

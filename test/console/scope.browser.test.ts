@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => visits.close());
 
-test('projects are made, renamed, archived and deleted, and the first one more brings the choice', async () => {
+test('projects are created, renamed, archived and deleted, and a second one shows the switch', async () => {
   const { page, finish } = await visits.begin(DESKTOP);
   await page.goto(`${visits.base}/console`);
   await page.getByRole('link', { name: 'Projects' }).click();
@@ -44,7 +44,7 @@ test('projects are made, renamed, archived and deleted, and the first one more b
   await finish();
 });
 
-test('a project is chosen by the keyboard, stands in the address, and everything follows it', async () => {
+test('a project is selected by keyboard, appears in the address, and applies everywhere', async () => {
   const { call, store } = fixture();
   const { id } = await store.projects.create(DEFAULT_ORGANIZATION_ID, { name: 'Tickets' });
   await call('POST', '/profiles', { name: 'of the default project' });
@@ -102,7 +102,7 @@ test('a project is chosen by the keyboard, stands in the address, and everything
   await colleague.finish();
 });
 
-test('a project that was archived says so, and one that is not there', async () => {
+test('archived and missing projects are reported as such', async () => {
   const { store } = fixture();
   const { id } = await store.projects.create(DEFAULT_ORGANIZATION_ID, { name: 'Last year' });
   await store.projects.update(DEFAULT_ORGANIZATION_ID, id, { isArchived: true });
@@ -120,7 +120,7 @@ test('a project that was archived says so, and one that is not there', async () 
   await finish();
 });
 
-test('of several organizations one is chosen; a link to another asks first, and other tabs go along', async () => {
+test('organizations can be switched; a link to another one asks first, and other tabs follow', async () => {
   const { store } = fixture();
   const other = 'org_beta';
   await store.organizations.create({ id: other, name: 'Beta', plan: 'enterprise' });

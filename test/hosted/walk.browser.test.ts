@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('a login from the link to the end', () => {
-  test('user, password, a second factor, and back to the app with profile and domain', async () => {
+  test('user, password and second factor, then back to the app with profile and domain', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link({ success_url: `${site.url}/app/done?a=1%202&profile_name=old#top` }));
@@ -53,7 +53,7 @@ describe('a login from the link to the end', () => {
     expect(page.url()).toBe(`${site.url}/app/done?a=1%202&profile_name=ada&domain=shop.example.com#top`);
   });
 
-  test('a form that is not the right one gives way to the next, and after the last the first is named as such', async () => {
+  test('a wrong form is replaced by the next one, and by the first again after the last', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -72,7 +72,7 @@ describe('a login from the link to the end', () => {
     expect(await pass.count()).toBe(0);
   });
 
-  test('a refused password is said beside its field, with the name kept and the password gone', async () => {
+  test('a rejected password is shown at its field, keeping the username but not the password', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -93,7 +93,7 @@ describe('a login from the link to the end', () => {
     expect(await page.title()).toMatch(/^Error: /);
   });
 
-  test('a confirmation elsewhere shows what to do, and goes on by itself', async () => {
+  test('a confirmation elsewhere shows what to do and continues automatically', async () => {
     const { page } = visitor;
     const { flow } = site;
     await page.goto(site.link());
@@ -110,8 +110,8 @@ describe('a login from the link to the end', () => {
   });
 });
 
-describe('the picture of the site’s page', () => {
-  test('takes a phone’s keyboard, two fingers and nothing more once the step is over', async () => {
+describe('the screencast of the site’s page', () => {
+  test('accepts a phone’s keyboard and two-finger scrolling, and nothing once the step is over', async () => {
     const { page, context } = visitor;
     const { flow } = site;
     const onPage = { ...pause([]), flow_step: 'AWAITING_EXTERNAL_ACTION' as const, actsOnPage: true };
