@@ -14,9 +14,7 @@ const codes = consumeLinkCodes();
 const isTransient = (error: unknown): boolean =>
   error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
 const client = new QueryClient({
-  defaultOptions: {
-    queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && isTransient(error) },
-  },
+  defaultOptions: { queries: { staleTime: 5000, retry: (failures, error) => failures < 2 && isTransient(error) } },
 });
 
 // Prefetch while the session is loading. If it fails, opening the page shows the error.

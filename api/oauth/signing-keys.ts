@@ -34,10 +34,7 @@ export function createSigningKeys({ store, clock }: Pick<ApiDeps, 'store' | 'clo
   };
   const current = async () => (remembered !== null && clock().getTime() < remembered.until ? remembered.keys : read());
   const among = (keys: readonly SigningKey[], kid: string) => keys.find((key) => key.kid === kid);
-  return {
-    current,
-    find: async (kid) => among(await current(), kid) ?? among(await read(), kid) ?? null,
-  };
+  return { current, find: async (kid) => among(await current(), kid) ?? among(await read(), kid) ?? null };
 }
 
 /** The key with private scalar `secret`: 32 random bytes, below the curve's order except for one in 2^32. */

@@ -60,12 +60,7 @@ function switchOrganization(app: ApiServer, parts: ApiParts): void {
     method: 'POST',
     url: '/session/organization',
     config: { role: 'viewer' },
-    schema: {
-      operationId: 'switchOrganization',
-      tags,
-      body: OrganizationSwitch,
-      response: { 200: Session },
-    },
+    schema: { operationId: 'switchOrganization', tags, body: OrganizationSwitch, response: { 200: Session } },
     handler: async (request) => {
       const { user, session } = consoleCallerOf(request);
       const { id } = request.body;

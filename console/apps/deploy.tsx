@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import type { Deployment } from '../../contract/apps.ts';
 import { call, fieldError } from '../calls/call.ts';
 import { FormButton, optionalField } from '../parts/form-button.tsx';
-import { AreaInput, FileInput, type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
+import { FileInput, type FormValues, SwitchInput, TextInput } from '../parts/form.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { fill } from '../words/language.ts';
 
@@ -81,7 +81,7 @@ function CommonInputs(): ReactNode {
   return (
     <>
       <TextInput name="version" label={words.version} hint={words.versionHint} />
-      <AreaInput name="env_vars" label={words.variables} hint={words.variablesHint} />
+      <TextInput name="env_vars" label={words.variables} hint={words.variablesHint} rows={4} />
       <SwitchInput name="force" label={words.force} hint={words.forceHint} />
     </>
   );

@@ -5,7 +5,7 @@ import type { AppAction, CreatedInvocation } from '../../contract/apps.ts';
 import { call, fieldError } from '../calls/call.ts';
 import { Button } from '../parts/button.tsx';
 import { FormButton } from '../parts/form-button.tsx';
-import { AreaInput, type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
+import { type FormValues, SelectInput, SwitchInput, TextInput } from '../parts/form.tsx';
 import { appWords as words } from '../words/apps.ts';
 import { fill } from '../words/language.ts';
 import { fieldsOf, type PayloadField, payloadOf } from './payload.ts';
@@ -35,7 +35,7 @@ export function RunAction({ app, version, action }: { app: string; version: stri
       }}
     >
       {asFields === null ? (
-        <AreaInput name="payload" label={words.payload} hint={words.payloadHint} rows={8} />
+        <TextInput name="payload" label={words.payload} hint={words.payloadHint} rows={8} />
       ) : (
         asFields.map((field) => <PayloadInput key={field.property} field={field} />)
       )}

@@ -25,10 +25,7 @@ export function intervalText(seconds: number): string {
 /** Check intervals to choose from. The API rejects those the plan does not allow. */
 export function intervalOptions(current?: number | null): { value: string; label: string }[] {
   const known = current === undefined || current === null || INTERVALS.includes(current) ? [] : [current];
-  return [...INTERVALS, ...known].map((seconds) => ({
-    value: String(seconds),
-    label: intervalText(seconds),
-  }));
+  return [...INTERVALS, ...known].map((seconds) => ({ value: String(seconds), label: intervalText(seconds) }));
 }
 
 /**

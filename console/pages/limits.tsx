@@ -104,12 +104,7 @@ function PlanSection({ entitlements }: { entitlements: Entitlements }): ReactNod
 }
 
 function planName(id: Entitlements['plan']['id']): string {
-  return {
-    ENTERPRISE: words.enterprise,
-    START_UP: words.startup,
-    HOBBYIST: words.hobbyist,
-    FREE: words.free,
-  }[id];
+  return { ENTERPRISE: words.enterprise, START_UP: words.startup, HOBBYIST: words.hobbyist, FREE: words.free }[id];
 }
 
 /** Turns projects off or on; the API rejects what the plan does not include. */

@@ -7,10 +7,7 @@ import { fill, inLanguage } from '../words/language.ts';
 import { Section } from './page.tsx';
 
 const words = inLanguage({
-  en: {
-    lost: 'Connection lost; reconnecting.',
-    cut: 'Only the last {count} lines are shown.',
-  },
+  en: { lost: 'Connection lost; reconnecting.', cut: 'Only the last {count} lines are shown.' },
   de: {
     lost: 'Die Verbindung ging verloren; sie wird neu geöffnet.',
     cut: 'Nur die letzten {count} Zeilen werden gezeigt.',

@@ -7,10 +7,7 @@ import { Button } from './button.tsx';
 import { useCanAct } from './roles.tsx';
 import { errorMessage } from './states.tsx';
 
-const words = inLanguage({
-  en: { check: 'Check the marked fields' },
-  de: { check: 'Prüfe die markierten Felder' },
-});
+const words = inLanguage({ en: { check: 'Check the marked fields' }, de: { check: 'Prüfe die markierten Felder' } });
 
 /** Form values by field name: text, or `on` for switches that are on. */
 export type FormValues = Record<string, string>;
@@ -19,7 +16,7 @@ export type FormValues = Record<string, string>;
  * Field errors of the last response. They stay until the next one: if they disappeared on blur, the submit button would move away
  * from under the pointer.
  */
-const Faults = createContext<Readonly<Record<string, string>>>({});
+const FieldErrors = createContext<Readonly<Record<string, string>>>({});
 
 /**
  * A form for one operation. If `onSubmit` rejects, each error is shown at the field whose `name` it names (`config.host`), any
@@ -38,7 +35,7 @@ export function Form({
   secondary?: ReactNode;
 }): ReactNode {
   const canAct = useCanAct();
-  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [rejection, setRejection] = useState<Rejection | null>(null);
   const [isPending, setPending] = useState(false);
   const send = async (form: HTMLFormElement): Promise<void> => {
     const values: FormValues = {};
@@ -48,11 +45,11 @@ export function Form({
       else if (value.name !== '') files[name] = value;
     }
     setPending(true);
-    setRefusal(null);
+    setRejection(null);
     try {
       await onSubmit(values, files);
     } catch (caught) {
-      setRefusal(refusalOf(caught, form));
+      setRejection(rejectionOf(caught, form));
     } finally {
       setPending(false);
     }
@@ -65,7 +62,7 @@ export function Form({
         if (canAct && !isPending) void send(event.currentTarget);
       }}
     >
-      <Faults value={refusal?.faults ?? NONE}>
+      <FieldErrors value={rejection?.fields ?? NONE}>
         {canAct ? (
           children
         ) : (
@@ -73,10 +70,10 @@ export function Form({
             {children}
           </fieldset>
         )}
-      </Faults>
-      {refusal === null ? null : (
+      </FieldErrors>
+      {rejection === null ? null : (
         <p className="form-error" role="alert">
-          {refusal.text}
+          {rejection.text}
         </p>
       )}
       <div className="actions">
@@ -92,27 +89,27 @@ export function Form({
 }
 
 /** The errors of a rejected form: at its fields, and above its button. */
-interface Refusal {
-  faults: Readonly<Record<string, string>>;
+interface Rejection {
+  fields: Readonly<Record<string, string>>;
   text: string;
 }
 
-const NONE: Refusal['faults'] = {};
+const NONE: Rejection['fields'] = {};
 
 /** Errors in the person's language. Errors of fields that the form does not have are shown with the field's path. */
-function refusalOf(error: unknown, form: HTMLFormElement): Refusal {
-  const said = error instanceof CallError ? Object.entries(error.fields) : [];
-  const faults = Object.fromEntries(said.map(([path, rule]) => [path, fieldErrorText(rule)]));
+function rejectionOf(error: unknown, form: HTMLFormElement): Rejection {
+  const errors = error instanceof CallError ? Object.entries(error.fields) : [];
+  const fields = Object.fromEntries(errors.map(([path, rule]) => [path, fieldErrorText(rule)]));
   const names = Array.from(form.elements, (element) => element.getAttribute('name') ?? '');
   const isPlaced = (path: string): boolean => names.some((name) => name === path || path.startsWith(`${name}.`));
-  const others = Object.entries(faults).filter(([path]) => !isPlaced(path));
-  if (others.length > 0) return { faults, text: others.map(([path, fault]) => `${path}: ${fault}`).join('. ') };
-  return { faults, text: said.length > 0 ? words.check : errorMessage(error) };
+  const others = Object.entries(fields).filter(([path]) => !isPlaced(path));
+  if (others.length > 0) return { fields, text: others.map(([path, message]) => `${path}: ${message}`).join('. ') };
+  return { fields, text: errors.length > 0 ? words.check : errorMessage(error) };
 }
 
 /** Errors of a field and its elements (`name`, `name.0`), by path. */
 export function useFieldErrors(name: string): Readonly<Record<string, string>> {
-  const all = Object.entries(useContext(Faults));
+  const all = Object.entries(useContext(FieldErrors));
   return Object.fromEntries(all.filter(([path]) => path === name || path.startsWith(`${name}.`)));
 }
 
@@ -124,7 +121,7 @@ interface FieldProps {
   required?: boolean;
 }
 
-/** A text input. Use `type="password"` for secrets, which the API never returns. */
+/** A text input; with `rows`, a multi-line one for code. Use `type="password"` for secrets, which the API never returns. */
 export function TextInput({
   name,
   label,
@@ -134,18 +131,20 @@ export function TextInput({
   initial = '',
   autoComplete = 'off',
   inputMode,
+  rows,
 }: FieldProps & {
   type?: 'text' | 'password' | 'email' | 'url' | 'number' | 'search';
   initial?: string;
   autoComplete?: string;
   inputMode?: 'numeric';
+  rows?: number;
 }): ReactNode {
-  const fault = useContext(Faults)[name];
+  const error = useContext(FieldErrors)[name];
   return (
     <TextField
       className="field"
       validationBehavior="aria"
-      isInvalid={fault !== undefined}
+      isInvalid={error !== undefined}
       name={name}
       type={type}
       isRequired={required}
@@ -154,78 +153,64 @@ export function TextInput({
       {...(inputMode === undefined ? {} : { inputMode })}
     >
       <Label>{label}</Label>
-      <Input className="input" />
+      {rows === undefined ? (
+        <Input className="input" />
+      ) : (
+        <TextArea className="input input-code" rows={rows} spellCheck={false} />
+      )}
       {hint === undefined ? null : (
         <Text slot="description" className="hint">
           {hint}
         </Text>
       )}
-      <FieldError className="field-error">{fault}</FieldError>
+      <FieldError className="field-error">{error}</FieldError>
     </TextField>
   );
 }
 
-/** A multi-line text input. */
-export function AreaInput({
-  name,
+/** A labeled native control with its hint and errors; `children` renders the control with the given attributes. */
+export function NativeField({
   label,
   hint,
-  initial = '',
-  rows = 4,
-  required = false,
-}: FieldProps & { initial?: string; rows?: number }): ReactNode {
-  const fault = useContext(Faults)[name];
-  return (
-    <TextField
-      className="field"
-      validationBehavior="aria"
-      isInvalid={fault !== undefined}
-      name={name}
-      isRequired={required}
-      defaultValue={initial}
-      autoComplete="off"
-    >
-      <Label>{label}</Label>
-      <TextArea className="input input-code" rows={rows} spellCheck={false} />
-      {hint === undefined ? null : (
-        <Text slot="description" className="hint">
-          {hint}
-        </Text>
-      )}
-      <FieldError className="field-error">{fault}</FieldError>
-    </TextField>
-  );
-}
-
-/** A file input. Passed in `files` of {@link Form}; missing if no file was chosen. */
-export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
-  const fault = useContext(Faults)[name];
+  errors,
+  children,
+}: {
+  label: string;
+  hint: string | undefined;
+  errors: readonly string[];
+  children: (attributes: { id: string; 'aria-invalid': boolean; 'aria-describedby': string }) => ReactNode;
+}): ReactNode {
   const id = useId();
-  const said = [...(hint === undefined ? [] : [`${id}-hint`]), ...(fault === undefined ? [] : [`${id}-fault`])];
+  const describedBy = [hint === undefined ? '' : `${id}-hint`, errors.length === 0 ? '' : `${id}-error`];
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        className="input"
-        type="file"
-        name={name}
-        accept={accept}
-        required
-        aria-invalid={fault !== undefined}
-        aria-describedby={said.join(' ')}
-      />
+      {children({ id, 'aria-invalid': errors.length > 0, 'aria-describedby': describedBy.join(' ').trim() })}
       {hint === undefined ? null : (
         <span id={`${id}-hint`} className="hint">
           {hint}
         </span>
       )}
-      {fault === undefined ? null : (
-        <span id={`${id}-fault`} className="field-error">
-          {fault}
+      {errors.length === 0 ? null : (
+        <span id={`${id}-error`} className="field-error">
+          {errors.map((error) => (
+            <span key={error}>
+              {error}
+              <br />
+            </span>
+          ))}
         </span>
       )}
     </div>
+  );
+}
+
+/** A file input. Passed in `files` of {@link Form}; missing if no file was chosen. */
+export function FileInput({ name, label, hint, accept }: FieldProps & { accept: string }): ReactNode {
+  return (
+    <NativeField label={label} hint={hint} errors={Object.values(useFieldErrors(name))}>
+      {(attributes) => <input {...attributes} className="input" type="file" name={name} accept={accept} required />}
+    </NativeField>
   );
 }
 
@@ -242,33 +227,24 @@ export function SelectInput({
   initial?: string;
   onChange?: (value: string) => void;
 }): ReactNode {
-  const id = useId();
-  const faults = Object.values(useFieldErrors(name));
   return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select
-        id={id}
-        className="input"
-        name={name}
-        defaultValue={initial}
-        aria-invalid={faults.length > 0}
-        aria-describedby={`${id}-hint ${id}-fault`}
-        onChange={(event) => onChange?.(event.target.value)}
-      >
-        {options.map(({ value, label: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <span id={`${id}-hint`} className="hint">
-        {hint}
-      </span>
-      <span id={`${id}-fault`} className="field-error">
-        {faults.join('. ')}
-      </span>
-    </div>
+    <NativeField label={label} hint={hint} errors={Object.values(useFieldErrors(name))}>
+      {(attributes) => (
+        <select
+          {...attributes}
+          className="input"
+          name={name}
+          defaultValue={initial}
+          onChange={(event) => onChange?.(event.target.value)}
+        >
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </NativeField>
   );
 }
 

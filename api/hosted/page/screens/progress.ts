@@ -39,13 +39,7 @@ export function progressScreen(kind: 'discovering' | 'submitting', domain: strin
   setTimeout(() => {
     if (content.isConnected) slow.textContent = words.slow;
   }, SLOW_MS);
-  return {
-    key: kind,
-    content,
-    announcement: fill(text, { domain }),
-    title: `${title} · Holdfast`,
-    site: domain,
-  };
+  return { key: kind, content, announcement: fill(text, { domain }), title: `${title} · Holdfast`, site: domain };
 }
 
 function steps(current: number): HTMLElement {
