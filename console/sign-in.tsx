@@ -47,6 +47,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
   const [isByLink, setByLink] = useState(linkCode !== null);
   const methods = useQuery({ queryKey: ['/session/methods'], queryFn: readMethods });
   const tried = useRef(false);
+  const refetchSession = (): Promise<void> => client.refetchQueries({ queryKey: sessionQuery.queryKey });
   useEffect(() => {
     document.title = `${words.title} · Holdfast`;
     // Codes are single-use, and effects may run twice.
@@ -70,7 +71,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
         submit={words.signIn}
         onSubmit={async ({ email = '', password = '', code = '' }) => {
           await signInByPassword({ email, password, code });
-          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+          await refetchSession();
         }}
       >
         <TextInput name="email" label={words.email} type="email" required autoComplete="username" />
@@ -87,7 +88,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
         <PasskeyButton
           prove={async () => {
             await signInByPasskey();
-            await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+            await refetchSession();
           }}
         />
       </div>
@@ -105,7 +106,7 @@ export function SignIn({ linkCode }: { linkCode: string | null }): ReactNode {
           const code = linkCodeOf(link);
           if (code === null) throw new CallError(400, { code: 'invalid_input', message: words.noCode });
           await signInByLink(code);
-          await client.refetchQueries({ queryKey: sessionQuery.queryKey });
+          await refetchSession();
         }}
       >
         <TextInput name="link" label={words.link} hint={words.linkHint} type="password" required />

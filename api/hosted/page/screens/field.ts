@@ -22,7 +22,7 @@ export interface FieldControl {
 /** Creates the control of a field. `initial` is only given for usernames, never for secrets. */
 export function fieldControl(view: FieldView, index: number, initial: string): FieldControl {
   const id = `field-${index}`;
-  const label = view.label?.trim() || defaultLabel(view);
+  const label = view.label?.trim() || DEFAULT_LABELS[view.type];
   const secret = view.type === 'password' || view.type === 'totp_secret';
   const input = h('input', { id, name: id, class: 'input', ...inputAttributes(view), required: view.required });
   input.value = initial;
@@ -74,24 +74,14 @@ export function fieldControl(view: FieldView, index: number, initial: string): F
   };
 }
 
-function defaultLabel(view: FieldView): string {
-  switch (view.type) {
-    case 'identifier':
-      return words.labelIdentifier;
-    case 'password':
-      return words.labelPassword;
-    case 'code':
-      return words.labelCode;
-    case 'totp_code':
-      return words.labelTotpCode;
-    case 'totp_secret':
-      return words.labelTotpSecret;
-    case 'text':
-      return words.labelText;
-    default:
-      return assertNever(view.type);
-  }
-}
+const DEFAULT_LABELS: Record<FieldView['type'], string> = {
+  identifier: words.labelIdentifier,
+  password: words.labelPassword,
+  code: words.labelCode,
+  totp_code: words.labelTotpCode,
+  totp_secret: words.labelTotpSecret,
+  text: words.labelText,
+};
 
 /** Type, keyboard and autofill of a field. Never `type=number`, which drops leading zeros and scrolls. */
 function inputAttributes(view: FieldView): Attributes {
